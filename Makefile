@@ -1,0 +1,35 @@
+# The interpreter that `.venv` is made with; from then on everything runs in `.venv`.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup test lint demo bench lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
+
+setup: ## make .venv: packages from the lock, windrow, Delta's jars; offline and quick once it is there
+	@$(PYTHON) scripts/setup.py
+
+test: setup ## run all tests (ARGS="-k sessions" to choose)
+	$(BIN)/python -m pytest --durations=10 $(ARGS)
+
+lint: setup ## ruff, mypy and the tests that need no Spark
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -m "not spark"
+
+demo: setup ## run the demonstration on a part of its data (FULL=1: on all of it)
+	FULL=$(FULL) $(BIN)/python demo/demo.py
+
+bench: setup ## measure
+	$(BIN)/python bench/bench.py
+
+lock: setup ## write requirements.lock again from pyproject.toml (UPGRADE=--upgrade: newest versions)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --group dev --generate-hashes \
+		--no-emit-index-url --custom-compile-command "make lock" $(UPGRADE) --output-file requirements.lock pyproject.toml
+
+clean: ## remove everything that was made here
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""windrow: windows, watermarks, triggers, accumulation and retractions, compiled to Spark column expressions."""

@@ -1,0 +1,86 @@
+"""A stage with everything that its specification means as columns; `windrow.engine.compiling` makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from windrow.compile.aggregates import CompiledAggregate
+from windrow.compile.cells import CellColumns
+from windrow.compile.columns import ELEMENTS
+from windrow.compile.elements import CompiledElements
+from windrow.compile.sql import Column, call, col
+from windrow.compile.triggers import TriggerTree
+from windrow.compile.windows import CompiledWindows
+from windrow.spec.closing import can_close
+from windrow.spec.stages import Stage
+
+
+@dataclass(frozen=True)
+class CompiledStage:
+    """A stage and its columns. `floating` names the aggregates whose values depend on the grouping in the last bits."""
+
+    stage: Stage
+    elements: CompiledElements
+    windows: CompiledWindows
+    aggregates: Mapping[str, CompiledAggregate]
+    cells: CellColumns
+    key_type: str
+    floating: frozenset[str]
+
+    @property
+    def tree(self) -> TriggerTree:
+        return self.cells.tree
+
+    @property
+    def can_close(self) -> bool:
+        """Whether there can be elements for a closed cell."""
+        return can_close(self.stage.trigger, self.stage.allowed_lateness)
+
+    @property
+    def partials(self) -> dict[str, Column]:
+        """The aggregate columns over elements: `elements` and a `p_` column for each part."""
+        return partials(self.aggregates)
+
+    @property
+    def merged(self) -> dict[str, Column]:
+        """The same columns over relations that hold them already."""
+        return {
+            ELEMENTS: call("sum", col(ELEMENTS)),
+            **{
+                part_name(name, part): columns.merge(col(part_name(name, part)))
+                for name, aggregate in self.aggregates.items()
+                for part, columns in aggregate.parts.items()
+            },
+        }
+
+    @property
+    def values(self) -> dict[str, Column]:
+        """The values of the aggregates over `p_` columns, by name."""
+        return extracted(self.aggregates)
+
+
+def part_name(aggregate: str, part: str) -> str:
+    """The column of an aggregate's part over the tick's elements."""
+    return f"p_{aggregate}_{part}"
+
+
+def partials(aggregates: Mapping[str, CompiledAggregate]) -> dict[str, Column]:
+    """The aggregate columns over elements: their number, and every part."""
+    return {
+        ELEMENTS: call("count", 1),
+        **{
+            part_name(name, part): columns.prepare
+            for name, aggregate in aggregates.items()
+            for part, columns in aggregate.parts.items()
+        },
+    }
+
+
+def extracted(aggregates: Mapping[str, CompiledAggregate]) -> dict[str, Column]:
+    """The values of the aggregates, from their `p_` columns."""
+    return {name: aggregate.extract(_parts_of(name)) for name, aggregate in aggregates.items()}
+
+
+def _parts_of(name: str) -> Callable[[str], Column]:
+    return lambda part: col(part_name(name, part))

@@ -1,0 +1,176 @@
+"""Window functions as columns. Aligned windows are combined per slice and never exploded over elements.
+
+Rule: SEMANTICS section 3. A slice is the largest interval that no window boundary cuts: the greatest common divisor
+of size and period. Every element of a slice is in the same windows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+from typing import Protocol
+
+from windrow.compile import sql
+from windrow.compile.sql import Column, bigint, call, floor_to
+from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.windows import FixedWindows, GlobalWindow, SlidingWindows, WindowFunction
+
+
+class CompiledWindows(Protocol):
+    """What a tick asks of a window function. `expired_end`: windows that end at or before it have expired."""
+
+    @property
+    def needs_spread(self) -> bool:
+        """True where a slice is in more or fewer windows than one."""
+
+    def assigned(self, event_time: Column) -> Column:
+        """The number of windows that an element falls in."""
+
+    def late(self, event_time: Column, expired_end: int) -> Column:
+        """The number of those that have expired."""
+
+    def slice_start(self, event_time: Column) -> Column:
+        """The start of the element's slice."""
+
+    def end_of(self, start: Column) -> Column:
+        """The end of the window (or, without spreading, of the slice) that starts there."""
+
+    def starts_of_slice(self, slice_start: Column, expired_end: int) -> Column:
+        """The starts of the windows of a slice that have not expired, as an array."""
+
+    def late_starts(self, event_time: Column, expired_end: int) -> Column:
+        """The starts of the element's windows that have expired, as an array."""
+
+    def greatest_end(self, event_time: int) -> int | None:
+        """The greatest end of a window of an element at that time, or None in a gap."""
+
+    def bucket(self, start: Column) -> Column:
+        """The coarse partition of window time that a window belongs to."""
+
+    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
+        """The buckets that windows of elements between two event times may belong to."""
+
+
+_BUCKET_WINDOWS = 64
+
+
+@dataclass(frozen=True)
+class AlignedWindows:
+    """Fixed and sliding windows: `[k * period + offset, k * period + offset + size)`."""
+
+    size: int
+    period: int
+    offset: int
+
+    @property
+    def slice_size(self) -> int:
+        return gcd(self.size, self.period)
+
+    @property
+    def needs_spread(self) -> bool:
+        return self.size != self.period
+
+    @property
+    def bucket_size(self) -> int:
+        return max(self.size, self.period, DAY // _BUCKET_WINDOWS) * _BUCKET_WINDOWS
+
+    def _starts_between(self, after: Column, until: Column) -> Column:
+        """The number of window starts s with after < s <= until."""
+        number = floor_to(until, self.period, self.offset) - floor_to(after, self.period, self.offset)
+        return sql.greatest(sql.div(number, self.period), bigint(0))
+
+    def assigned(self, event_time: Column) -> Column:
+        if not self.needs_spread:
+            return bigint(1)
+        return self._starts_between(event_time - bigint(self.size), event_time)
+
+    def late(self, event_time: Column, expired_end: int) -> Column:
+        if expired_end == MINUS_INFINITY:
+            return bigint(0)
+        if not self.needs_spread:
+            return (self.end_of(self.slice_start(event_time)) <= bigint(expired_end)).cast("bigint")
+        last = sql.least(event_time, bigint(expired_end) - bigint(self.size))
+        return self._starts_between(event_time - bigint(self.size), last)
+
+    def slice_start(self, event_time: Column) -> Column:
+        return floor_to(event_time, self.slice_size, self.offset)
+
+    def end_of(self, start: Column) -> Column:
+        return start + bigint(self.size)
+
+    def starts_of_slice(self, slice_start: Column, expired_end: int) -> Column:
+        first_possible = slice_start + bigint(self.slice_size - self.size)
+        return self._starts(first_possible, slice_start, expired_end)
+
+    def late_starts(self, event_time: Column, expired_end: int) -> Column:
+        first_possible = event_time - bigint(self.size - 1)
+        last = sql.least(event_time, bigint(expired_end) - bigint(self.size))
+        return self._sequence(first_possible, last)
+
+    def _starts(self, first_possible: Column, last_possible: Column, expired_end: int) -> Column:
+        if expired_end != MINUS_INFINITY:
+            first_possible = sql.greatest(first_possible, bigint(saturating_add(expired_end, 1 - self.size)))
+        return self._sequence(first_possible, last_possible)
+
+    def _sequence(self, first_possible: Column, last_possible: Column) -> Column:
+        """The window starts from first_possible to last_possible, both included."""
+        last = floor_to(last_possible, self.period, self.offset)
+        first = floor_to(first_possible + bigint(self.period - 1), self.period, self.offset)
+        return sql.when(first <= last, call("sequence", first, last, bigint(self.period)), sql.empty_array("bigint"))
+
+    def greatest_end(self, event_time: int) -> int | None:
+        start = (event_time - self.offset) // self.period * self.period + self.offset
+        return start + self.size if start + self.size > event_time else None
+
+    def bucket(self, start: Column) -> Column:
+        return sql.div(floor_to(start, self.bucket_size, 0), self.bucket_size)
+
+    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
+        return (earliest - self.size) // self.bucket_size - 1, latest // self.bucket_size + 1
+
+
+@dataclass(frozen=True)
+class GlobalWindows:
+    """The one window of all time."""
+
+    needs_spread = False
+
+    def assigned(self, event_time: Column) -> Column:
+        return bigint(1)
+
+    def late(self, event_time: Column, expired_end: int) -> Column:
+        return bigint(1 if expired_end == INFINITY else 0)
+
+    def slice_start(self, event_time: Column) -> Column:
+        return bigint(MINUS_INFINITY)
+
+    def end_of(self, start: Column) -> Column:
+        return bigint(INFINITY)
+
+    def starts_of_slice(self, slice_start: Column, expired_end: int) -> Column:
+        return sql.array(slice_start)
+
+    def late_starts(self, event_time: Column, expired_end: int) -> Column:
+        return sql.array(bigint(MINUS_INFINITY))
+
+    def greatest_end(self, event_time: int) -> int | None:
+        return INFINITY
+
+    def bucket(self, start: Column) -> Column:
+        return bigint(0)
+
+    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
+        return 0, 0
+
+
+def compile_windows(window: WindowFunction) -> CompiledWindows:
+    """The columns of a window function."""
+    match window:
+        case FixedWindows():
+            return AlignedWindows(window.size, window.size, window.offset)
+        case SlidingWindows():
+            return AlignedWindows(window.size, window.period, window.offset)
+        case GlobalWindow():
+            return GlobalWindows()
+        case _:
+            raise NotImplementedError(type(window).__name__)

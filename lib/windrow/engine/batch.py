@@ -1,0 +1,81 @@
+"""A batch of rows as one tick: what it assigns, the transitions, and the dead letters, as frames that nobody has run.
+
+This is the one place where a tick is put together; stream, transcripts and backfill differ in what they do with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from windrow.compile import envelope
+from windrow.compile.sql import col
+from windrow.compile.stage import CompiledStage
+from windrow.engine import dead_letters
+from windrow.engine.clock import StageClock, TickTimes
+from windrow.engine.frames import apply, over, where
+from windrow.engine.survey import Survey, survey
+from windrow.engine.tick import tick
+from windrow.spec.watermarks import Watermark
+
+SURVEYED = (envelope.EVENT_TIME, envelope.ARRIVAL_TIME, envelope.PARTITION, envelope.REASON)
+
+
+@dataclass(frozen=True)
+class TickPlan:
+    """What a tick writes: transitions of cells (None where no cell is asked) and dead letters by branch."""
+
+    transitions: DataFrame | None
+    dead: list[DataFrame]
+
+
+def plan_tick(
+    stage: CompiledStage, rows: DataFrame | None, cells: DataFrame | None, times: TickTimes, batch: Survey
+) -> TickPlan:
+    """Plan a tick over rows with their envelope; a branch is planned only where the survey has found something."""
+    elements = None
+    if rows is not None and batch.assigned > batch.late:
+        alive = pruned(stage, where(rows, col(envelope.REASON).is_null()))
+        elements = apply(stage.elements.elements(stage.elements.judged(over(alive))), alive)
+    transitions = None
+    if elements is not None or cells is not None:
+        transitions = tick(stage, cells, elements, times)
+    dead = [] if rows is None else _dead(stage, rows, batch, cells, times.before.expired_end)
+    return TickPlan(transitions, dead)
+
+
+def survey_rows(stage: CompiledStage, rows: DataFrame, expired_end: int) -> Survey:
+    """What a batch of rows holds, in one pass over the columns that the stage uses."""
+    used = pruned(stage, rows)
+    return survey(stage, apply(stage.elements.judged(over(used)), used), expired_end)
+
+
+def pruned(stage: CompiledStage, rows: DataFrame) -> DataFrame:
+    """The columns that the stage uses, and of the envelope those that the survey looks at."""
+    used = {name.lower() for name in stage.elements.columns_read}
+    return rows.select(*[name for name in rows.columns if name in SURVEYED or name.lower() in used])
+
+
+def tick_times(before: StageClock, after: StageClock, rule: Watermark, allowed_lateness: int, number: int) -> TickTimes:
+    """The clocks of a tick by the rule of its source: the watermark is generated here and never goes back."""
+    after = after.with_watermark(after.generated(rule), allowed_lateness)
+    idle = after.idle(rule)
+    active = tuple(w for name, w in after.partition_watermarks(rule).items() if name not in idle)
+    return TickTimes(number, before, after, active)
+
+
+def _dead(
+    stage: CompiledStage, rows: DataFrame, batch: Survey, cells: DataFrame | None, expired_end: int
+) -> list[DataFrame]:
+    dead: list[DataFrame] = []
+    if not (batch.bad_expression or batch.late or stage.can_close):
+        return dead
+    judged = apply(stage.elements.judged(over(rows)), rows)
+    if batch.bad_expression:
+        dead.append(dead_letters.bad_expressions(judged))
+    if batch.late:
+        dead.append(dead_letters.late(stage, judged, expired_end))
+    if stage.can_close and cells is not None and batch.assigned:
+        dead.append(dead_letters.closed(stage, judged, cells, expired_end))
+    return dead

@@ -1,0 +1,94 @@
+"""The clocks of a stage: processing time, and the watermark with that of every source partition.
+
+Rule: SEMANTICS sections 1, 2 and 8. Values only; microseconds. Nothing here reads a clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.watermarks import Watermark
+
+
+@dataclass(frozen=True)
+class PartitionClock:
+    """A source partition: its greatest event time, and `now` when it last had an element."""
+
+    greatest_event_time: int
+    last_seen: int
+
+
+@dataclass(frozen=True)
+class StageClock:
+    """Where a stage's clocks stand after a tick; it is persisted with the tick.
+
+    `expired_end`: windows that end at or before it have expired, for good, whatever the allowed lateness is changed to.
+    `greatest_end`: the greatest end of any window so far.
+    """
+
+    now: int = 0
+    watermark: int = MINUS_INFINITY
+    expired_end: int = MINUS_INFINITY
+    greatest_end: int = MINUS_INFINITY
+    partitions: Mapping[str | None, PartitionClock] = field(default_factory=dict)
+
+    def seen(self, greatest: Mapping[str | None, int], now: int, greatest_end: int | None) -> StageClock:
+        """After elements: the greatest event time of each partition that had any, and the end of a window."""
+        now = max(now, self.now)
+        partitions = dict(self.partitions)
+        for name, event_time in greatest.items():
+            before = partitions.get(name)
+            largest = event_time if before is None else max(event_time, before.greatest_event_time)
+            partitions[name] = PartitionClock(largest, now)
+        end = self.greatest_end if greatest_end is None else max(self.greatest_end, greatest_end)
+        return replace(self, now=now, partitions=partitions, greatest_end=end)
+
+    def with_watermark(self, watermark: int, allowed_lateness: int) -> StageClock:
+        """The watermark moved forward (never back), and what has expired by that."""
+        watermark = max(watermark, self.watermark)
+        expired = self.expired_end
+        if watermark == INFINITY:
+            expired = INFINITY
+        elif watermark != MINUS_INFINITY:
+            expired = max(expired, saturating_add(watermark, -allowed_lateness))
+        return replace(self, watermark=watermark, expired_end=expired)
+
+    def partition_watermarks(self, rule: Watermark) -> dict[str | None, int]:
+        """The watermark of each source partition by the source's rule."""
+        if rule.processing_time:
+            return {name: self.now for name in self.partitions}
+        if rule.fixed_lag is not None:
+            return {name: self.now - rule.fixed_lag for name in self.partitions}
+        assert rule.bounded_delay is not None
+        return {name: clock.greatest_event_time - rule.bounded_delay for name, clock in self.partitions.items()}
+
+    def idle(self, rule: Watermark) -> set[str | None]:
+        """The partitions without an element for the idle timeout."""
+        if rule.idle_timeout is None:
+            return set()
+        return {n for n, clock in self.partitions.items() if self.now - clock.last_seen >= rule.idle_timeout}
+
+    def generated(self, rule: Watermark) -> int:
+        """The watermark that the rule gives now: the minimum over the partitions that are not idle."""
+        if rule.processing_time:
+            return self.now
+        watermarks, idle = self.partition_watermarks(rule), self.idle(rule)
+        active = [watermark for name, watermark in watermarks.items() if name not in idle]
+        if active:
+            return min(active)
+        if not watermarks or rule.idle_timeout is None:
+            return MINUS_INFINITY
+        return min(self.now - rule.idle_timeout, self.greatest_end)
+
+
+@dataclass(frozen=True)
+class TickTimes:
+    """The clocks of one tick, before and after."""
+
+    tick: int
+    before: StageClock
+    after: StageClock
+    active_partitions: tuple[int, ...] = ()
+    """The watermarks of the partitions that are not idle, after the tick."""

@@ -1,0 +1,69 @@
+"""A stage compiled against the types of its rows, which Spark infers without reading any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from windrow.compile.aggregates import compile_aggregate, is_floating
+from windrow.compile.cells import CellColumns
+from windrow.compile.columns import EVENT_TIME, KEY
+from windrow.compile.elements import CompiledElements, argument_name
+from windrow.compile.sql import Column, col
+from windrow.compile.stage import CompiledStage, extracted, partials
+from windrow.compile.triggers import compile_trigger
+from windrow.compile.windows import compile_windows
+from windrow.engine.frames import apply, group, over, select
+from windrow.spec.errors import SpecError
+from windrow.spec.stages import Stage
+
+
+def compile_stage(stage: Stage, rows: DataFrame) -> CompiledStage:
+    """Compile a stage for rows with the columns of this frame. Errors: SpecError where a type does not fit."""
+    _check_conditions(stage, rows)
+    elements = CompiledElements(stage)
+    sample = _elements(elements, rows)
+    key_type = sample.schema[KEY].dataType
+    assert isinstance(key_type, StructType)
+    elements = CompiledElements(stage, frozenset(f.name for f in key_type.fields if is_floating(f.dataType)))
+    kinds = {field.name: field.dataType for field in sample.schema.fields}
+    aggregates = {}
+    for name, aggregate in stage.aggregates.items():
+        argument = argument_name(name)
+        column = col(argument) if argument in kinds else None
+        aggregates[name] = compile_aggregate(name, aggregate, column, kinds.get(argument), col(EVENT_TIME))
+    grouped = group(sample, (), partials(aggregates))
+    values = select(grouped, {f"v_{name}": column for name, column in extracted(aggregates).items()})
+    cells = CellColumns(stage, aggregates, compile_trigger(stage.trigger), _types(grouped), _types(values))
+    floating = frozenset(f.name.removeprefix("v_") for f in values.schema.fields if is_floating(f.dataType))
+    windows = compile_windows(stage.window)
+    return CompiledStage(stage, elements, windows, aggregates, cells, key_type.simpleString(), floating)
+
+
+def _elements(elements: CompiledElements, rows: DataFrame) -> DataFrame:
+    return apply(elements.elements(elements.judged(over(rows))), rows)
+
+
+def _types(frame: DataFrame) -> Mapping[str, str]:
+    return {field.name: field.dataType.simpleString() for field in frame.schema.fields}
+
+
+def _check_conditions(stage: Stage, rows: DataFrame) -> None:
+    """Refuse a condition that is not a boolean, with its place."""
+    selected = apply(_selected(stage, rows), rows)
+    conditions = {f"aggregates.{n}": a.expressions[0] for n, a in stage.aggregates.items() if a.NAME == "count_if"}
+    if stage.where is not None:
+        conditions["where"] = stage.where
+    for place, expression in conditions.items():
+        kind = select(selected, {"condition": Column(expression.value_sql)}).schema["condition"].dataType.simpleString()
+        if kind not in ("boolean", "void"):
+            raise SpecError(place, "must be a condition", kind, "for instance dep_delay > 15")
+
+
+def _selected(stage: Stage, rows: DataFrame):  # type: ignore[no-untyped-def]
+    chain = over(rows)
+    for name, expression in stage.select.items():
+        chain = chain.with_columns({name: Column(expression.value_sql)})
+    return chain

@@ -1,0 +1,63 @@
+"""The pairs of element and window that are in no result: late, for a closed cell, or of a row whose expression failed.
+
+Rule: SEMANTICS section 2. Each function gives rows of one shape: `reason`, `event_time`, `window_start`, `window_end`
+(null where no window is concerned), and `row`, the struct of the whole row with its envelope.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from windrow.compile import envelope
+from windrow.compile.cells import STATE
+from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
+from windrow.compile.elements import FAILED, KEPT
+from windrow.compile.sql import Column, array, bigint, call, col, lit, null, when
+from windrow.compile.stage import CompiledStage
+from windrow.engine.frames import select, where, with_column
+
+
+def bad_expressions(judged: DataFrame) -> DataFrame:
+    """The rows on which an expression of the stage failed."""
+    failed = where(judged, _alive() & col(FAILED))
+    return _letters(failed, "bad_expression", null("bigint"), null("bigint"))
+
+
+def late(stage: CompiledStage, judged: DataFrame, expired_end: int) -> DataFrame:
+    """The pairs whose window had expired before the tick."""
+    starts = _late_starts(stage, col(envelope.EVENT_TIME), expired_end)
+    pairs = with_column(where(judged, _works()), WINDOW_START, call("explode", starts))
+    return _letters(pairs, "late", col(WINDOW_START), stage.windows.end_of(col(WINDOW_START)))
+
+
+def _late_starts(stage: CompiledStage, at: Column, expired_end: int) -> Column:
+    if stage.windows.needs_spread:
+        return stage.windows.late_starts(at, expired_end)
+    start = stage.windows.slice_start(at)
+    expired = stage.windows.end_of(start) <= bigint(expired_end)
+    return when(expired, array(start))
+
+
+def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, expired_end: int) -> DataFrame:
+    """The pairs whose cell is closed: its trigger has finished for good."""
+    slice_start = stage.windows.slice_start(col(envelope.EVENT_TIME))
+    starts = stage.windows.starts_of_slice(slice_start, expired_end)
+    pairs = with_column(with_column(where(judged, _works()), KEY, stage.elements.key), WINDOW_START, call("explode", starts))
+    pairs = with_column(pairs, WINDOW_END, stage.windows.end_of(col(WINDOW_START)))
+    shut = where(cells, col(STATE, "closed")).select(*CELL)
+    dead = pairs.join(shut, on=list(CELL), how="left_semi")
+    return _letters(dead, "closed", col(WINDOW_START), col(WINDOW_END))
+
+
+def _alive() -> Column:
+    return col(envelope.REASON).is_null()
+
+
+def _works() -> Column:
+    return _alive() & col(KEPT) & ~col(FAILED)
+
+
+def _letters(rows: DataFrame, reason: str, start: Column, end: Column) -> DataFrame:
+    own = {"reason": lit(reason), "event_time": col(envelope.EVENT_TIME), WINDOW_START: start, WINDOW_END: end}
+    taken = {FAILED, KEPT, KEY, *own}
+    return select(rows, {**own, **{name: col(name) for name in rows.columns if name not in taken}})

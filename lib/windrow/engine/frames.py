@@ -1,0 +1,40 @@
+"""Chains and column texts on data frames: the one place where text becomes a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from windrow.compile.chain import Chain
+from windrow.compile.sql import Column, named, quoted
+
+
+def over(frame: DataFrame) -> Chain:
+    """A chain that starts with the columns of a frame."""
+    return Chain.over(frame.columns)
+
+
+def apply(chain: Chain, frame: DataFrame) -> DataFrame:
+    """The chain's projections over the frame, parsed and analysed once."""
+    return frame if chain.text is None else frame.sparkSession.sql(chain.sql, rows=frame)
+
+
+def where(frame: DataFrame, condition: Column) -> DataFrame:
+    return frame.where(condition.text)
+
+
+def select(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
+    return frame.selectExpr(*[named(name, column) for name, column in columns.items()])
+
+
+def with_column(frame: DataFrame, name: str, column: Column) -> DataFrame:
+    return frame.withColumn(name, F.expr(column.text))
+
+
+def group(frame: DataFrame, by: Iterable[str], columns: Mapping[str, Column]) -> DataFrame:
+    """One row for each group, or for all rows where there is no `by`."""
+    keys = [quoted(name) for name in by]
+    aggregates = [F.expr(named(name, column)) for name, column in columns.items()]
+    return frame.groupBy(*keys).agg(*aggregates)

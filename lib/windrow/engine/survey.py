@@ -1,0 +1,92 @@
+"""The small aggregate in front of a tick: what the batch holds, so that the watermark is a literal of the main plan.
+
+One pass over pruned columns; its result is one row for each source partition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame, Row
+
+from windrow.compile import envelope
+from windrow.compile.elements import FAILED, KEPT
+from windrow.compile.sql import Column, Value, bigint, call, coalesce, col, when
+from windrow.compile.stage import CompiledStage
+from windrow.engine.frames import group
+from windrow.spec.times import MINUS_INFINITY
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a batch of rows holds. `assigned` and `late` count pairs of element and window, all else rows."""
+
+    read: int = 0
+    dead: int = 0
+    bad_expression: int = 0
+    filtered: int = 0
+    unassigned: int = 0
+    kept: int = 0
+    assigned: int = 0
+    late: int = 0
+    earliest: int | None = None
+    latest: int | None = None
+    latest_end: int | None = None
+    greatest_arrival: int = MINUS_INFINITY
+    greatest: dict[str | None, int] = field(default_factory=dict)
+    """The greatest event time of each source partition, over the rows that are not dead."""
+
+    @property
+    def is_empty(self) -> bool:
+        return self.read == 0
+
+
+def survey(stage: CompiledStage, judged: DataFrame, expired_end: int) -> Survey:
+    """Count the rows of a batch (`CompiledElements.judged`), each in exactly one of the ways that SEMANTICS names."""
+    at = col(envelope.EVENT_TIME)
+    alive = col(envelope.REASON).is_null()
+    works = alive & ~col(FAILED)
+    kept = works & col(KEPT)
+    windows = stage.windows.assigned(at)
+    assigned = kept & (windows > 0)
+    rows = group(
+        judged,
+        (envelope.PARTITION,),
+        {
+            "read": call("count", 1),
+            "dead": _number(~alive),
+            "bad_expression": _number(alive & col(FAILED)),
+            "filtered": _number(works & ~col(KEPT)),
+            "unassigned": _number(kept & (windows == 0)),
+            "kept": _number(kept),
+            "assigned": _number(assigned, windows),
+            "late": _number(assigned, stage.windows.late(at, expired_end)),
+            "earliest": call("min", when(assigned, at)),
+            "latest": call("max", when(assigned, at)),
+            "greatest": call("max", when(works, at)),
+            "greatest_arrival": call("max", col(envelope.ARRIVAL_TIME)),
+        },
+    )
+    return _summed(stage, rows.collect())
+
+
+def _number(condition: Column, what: Value = 1) -> Column:
+    return coalesce(call("sum", when(condition, what)), bigint(0))
+
+
+_COUNTS = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "late")
+
+
+def _summed(stage: CompiledStage, rows: list[Row]) -> Survey:
+    counts = {name: sum(row[name] for row in rows) for name in _COUNTS}
+    latest = max((row["latest"] for row in rows if row["latest"] is not None), default=None)
+    return Survey(
+        **counts,
+        earliest=min((row["earliest"] for row in rows if row["earliest"] is not None), default=None),
+        latest=latest,
+        latest_end=None if latest is None else stage.windows.greatest_end(latest),
+        greatest_arrival=max(
+            (row["greatest_arrival"] for row in rows if row["greatest_arrival"] is not None), default=MINUS_INFINITY
+        ),
+        greatest={row[envelope.PARTITION]: row["greatest"] for row in rows if row["greatest"] is not None},
+    )

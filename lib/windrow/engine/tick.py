@@ -1,0 +1,78 @@
+"""One tick of a stage: (cells, elements, clock) -> transitions. Rule: SEMANTICS section 2.
+
+Frames: `cells` has one row for each cell that has not expired (`key`, `window_start`, `window_end`, `state`),
+`elements` one row for each element (`key`, `event_time`, `x_...`), the result one row for each cell that was asked.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.cells import STATE
+from windrow.compile.columns import CELL, ELEMENTS, EVENT_TIME, KEY, WINDOW_END, WINDOW_START
+from windrow.compile.sql import Column, bigint, call, coalesce, col, null
+from windrow.compile.stage import CompiledStage
+from windrow.compile.triggers import TickClock
+from windrow.engine.clock import TickTimes
+from windrow.engine.frames import apply, group, over, select, where, with_column
+from windrow.spec.times import MINUS_INFINITY
+
+
+def tick(stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, times: TickTimes) -> DataFrame:
+    """The transitions of one tick: every cell that got elements, or whose deadline is due, or that expires."""
+    clock = trigger_clock(stage, times)
+    asked = _asked(stage, cells, elements, times, clock)
+    columns = stage.cells
+    added = columns.add(columns.before(over(asked)), clock)
+    fired = columns.fire(added, clock, list(times.active_partitions) or None)
+    return apply(columns.transitions(columns.after(fired, clock)), asked)
+
+
+def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:
+    """The clocks of a tick as triggers see them."""
+    before, after = times.before.watermark, times.after.watermark
+    return TickClock(times.after.now, before, after, stage.stage.allowed_lateness)
+
+
+def combine(stage: CompiledStage, elements: DataFrame, expired_end: int) -> DataFrame:
+    """The tick's elements per cell: `elements` and the aggregates' parts. Late pairs of element and window are out.
+
+    Aligned windows are combined per slice first; only then are slices spread over their windows.
+    """
+    windows = stage.windows
+    sliced = with_column(elements, WINDOW_START, windows.slice_start(col(EVENT_TIME)))
+    if not windows.needs_spread:
+        if expired_end != MINUS_INFINITY:
+            sliced = where(sliced, windows.end_of(col(WINDOW_START)) > bigint(expired_end))
+        combined = group(sliced, (KEY, WINDOW_START), stage.partials)
+    else:
+        slices = group(sliced, (KEY, WINDOW_START), stage.partials)
+        starts = windows.starts_of_slice(col(WINDOW_START), expired_end)
+        spread = with_column(slices, WINDOW_START, call("explode", starts))
+        combined = group(spread, (KEY, WINDOW_START), stage.merged)
+    return with_column(combined, WINDOW_END, windows.end_of(col(WINDOW_START)))
+
+
+def _asked(
+    stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, times: TickTimes, clock: TickClock
+) -> DataFrame:
+    """The cells that are asked: their state before as `s_` columns, and the tick's elements as `p_` columns."""
+    parts = [f"p_{name}_{part}" for name, part in stage.cells.parts]
+    identity = {name: col(name) for name in CELL}
+    if elements is None:
+        assert cells is not None
+        due = where(cells, stage.cells.is_due(clock))
+        nothing = {name: null(stage.cells.part_types[name]) for name in parts}
+        return select(due, {**identity, **_state(stage), ELEMENTS: bigint(0), **nothing})
+    combined = combine(stage, elements, times.before.expired_end)
+    if cells is None:
+        new = {f"s_{name}": null(kind) for name, (kind, _) in stage.cells.state.items()}
+        return select(combined, {**{name: col(name) for name in combined.columns}, **new})
+    joined = combined.join(cells, on=list(CELL), how="full")
+    asked = where(joined, col(ELEMENTS).is_not_null() | stage.cells.is_due(clock))
+    kept = {name: col(name) for name in parts}
+    return select(asked, {**identity, **_state(stage), ELEMENTS: coalesce(col(ELEMENTS), bigint(0)), **kept})
+
+
+def _state(stage: CompiledStage) -> dict[str, Column]:
+    return {f"s_{name}": col(STATE, name) for name in stage.cells.state}

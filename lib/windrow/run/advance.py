@@ -1,0 +1,145 @@
+"""A stage advances: read the next whole steps of its upstream, compute the tick, commit it. Rule: SEMANTICS section 2.
+
+One function for the stream, `--once`, the DAGs, the tests and the start after a crash. A tick that is in the journal is
+never computed again.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from windrow.compile.cells import STATE
+from windrow.compile.columns import bigint
+from windrow.compile.stage import CompiledStage
+from windrow.compile.triggers import DUE
+from windrow.engine.batch import plan_tick, survey_rows, tick_times
+from windrow.engine.clock import StageClock, TickTimes
+from windrow.engine.survey import Survey
+from windrow.engine.tick import trigger_clock
+from windrow.run.points import point
+from windrow.spec.sources import Source
+from windrow.spec.times import INFINITY
+from windrow.spec.triggers import Domain
+from windrow.store.control import Control
+from windrow.store.journal import Journal
+from windrow.store.raw import Raw
+
+FOLD_EVERY = 8
+"""After how many ticks the tail of the journal is folded into the base."""
+
+
+@dataclass
+class StageRunner:
+    """A stage at work: its compiled columns, the raw log that it reads, and the journal that it writes.
+
+    `last` is the control row of the newest tick; it is read when the runner starts, and after another writer's commit.
+    """
+
+    spark: SparkSession
+    source: Source
+    stage: CompiledStage
+    raw: Raw
+    journal: Journal
+    last: Control | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.last = self.journal.last(self.spark)
+
+    @property
+    def clock(self) -> StageClock:
+        return StageClock() if self.last is None else self.last.clock
+
+    @property
+    def upstream_step(self) -> int:
+        return 0 if self.last is None else self.last.upstream_step
+
+    def advance(self, raw_step: int) -> Control | None:
+        """Take the next steps of the upstream, which ends at `raw_step`, as one tick. None when there are none."""
+        after = self.upstream_step
+        if raw_step <= after:
+            return None
+        until = min(raw_step, after + self.stage.stage.max_versions_per_tick)
+        started = time.monotonic()
+        rows = self.raw.rows(self.spark, after, until)
+        batch = survey_rows(self.stage, rows, self.clock.expired_end)
+        now = max(self.clock.now, batch.greatest_arrival)
+        clock = self.clock.seen(batch.greatest, now, batch.latest_end)
+        return self._tick(clock, until, batch, rows, started)
+
+    def pass_time(self, now: int) -> Control | None:
+        """A tick without elements at the head of the upstream: None where it moves no watermark and is not due."""
+        if self.last is None:
+            return None
+        clock = self.clock.seen({}, now, None)
+        moved = clock.generated(self.source.watermark) > self.clock.watermark
+        if not moved and not self._is_due(clock.now):
+            return None
+        return self._tick(clock, self.upstream_step, Survey(), None, time.monotonic())
+
+    def drain(self) -> Control | None:
+        """A tick that moves the watermark to +infinity: all windows fire and expire."""
+        if self.last is None or self.clock.watermark == INFINITY:
+            return None
+        clock = self.clock.with_watermark(INFINITY, self.stage.stage.allowed_lateness)
+        return self._tick(clock, self.upstream_step, Survey(), None, time.monotonic())
+
+    def _tick(self, clock: StageClock, until: int, batch: Survey, rows: DataFrame | None, started: float) -> Control:
+        number = 1 if self.last is None else self.last.tick + 1
+        lateness = self.stage.stage.allowed_lateness
+        times = tick_times(self.clock, clock, self.source.watermark, lateness, number)
+        plan = plan_tick(self.stage, rows, self._cells(times, batch), times, batch)
+        control = Control(
+            tick=number,
+            kind="stream",
+            upstream_step=until,
+            watermark_before=times.before.watermark,
+            clock=times.after,
+            counts=_counts(batch),
+            backfilled=() if self.last is None else self.last.backfilled,
+        )
+        point("tick:before_journal")
+        control = control.lasting(int(1000 * (time.monotonic() - started)))
+        self.journal.commit(self.spark, control, plan.transitions, plan.dead)
+        point("tick:after_journal")
+        self.last = control
+        if control.tick % FOLD_EVERY == 0:
+            self.fold()
+        return control
+
+    def fold(self) -> None:
+        """Fold the journal into the base, up to the last tick."""
+        if self.last is not None:
+            point("fold:before_base")
+            self.journal.fold(self.spark, self.last.tick)
+            point("fold:after_base")
+
+    def _cells(self, times: TickTimes, batch: Survey) -> DataFrame | None:
+        """The open cells that the tick may concern: those of its elements' buckets, and those that are due."""
+        if self.last is None:
+            return None
+        wanted = self.stage.cells.is_due(trigger_clock(self.stage, times))
+        if batch.earliest is not None and batch.latest is not None:
+            low, high = self.stage.windows.bucket_range(batch.earliest, batch.latest)
+            wanted = wanted | F.col("bucket").between(low, high)
+        return self.journal.cells(self.spark, wanted)
+
+    def _is_due(self, now: int) -> bool:
+        """Whether a deadline of processing time has been reached."""
+        if not self.stage.tree.root.has_due(Domain.PROCESSING_TIME):
+            return False
+        due = F.col(f"{STATE}.{DUE[Domain.PROCESSING_TIME]}") <= bigint(now)
+        cells = self.journal.cells(self.spark, due)
+        return cells is not None and not cells.where(due).isEmpty()
+
+
+_COUNTED = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "late")
+
+
+def _counts(batch: Survey) -> dict[str, int]:
+    return {name: getattr(batch, name) for name in _COUNTED}
+
+

@@ -1,0 +1,79 @@
+"""Spark sessions: one of windrow's own for the command line and the tests, or a clone beside a caller's."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from windrow.spec.errors import SpecError
+
+_CORES = os.cpu_count() or 2
+
+RUNTIME: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": str(_CORES),
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+    "spark.databricks.delta.schema.autoMerge.enabled": "false",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+}
+"""Settings of every session in which windrow works: UTC and no ANSI errors, so that results do not depend on the
+caller's session and no row can stop a tick; no adaptive planning, which costs small ticks more than it gives."""
+
+STATIC: Mapping[str, str] = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.sources.commitProtocolClass":
+        "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol",
+}  # fmt: skip
+
+
+def local_session(
+    app: str = "windrow", master: str | None = None, conf: Mapping[str, str] | None = None
+) -> SparkSession:
+    """A session of windrow's own, with Delta's jars from disk. Errors: SpecError where they are not set up."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    quiet = Path(__file__).parent / "log4j2.properties"
+    builder = SparkSession.builder.appName(app).master(master or os.environ.get("WINDROW_MASTER", "local[*]"))
+    settings = {
+        "spark.jars": ",".join(delta_jars()),
+        "spark.driver.memory": os.environ.get("WINDROW_DRIVER_MEMORY", "4g"),
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{quiet}",
+        **STATIC,
+        **RUNTIME,
+        **(conf or {}),
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    return builder.getOrCreate()
+
+
+def delta_jars() -> list[str]:
+    """Delta's jars, as the set-up left them beside the environment."""
+    folder = Path(sys.prefix) / "windrow-jars"
+    jars = sorted(str(jar) for jar in folder.glob("*.jar"))
+    if not jars:
+        raise SpecError("", "Delta's jars are not set up", None, "run make setup")
+    return jars
+
+
+def working_session(spark: SparkSession) -> SparkSession:
+    """A session beside the caller's, with windrow's settings; the caller's own stay as they are."""
+    session = spark.newSession()
+    for name, value in RUNTIME.items():
+        session.conf.set(name, value)
+    return session

@@ -1,0 +1,23 @@
+"""Files as a stream: JSON lines, CSV and Parquet, each file once. What cannot be read comes as a row with its text."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from windrow.compile.envelope import OFFSET, RAW
+from windrow.spec.sources import FileFormat, Source, resolve_environment
+
+
+def read_files(spark: SparkSession, source: Source) -> DataFrame:
+    """A streaming frame of the source's columns, the path of the file, and the text of rows that could not be read."""
+    files = source.files
+    reader = spark.readStream.format(files.format.value).option("maxFilesPerTrigger", files.max_files_per_batch)
+    if files.format is FileFormat.PARQUET:
+        rows = reader.schema(source.schema.ddl).load(resolve_environment(files.path))
+        return rows.select("*", F.lit(None).cast("string").alias(RAW), F.col("_metadata.file_path").alias(OFFSET))
+    reader = reader.option("mode", "PERMISSIVE").option("columnNameOfCorruptRecord", RAW)
+    if files.format is FileFormat.CSV:
+        reader = reader.option("header", str(files.header).lower())
+    rows = reader.schema(f"{source.schema.ddl}, `{RAW}` string").load(resolve_environment(files.path))
+    return rows.select("*", F.col("_metadata.file_path").alias(OFFSET))

@@ -1,0 +1,53 @@
+"""The error of everything that a user wrote: a place, a rule, what was there, and a hint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class SpecError(ValueError):
+    """A specification that breaks a rule.
+
+    `place` is where: a field as the class names it (`size`) when a value is made in Python, and the whole path
+    (`conf/pipelines/x.yaml: stages[0].window.fixed.size`) when it was read from YAML; the loader puts the path in
+    front with `within`. `rule` is a clause that follows the place ("must be positive"), `got` what was there instead,
+    `hint` the mend.
+    """
+
+    def __init__(self, place: str, rule: str, got: Any = None, hint: str | None = None) -> None:
+        self.place = place
+        self.rule = rule
+        self.got = got
+        self.hint = hint
+        self.is_refusal = False
+        """True where the fields are well formed and a rule of the whole refuses them."""
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        message = f"{self.place} {self.rule}" if self.place else self.rule
+        if self.got is not None:
+            shown = f'"{self.got}"' if isinstance(self.got, str) else str(self.got)
+            message += f"; got {shown if len(shown) <= 200 else shown[:200] + ' ...'}"
+        if self.hint is not None:
+            message += f". Hint: {self.hint}"
+        return message
+
+    def within(self, path: str, got: Any = None) -> SpecError:
+        """The same error seen from outside: `path` in front of the place, and the text that the user wrote."""
+        if not self.place:
+            place = path
+        elif path.endswith(":"):
+            place = f"{path} {self.place}"
+        else:
+            place = path + self.place if self.place.startswith("[") else f"{path}.{self.place}"
+        outer = type(self)(place, self.rule, self.got if got is None else got, self.hint)
+        outer.is_refusal = self.is_refusal
+        return outer
+
+
+class NotInThisVersion(SpecError):
+    """Something that the documentation describes and this version does not build: refused by name, never ignored."""
+
+    @classmethod
+    def named(cls, place: str, got: Any = None) -> NotInThisVersion:
+        return cls(place, "is not in this version", got)

@@ -1,0 +1,352 @@
+"""How a field of a specification is read, checked and written: a `Kind` for each type that users write.
+
+A specification is a frozen dataclass that derives from `Spec`. Each of its fields names its kind:
+
+    size: int = field(metadata=of(POSITIVE_DURATION))
+
+`accept` takes what Python code passes (and the stored value itself), `read` what stands in YAML, `write` gives the
+YAML form back. All three raise `SpecError` with an empty place; the caller puts the name of the field in front.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from enum import StrEnum
+from typing import Any, ClassVar, Self, TypeVar
+
+from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.expressions import Expression
+from windrow.spec.times import (
+    EARLIEST_EVENT_TIME,
+    LATEST_EVENT_TIME,
+    check_zone,
+    format_duration,
+    format_time,
+    in_64_bits,
+    parse_duration,
+    parse_time,
+)
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One type of field: what Python passes, what YAML says, and the YAML form."""
+
+    accept: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+    write: Callable[[Any], Any]
+
+
+def of(kind: Kind) -> Mapping[str, Kind]:
+    """The metadata of a dataclass field of this kind."""
+    return {"kind": kind}
+
+
+def kind_of(spec_field: Field[Any]) -> Kind:
+    """The kind that a field of a specification names."""
+    kind: Kind = spec_field.metadata["kind"]
+    return kind
+
+
+class Spec:
+    """The base of all specifications: every field goes through its kind, then `validate` checks the whole.
+
+    `YAML_LATER` names fields that the documentation has and this version has not, `YAML_HINTS` what people from
+    elsewhere call a field.
+    """
+
+    YAML_LATER: ClassVar[frozenset[str]] = frozenset()
+    YAML_HINTS: ClassVar[Mapping[str, str]] = {}
+
+    def __post_init__(self) -> None:
+        for spec_field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, spec_field.name)
+            if value is None and spec_field.default is None:
+                continue
+            object.__setattr__(self, spec_field.name, located(spec_field.name, kind_of(spec_field).accept, value))
+        try:
+            self.validate()
+        except SpecError as error:
+            error.is_refusal = True
+            raise
+
+    def validate(self) -> None:
+        """Check what concerns more than one field; raise SpecError."""
+
+    @classmethod
+    def from_mapping(cls, mapping: Any) -> Self:
+        """The value of a YAML mapping. Strict: an unknown, missing or ill-typed field is a SpecError."""
+        return cls(**read_fields(cls, mapping))
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The YAML form: every field that is not at its default."""
+        return write_fields(self)
+
+
+def yaml_name(spec_field: Field[Any]) -> str:
+    """The name of a field in YAML: `from` for `from_`, which Python keeps to itself."""
+    return spec_field.name.rstrip("_")
+
+
+def read_fields(cls: type[Spec], mapping: Any) -> dict[str, Any]:
+    """The constructor arguments that a YAML mapping gives, each read by its kind."""
+    if not isinstance(mapping, Mapping):
+        raise SpecError("", "must be a mapping", mapping, f"its fields are {_listed(_names(cls))}")
+    known = {yaml_name(spec_field): spec_field for spec_field in fields(cls)}  # type: ignore[arg-type]
+    for name in mapping:
+        if name not in known:
+            raise unknown_name(str(name), known, cls.YAML_LATER, cls.YAML_HINTS, "field")
+    arguments = {}
+    for name, spec_field in known.items():
+        if name in mapping and not (mapping[name] is None and spec_field.default is None):
+            read = kind_of(spec_field).read
+            arguments[spec_field.name] = located(name, read, mapping[name])
+        elif name not in mapping and spec_field.default is MISSING and spec_field.default_factory is MISSING:
+            raise SpecError(name, "is missing", None, f"the fields are {_listed(known)}")
+    return arguments
+
+
+def write_fields(spec: Spec) -> dict[str, Any]:
+    """The YAML form of the fields that are not at their defaults."""
+    written = {}
+    for spec_field in fields(spec):  # type: ignore[arg-type]
+        value, kind = getattr(spec, spec_field.name), kind_of(spec_field)
+        if not _is_default(spec_field, kind, value):
+            written[yaml_name(spec_field)] = kind.write(value)
+    return written
+
+
+def _is_default(spec_field: Field[Any], kind: Kind, value: Any) -> bool:
+    default = spec_field.default if spec_field.default_factory is MISSING else spec_field.default_factory()
+    if default is MISSING:
+        return False
+    return bool(value is None if default is None else value == kind.accept(default))
+
+
+def unknown_name(
+    name: str, known: Iterable[str], later: Iterable[str], hints: Mapping[str, str], what: str
+) -> SpecError:
+    """The error for a name that is not known: not in this version, translated, or the nearest one that exists."""
+    known = list(known)
+    if name in later:
+        return NotInThisVersion.named(name)
+    if name in hints:
+        return SpecError(name, f"is not a {what}", None, f"here it is called {hints[name]}")
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"one of {_listed(known)}"
+    return SpecError(name, f"is not a {what}", None, hint)
+
+
+def _names(cls: type[Spec]) -> list[str]:
+    return [yaml_name(spec_field) for spec_field in fields(cls)]  # type: ignore[arg-type]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+def located(place: str, function: Callable[[Any], T], value: Any) -> T:
+    """function(value), with `place` in front of the place of an error, and a plain value as what was got."""
+    try:
+        return function(value)
+    except SpecError as error:
+        got = value if error.got is not None and isinstance(value, str | int | float | bool) else None
+        raise error.within(place, got) from error
+
+
+class Named(Mapping[str, V]):
+    """An ordered, immutable, hashable mapping from names to values; equal only with the same order."""
+
+    def __init__(self, items: Mapping[str, V] | Iterable[tuple[str, V]] = ()) -> None:
+        self._items: dict[str, V] = dict(items)
+
+    def __getitem__(self, name: str) -> V:
+        return self._items[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._items.items()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Named) and list(self._items.items()) == list(other._items.items())
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+
+# ---------------------------------------------------------------- plain kinds
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def simple(accept: Callable[[Any], Any], write: Callable[[Any], Any] = _same) -> Kind:
+    """A kind whose Python and YAML forms are read alike."""
+    return Kind(accept, accept, write)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise SpecError("", "must be a text", value)
+    return value
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise SpecError("", "must be a name of letters, digits and _", value)
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise SpecError("", "must be true or false", value)
+    return value
+
+
+def _positive_integer(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise SpecError("", "must be a whole number", value)
+    if value < 1:
+        raise SpecError("", "must be positive", value)
+    return value
+
+
+def _percentile(value: Any) -> int:
+    if _positive_integer(value) > 100:
+        raise SpecError("", "must be from 1 to 100", value)
+    if value != 100:
+        raise NotInThisVersion.named("", value)
+    return int(value)
+
+
+def _python_duration(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return in_64_bits(value)
+    return parse_duration(value)
+
+
+def _positive(duration: Callable[[Any], int]) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        microseconds = duration(value)
+        if microseconds <= 0:
+            raise SpecError("", "must be positive", value, "for instance 10s, 1m, 2h, 1d")
+        return microseconds
+
+    return read
+
+
+def _not_negative(duration: Callable[[Any], int]) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        microseconds = duration(value)
+        if microseconds < 0:
+            raise SpecError("", "must not be negative", value)
+        return microseconds
+
+    return read
+
+
+def _python_time(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else parse_time(value)
+
+
+def _within_the_calendar(time: Callable[[Any], int]) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        micros = time(value)
+        if not EARLIEST_EVENT_TIME <= micros <= LATEST_EVENT_TIME:
+            raise SpecError("", "must be in the years 1 to 9999", value)
+        return micros
+
+    return read
+
+
+def _expression(value: Any) -> Expression:
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, bool | int):
+        return Expression.parse(str(value).lower())
+    return Expression.parse(_text(value))
+
+
+TEXT = simple(_text)
+NAME = simple(_name)
+FLAG = simple(_flag)
+POSITIVE_INTEGER = simple(_positive_integer)
+PERCENTILE = simple(_percentile)
+ZONE = simple(lambda value: check_zone(_text(value)))
+DURATION = Kind(_not_negative(_python_duration), _not_negative(parse_duration), format_duration)
+POSITIVE_DURATION = Kind(_positive(_python_duration), _positive(parse_duration), format_duration)
+TIME = Kind(_within_the_calendar(_python_time), _within_the_calendar(parse_time), format_time)
+EXPRESSION = simple(_expression, lambda expression: expression.text)
+
+
+def choice(options: type[StrEnum], hints: Mapping[str, str] | None = None, later: Iterable[str] = ()) -> Kind:
+    """One of the values of an enumeration of texts."""
+
+    def accept(value: Any) -> StrEnum:
+        if isinstance(value, options):
+            return value
+        if isinstance(value, str) and value in list(options):
+            return options(value)
+        if value in later:
+            raise NotInThisVersion.named("", value)
+        known = ", ".join(options)
+        hint = f"here it is called {hints[value]}" if hints and value in hints else None
+        raise SpecError("", f"must be one of {known}", value, hint)
+
+    return simple(accept, str)
+
+
+def nested(cls: type[Spec]) -> Kind:
+    """A field that is itself a specification."""
+
+    def accept(value: Any) -> Spec:
+        if not isinstance(value, cls):
+            raise SpecError("", f"must be a {cls.__name__}", value)
+        return value
+
+    return Kind(accept, cls.from_mapping, lambda value: value.to_mapping())
+
+
+def list_of(kind: Kind) -> Kind:
+    """A list, kept as a tuple; errors say which item."""
+
+    def each(step: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+        def read(value: Any) -> tuple[Any, ...]:
+            if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+                raise SpecError("", "must be a list", value)
+            return tuple(located(f"[{index}]", step, item) for index, item in enumerate(value))
+
+        return read
+
+    return Kind(each(kind.accept), each(kind.read), lambda values: [kind.write(value) for value in values])
+
+
+def mapping_of(kind: Kind) -> Kind:
+    """A mapping from names to values of one kind, kept in its order."""
+
+    def each(step: Callable[[Any], Any]) -> Callable[[Any], Named[Any]]:
+        def read(value: Any) -> Named[Any]:
+            if not isinstance(value, Mapping):
+                raise SpecError("", "must be a mapping from names", value)
+            return Named([(located(str(name), _name, name), located(name, step, item)) for name, item in value.items()])
+
+        return read
+
+    return Kind(
+        each(kind.accept), each(kind.read), lambda named: {name: kind.write(value) for name, value in named.items()}
+    )

@@ -1,0 +1,185 @@
+"""A stage: what is computed over the elements of a source, for which keys and windows, and when it is emitted.
+
+Rule: SEMANTICS sections 2 to 7; the grammar is in the pipeline reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from windrow.spec.aggregates import AGGREGATE, Aggregate
+from windrow.spec.closing import check_loses_nothing
+from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.expressions import Expression
+from windrow.spec.fields import (
+    DURATION,
+    EXPRESSION,
+    FLAG,
+    NAME,
+    POSITIVE_INTEGER,
+    Kind,
+    Named,
+    Spec,
+    choice,
+    located,
+    mapping_of,
+    of,
+)
+from windrow.spec.triggers import DEFAULT_TRIGGER, TRIGGER, Trigger
+from windrow.spec.windows import WINDOW, WindowFunction
+
+RESERVED_NAMES = frozenset(
+    {"window_start", "window_end", "timing", "pane_index", "on_time_index", "is_first", "is_last", "event_time",
+     "watermark", "watermark_percentile", "produced_at", "tick", "row", "change", "weight", "trigger"}
+)  # fmt: skip
+"""The columns of `current` and `panes` that every stage has; no key or aggregate may take one, whatever its case."""
+
+
+class Accumulation(StrEnum):
+    """What becomes of a window's aggregates when it has fired: cleared, kept, or kept and the last pane withdrawn."""
+
+    DISCARDING = "discarding"
+    ACCUMULATING = "accumulating"
+    RETRACTING = "retracting"
+
+
+class Emission(StrEnum):
+    """Whether a pane with nothing new is emitted: never, or always at that moment."""
+
+    IF_NONEMPTY = "if_nonempty"
+    ALWAYS = "always"
+
+
+_PATENT_MODES = {"clear_always": Accumulation.DISCARDING, "accumulate_always": Accumulation.ACCUMULATING}
+_ACCUMULATION = choice(
+    Accumulation,
+    {"accumulating_and_retracting": "retracting", "update": "accumulating", "append": "discarding"},
+    later=("clear_by_default", "accumulate_by_default"),
+)
+ACCUMULATION = Kind(
+    lambda value: _ACCUMULATION.accept(_PATENT_MODES.get(value, value) if isinstance(value, str) else value),
+    lambda value: _ACCUMULATION.read(_PATENT_MODES.get(value, value) if isinstance(value, str) else value),
+    str,
+)
+EMISSION = choice(Emission)
+
+
+def _read_keys(value: Any) -> Named[Expression]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise SpecError("", "must be a list of columns, or of {name: EXPRESSION}", value)
+    items = value.items() if isinstance(value, Mapping) else [_read_key(index, key) for index, key in enumerate(value)]
+    keys = [(name, EXPRESSION.accept(expression)) for name, expression in items]
+    if len({name.lower() for name, _ in keys}) < len(keys):
+        raise SpecError("", "has a key twice", [name for name, _ in keys])
+    return Named(keys)
+
+
+def _read_key(index: int, value: Any) -> tuple[str, Expression]:
+    if isinstance(value, str):
+        name = located(f"[{index}]", NAME.read, value)
+        return name, Expression.parse(f"`{name}`")
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((name, expression),) = value.items()
+        return located(f"[{index}]", NAME.read, name), located(f"[{index}].{name}", EXPRESSION.read, expression)
+    raise SpecError(f"[{index}]", "must be a column or {name: EXPRESSION}", value)
+
+
+def _write_keys(keys: Named[Expression]) -> list[Any]:
+    plain = {name: Expression.parse(f"`{name}`") for name in keys}
+    return [name if keys[name] == plain[name] else {name: keys[name].text} for name in keys]
+
+
+KEYS = Kind(_read_keys, _read_keys, _write_keys)
+
+
+@dataclass(frozen=True)
+class Stage(Spec):
+    """One stage. All lengths are microseconds; `keys`, `select`, `aggregates` and `derive` map names to expressions.
+
+    Errors: a reserved or repeated name, a trigger that loses data without `allow_closing`, a global window with the
+    default trigger, an option that the accumulation does not go with.
+    """
+
+    YAML_LATER = frozenset({"inputs", "join", "explode", "having", "quality"})
+    YAML_HINTS = {"group_by": "keys", "key": "keys", "lateness": "allowed_lateness", "filter": "where",
+                  "mode": "accumulation", "windows": "window", "aggregate": "aggregates"}  # fmt: skip
+
+    name: str = field(default="stage", metadata=of(NAME))
+    from_: str | None = field(default=None, metadata=of(NAME))
+    max_versions_per_tick: int = field(default=1, metadata=of(POSITIVE_INTEGER))
+    select: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
+    where: Expression | None = field(default=None, metadata=of(EXPRESSION))
+    keys: Named[Expression] = field(default_factory=Named, metadata=of(KEYS))
+    window: WindowFunction = field(metadata=of(WINDOW), kw_only=True)
+    trigger: Trigger = field(default=DEFAULT_TRIGGER, metadata=of(TRIGGER))
+    accumulation: Accumulation = field(default=Accumulation.ACCUMULATING, metadata=of(ACCUMULATION))
+    retract: bool = field(default=False, metadata=of(FLAG))
+    allowed_lateness: int = field(default=0, metadata=of(DURATION))
+    on_time: Emission = field(default=Emission.IF_NONEMPTY, metadata=of(EMISSION))
+    closing: Emission = field(default=Emission.IF_NONEMPTY, metadata=of(EMISSION))
+    only_if_changed: bool = field(default=False, metadata=of(FLAG))
+    event_time: str = field(default="end_of_window", metadata=of(NAME))
+    allow_closing: bool = field(default=False, metadata=of(FLAG))
+    aggregates: Named[Aggregate] = field(metadata=of(mapping_of(AGGREGATE)), kw_only=True)
+    derive: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
+
+    def validate(self) -> None:
+        self._check_names()
+        self._check_accumulation()
+        if self.event_time in ("earliest", "latest"):
+            raise NotInThisVersion.named("event_time", self.event_time)
+        if self.event_time != "end_of_window":
+            raise SpecError("event_time", "must be one of end_of_window, earliest, latest", self.event_time)
+        if self.window.IS_GLOBAL and self.trigger == DEFAULT_TRIGGER:
+            raise SpecError(
+                "trigger",
+                "must not be the default one with a global window, which never completes in a stream",
+                "default",
+                "for instance {repeat: {after_count: 100}}, or a window that ends",
+            )
+        if not self.allow_closing:
+            check_loses_nothing(self.trigger, self.allowed_lateness)
+
+    def _check_names(self) -> None:
+        taken: dict[str, str] = {}
+        for place, names in (("keys", self.keys), ("aggregates", self.aggregates), ("derive", self.derive)):
+            for name in names:
+                if name.lower() in RESERVED_NAMES:
+                    hint = f"a column of every result has this name; for instance {name}_value"
+                    raise SpecError(f"{place}.{name}", "is a reserved name", name, hint)
+                if name.lower() in taken:
+                    raise SpecError(f"{place}.{name}", f"is also the name of one of {taken[name.lower()]}", name)
+                taken[name.lower()] = place
+        for name, expression in self.derive.items():
+            known = {other.lower() for other in (*self.aggregates, *self.keys)}
+            for column in expression.columns:
+                if column.lower() not in known:
+                    hint = f"the aggregates are {', '.join(self.aggregates)}"
+                    raise SpecError(f"derive.{name}", "reads what is not an aggregate or key", column, hint)
+
+    def _check_accumulation(self) -> None:
+        discards = self.accumulation is Accumulation.DISCARDING
+        if self.retract and discards:
+            raise SpecError("retract", "does not go with a mode that clears", str(self.accumulation), "accumulating")
+        if self.only_if_changed and discards:
+            rule = "does not go with a mode that clears: there is no earlier pane to compare with"
+            raise SpecError("only_if_changed", rule, str(self.accumulation), "accumulating or retracting")
+        if self.retract:
+            object.__setattr__(self, "accumulation", Accumulation.RETRACTING)
+            object.__setattr__(self, "retract", False)
+
+    @property
+    def is_discarding(self) -> bool:
+        return self.accumulation is Accumulation.DISCARDING
+
+    @property
+    def is_retracting(self) -> bool:
+        return self.accumulation is Accumulation.RETRACTING
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        """The names of the aggregates and derived columns, in order."""
+        return (*self.aggregates, *self.derive)

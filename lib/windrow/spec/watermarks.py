@@ -1,0 +1,53 @@
+"""How a source's watermark is made. Rule: SEMANTICS section 8."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from windrow.spec.errors import SpecError
+from windrow.spec.fields import DURATION, POSITIVE_DURATION, Kind, Spec, of
+
+
+def _accept_processing_time(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    if value == {}:
+        return True
+    raise SpecError("", "has no fields", value, "write processing_time: {}")
+
+
+PROCESSING_TIME = Kind(_accept_processing_time, _accept_processing_time, lambda value: {})
+
+
+@dataclass(frozen=True)
+class Watermark(Spec):
+    """The watermark of a source partition: exactly one of three rules, and what holds for each of them.
+
+    - `bounded_delay`: the largest event time seen in the partition, minus this delay.
+    - `fixed_lag`: now minus this lag, whatever the elements say.
+    - `processing_time`: the event time is the arrival time, and the watermark is now.
+
+    `idle_timeout`: after this much processing time without an element a partition holds the others back no more.
+    `max_future`: an element further than this ahead of its arrival is a dead letter `future_timestamp`. All lengths
+    are microseconds.
+    """
+
+    YAML_LATER = frozenset({"punctuated"})
+    YAML_HINTS = {"delay": "bounded_delay", "lag": "fixed_lag", "out_of_orderness": "bounded_delay"}
+
+    bounded_delay: int | None = field(default=None, metadata=of(DURATION))
+    fixed_lag: int | None = field(default=None, metadata=of(DURATION))
+    processing_time: bool = field(default=False, metadata=of(PROCESSING_TIME))
+    idle_timeout: int | None = field(default=None, metadata=of(POSITIVE_DURATION))
+    max_future: int | None = field(default=None, metadata=of(DURATION))
+
+    def validate(self) -> None:
+        rules = [self.bounded_delay is not None, self.fixed_lag is not None, self.processing_time]
+        if sum(rules) != 1:
+            hint = "for instance {bounded_delay: 10m, idle_timeout: 1h}"
+            raise SpecError("", "must have exactly one of bounded_delay, fixed_lag, processing_time", None, hint)
+
+    @property
+    def follows_clock(self) -> bool:
+        """True where the watermark is a function of `now`, so that time alone moves it."""
+        return self.bounded_delay is None

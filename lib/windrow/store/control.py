@@ -1,0 +1,86 @@
+"""The control row of a tick: where the stage's clocks stand, what it has consumed, and what it counted.
+
+It is a row of the same commit as the transitions of the tick, kept as one JSON text, so that what a later version adds
+needs no change of the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from windrow.engine.clock import PartitionClock, StageClock
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Windows that start in [start, end), made by a backfill from the raw steps up to `raw_step`."""
+
+    start: int
+    end: int
+    raw_step: int
+
+
+@dataclass(frozen=True)
+class Control:
+    """What a tick leaves behind beside transitions and dead letters.
+
+    `kind` is stream, backfill or restatement; `upstream_step` the last step of the upstream log that was consumed;
+    `watermark_before` that of the tick; `counts` what the survey counted; `backfilled` the intervals that backfills
+    made before a stream came there.
+    """
+
+    tick: int
+    kind: str
+    upstream_step: int
+    watermark_before: int
+    clock: StageClock
+    counts: Mapping[str, int] = field(default_factory=dict)
+    backfilled: tuple[Interval, ...] = ()
+    duration_ms: int = 0
+
+    def to_json(self) -> str:
+        clock = self.clock
+        partitions = [[name, p.greatest_event_time, p.last_seen] for name, p in clock.partitions.items()]
+        return json.dumps(
+            {
+                "tick": self.tick,
+                "kind": self.kind,
+                "upstream_step": self.upstream_step,
+                "watermark_before": self.watermark_before,
+                "now": clock.now,
+                "watermark": clock.watermark,
+                "expired_end": clock.expired_end,
+                "greatest_end": clock.greatest_end,
+                "partitions": partitions,
+                "counts": dict(self.counts),
+                "backfilled": [[i.start, i.end, i.raw_step] for i in self.backfilled],
+                "duration_ms": self.duration_ms,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Control:
+        values: dict[str, Any] = json.loads(text)
+        clock = StageClock(
+            now=values["now"],
+            watermark=values["watermark"],
+            expired_end=values["expired_end"],
+            greatest_end=values["greatest_end"],
+            partitions={name: PartitionClock(greatest, seen) for name, greatest, seen in values["partitions"]},
+        )
+        return cls(
+            tick=values["tick"],
+            kind=values["kind"],
+            upstream_step=values["upstream_step"],
+            watermark_before=values["watermark_before"],
+            clock=clock,
+            counts=values["counts"],
+            backfilled=tuple(Interval(*interval) for interval in values["backfilled"]),
+            duration_ms=values["duration_ms"],
+        )
+
+    def lasting(self, duration_ms: int) -> Control:
+        return replace(self, duration_ms=duration_ms)

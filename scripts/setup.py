@@ -1,0 +1,226 @@
+"""Make `.venv` with everything that windrow needs: locked packages, windrow itself and Delta's jars.
+
+Run by `make setup`, with any Python >= 3.11 and nothing but its standard library. Each step leaves a stamp when it has
+finished, and a step whose stamp is current is passed over, so that a second run does nothing and needs no network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+from zipfile import BadZipFile, ZipFile
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+BIN = VENV / "bin"
+STAMPS = VENV / "windrow-stamps"
+JARS = VENV / "windrow-jars"
+LOCK = ROOT / "requirements.lock"
+PROJECT = ROOT / "pyproject.toml"
+
+PYTHON_AT_LEAST = (3, 11)
+JAVA_AT_LEAST = 17
+
+# Variables that would have another Python's packages or another Spark used in place of those of `.venv`.
+LEADS_ASTRAY = ("PYTHONPATH", "PYTHONHOME", "SPARK_HOME")
+
+DELTA_PACKAGE = "io.delta:delta-spark_4.2_2.13:4.4.0"
+DELTA_JARS = frozenset(
+    {
+        "delta-spark_4.2_2.13-4.4.0.jar",
+        "delta-storage-4.4.0.jar",
+        "delta-kernel-api-4.4.0.jar",
+        "delta-kernel-defaults-4.4.0.jar",
+        "delta-kernel-unitycatalog-4.4.0.jar",
+        "unitycatalog-client-0.6.0.jar",
+        "unitycatalog-hadoop-0.6.0.jar",
+    }
+)
+# What the package asks for besides, and Spark brings already.
+IN_SPARK_ALREADY = (
+    "org.apache.hadoop:*",
+    "org.apache.parquet:*",
+    "org.apache.logging.log4j:*",
+    "org.slf4j:*",
+    "com.fasterxml.jackson.core:*",
+    "com.fasterxml.jackson.datatype:*",
+    "com.github.luben:*",
+    "org.xerial.snappy:*",
+    "io.airlift:*",
+    "org.roaringbitmap:*",
+    "org.locationtech.jts:*",
+    "commons-*:*",
+    "javax.annotation:*",
+    "com.google.code.findbugs:*",
+)
+FETCH_JARS = """
+import sys
+from pyspark.sql import SparkSession
+conf = dict(pair.split("=", 1) for pair in sys.argv[1:])
+SparkSession.builder.master("local[1]").config(map=conf).getOrCreate().stop()
+"""
+
+
+def main() -> None:
+    check_python()
+    check_java()
+    step("python", f"{sys.version} {VENV}", "making .venv", make_venv)
+    step("packages", digest(LOCK), f"installing the packages of {LOCK.name}", install_packages)
+    step("windrow", str(ROOT) + digest(PROJECT) + digest(LOCK), "installing windrow (editable)", install_windrow)
+    if jar_sizes().keys() != DELTA_JARS or jar_sizes() != finished("jars"):
+        say(f"fetching {DELTA_PACKAGE} into {JARS.relative_to(ROOT)}")
+        fetch_jars()
+        finish("jars", jar_sizes())
+    say("ready: .venv")
+
+
+def step(name: str, wanted: str, doing: str, do: Callable[[], None]) -> None:
+    """Do a step unless its stamp says that it was done for the same `wanted`."""
+    wanted = hashlib.sha256(wanted.encode()).hexdigest()
+    if finished(name) == wanted:
+        return
+    say(doing)
+    do()
+    finish(name, wanted)
+
+
+def finished(name: str) -> object:
+    stamp = STAMPS / name
+    return json.loads(stamp.read_text()) if stamp.exists() else None
+
+
+def finish(name: str, value: object) -> None:
+    STAMPS.mkdir(exist_ok=True)
+    half = STAMPS / f"{name}.half"
+    half.write_text(json.dumps(value))
+    half.replace(STAMPS / name)
+
+
+# --- the steps ------------------------------------------------------------------------------------------------------
+
+
+def check_python() -> None:
+    if sys.version_info < PYTHON_AT_LEAST:
+        fail(
+            f"Python must be {dotted(PYTHON_AT_LEAST)} or later; this one is {sys.version.split()[0]}",
+            "run `make setup PYTHON=python3.11`",
+        )
+
+
+def check_java() -> None:
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    where = "from JAVA_HOME" if home else "on the PATH"
+    hint = "`apt-get install openjdk-17-jdk-headless`, or set JAVA_HOME to a JDK 17 or later"
+    try:
+        answer = subprocess.run([java or "java", "-version"], capture_output=True, text=True, check=True).stderr
+    except (OSError, subprocess.CalledProcessError):
+        fail(f"Spark needs Java {JAVA_AT_LEAST} or later, and there is no java that runs {where}", hint)
+    found = re.search(r'version "(?:1\.)?(\d+)', answer)
+    if found is None or int(found[1]) < JAVA_AT_LEAST:
+        fail(f"Spark needs Java {JAVA_AT_LEAST} or later; java {where} is {answer.splitlines()[0]}", hint)
+
+
+def make_venv() -> None:
+    venv.create(VENV, clear=True, with_pip=True)
+    run(BIN / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", locked("uv"))
+
+
+def install_packages() -> None:
+    uv("pip", "install", "--require-hashes", "--exact", "-r", LOCK)
+
+
+def install_windrow() -> None:
+    uv("pip", "install", "--offline", "--no-deps", "--no-build-isolation", "--reinstall", "-e", ROOT)
+
+
+def fetch_jars() -> None:
+    """Have Spark resolve Delta's package once, in a folder of its own, and move the jars when all have come."""
+    with tempfile.TemporaryDirectory(dir=VENV, prefix="jars-") as ivy:
+        conf = {
+            "spark.jars.packages": DELTA_PACKAGE,
+            "spark.jars.excludes": ",".join(IN_SPARK_ALREADY),
+            "spark.jars.ivy": ivy,
+            "spark.ui.enabled": "false",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+        }
+        run(BIN / "python", "-c", FETCH_JARS, *(f"{name}={value}" for name, value in conf.items()))
+        # Ivy names a jar organisation_artifact-version.jar; the organisation is left off here.
+        came = {jar.name.split("_", 1)[1]: jar for jar in Path(ivy, "jars").glob("*.jar") if is_whole(jar)}
+        if came.keys() != DELTA_JARS:
+            fail(
+                f"Delta's jars came incomplete; missing: {sorted(DELTA_JARS - came.keys())}, "
+                f"not expected: {sorted(came.keys() - DELTA_JARS)}",
+                "run `make setup` again when the Maven registry can be reached",
+            )
+        shutil.rmtree(JARS, ignore_errors=True)
+        JARS.mkdir()
+        for name, jar in came.items():
+            jar.replace(JARS / name)
+
+
+# --- small things ---------------------------------------------------------------------------------------------------
+
+
+def jar_sizes() -> dict[str, int]:
+    return {jar.name: jar.stat().st_size for jar in sorted(JARS.glob("*.jar"))}
+
+
+def is_whole(jar: Path) -> bool:
+    try:
+        with ZipFile(jar) as archive:
+            return archive.testzip() is None
+    except BadZipFile:
+        return False
+
+
+def uv(*arguments: str | Path) -> None:
+    run(BIN / "uv", *arguments, "--quiet", "--python", BIN / "python")
+
+
+def run(*command: str | Path) -> None:
+    """Run a command in silence; if it fails, show what it said."""
+    words = [str(word) for word in command]
+    env = {name: value for name, value in os.environ.items() if name not in LEADS_ASTRAY}
+    env["PYSPARK_PYTHON"] = str(BIN / "python")
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, cwd=ROOT)
+    if done.returncode != 0:
+        print(done.stdout, file=sys.stderr)
+        what = " ".join([Path(words[0]).name, *words[1:4]])
+        fail(f"`{what} ...` failed with exit code {done.returncode}", "its output is above")
+
+
+def locked(package: str) -> str:
+    """A package with the version that the lock gives it."""
+    return next(line.split()[0] for line in LOCK.read_text().splitlines() if line.startswith(f"{package}=="))
+
+
+def digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def dotted(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
+
+
+def say(what: str) -> None:
+    print(f"setup: {what}", flush=True)
+
+
+def fail(what: str, hint: str) -> NoReturn:
+    raise SystemExit(f"setup: {what}. Hint: {hint}.")
+
+
+if __name__ == "__main__":
+    main()

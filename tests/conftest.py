@@ -1,0 +1,28 @@
+"""One Spark session for the whole run, and the marks that follow from what a test uses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The session of this run; tests leave its settings as they found them."""
+    from windrow.run.session import local_session
+
+    session = local_session(app="windrow tests")
+    yield session
+    session.stop()
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses by marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()) or item.get_closest_marker("crash"):
+            item.add_marker(pytest.mark.spark)

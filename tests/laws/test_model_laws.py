@@ -1,0 +1,266 @@
+"""Laws of the reference model, over random stages and ticks: what must hold whatever the trigger and the bundling."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+from unittest import mock
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.laws.strategies import (
+    SCHEMA,
+    Run,
+    TickInput,
+    honest_ticks,
+    rebundled,
+    runs,
+    source_ticks,
+    stages,
+    watermarks,
+)
+from tests.model.batch import batch
+from tests.model.panes import EARLY, INSERT, LATE, ON_TIME, UPDATE_POSTIMAGE, UPDATE_PREIMAGE, Pane
+from tests.model.stream import Stream
+from tests.model.table import current, results
+from tests.model.tick import Tick
+from tests.model.trigger_leaves import Node
+from windrow.spec.stages import Accumulation, Stage
+from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.watermarks import Watermark
+
+KEEPING = (Accumulation.ACCUMULATING, Accumulation.RETRACTING)
+
+
+def played(stage: Stage, ticks: Sequence[TickInput], watermark: Watermark | None = None) -> list[Tick]:
+    stream = Stream(stage, SCHEMA, watermark)
+    return [stream.tick(step.elements, step.now, step.watermark) for step in ticks]
+
+
+def panes_of(ticks: Iterable[Tick]) -> list[Pane]:
+    return [pane for tick in ticks for pane in tick.panes]
+
+
+def by_window(panes: Iterable[Pane]) -> dict[Any, list[Pane]]:
+    """The panes of weight +1 of every key and window, in order."""
+    windows = defaultdict(list)
+    for pane in panes:
+        if pane.weight == 1:
+            windows[pane.key, pane.window].append(pane)
+    return windows
+
+
+# ---------------------------------------------------------------- conservation
+
+
+@given(runs())
+def test_every_element_and_every_pair_is_counted_once(run: Run) -> None:
+    for step, tick in zip(run.ticks, played(run.stage, run.ticks), strict=True):
+        counts = tick.counts
+        assert counts.read == len(step.elements)
+        assert counts.read == counts.in_windows + counts.unassigned + counts.filtered + sum(counts.dead.values())
+        assert counts.assigned == counts.aggregated + counts.late + counts.closed
+        assert len(tick.dead) == sum(counts.dead.values()) + counts.late + counts.closed
+
+
+@given(runs(drained=True))
+def test_what_was_aggregated_is_in_the_results(run: Run) -> None:
+    """Every pair that is in no dead letter is in the last panes of its window, once; discarding, in all its panes."""
+    stage = _counting(run.stage)
+    ticks = played(stage, run.ticks)
+    panes = by_window(panes_of(ticks))
+    shown = [pane for ps in panes.values() for pane in (ps if stage.is_discarding else ps[-1:])]
+    assert sum(pane.aggregates["elements"] for pane in shown) == sum(tick.counts.aggregated for tick in ticks)
+    assert ticks[-1].cells == {}
+
+
+def _counting(stage: Stage) -> Stage:
+    """The stage with nothing but a count of its elements, which changes with each of them."""
+    mapping = {**stage.to_mapping(), "aggregates": {"elements": {"count": "*"}}}
+    return Stage.from_mapping(mapping)
+
+
+@given(runs())
+def test_a_dead_letter_says_the_truth(run: Run) -> None:
+    before = MINUS_INFINITY
+    for tick in played(run.stage, run.ticks):
+        for letter in tick.dead:
+            if letter.window is not None:
+                is_expired = before >= saturating_add(letter.window[1], run.stage.allowed_lateness)
+                assert is_expired == (letter.reason == "late")
+        before = tick.clock.watermark_after
+
+
+@given(runs(may_close=False))
+def test_a_trigger_that_is_accepted_loses_nothing(run: Run) -> None:
+    assert not run.stage.allow_closing
+    assert sum(tick.counts.closed for tick in played(run.stage, run.ticks)) == 0
+
+
+# ---------------------------------------------------------------- panes
+
+
+@given(runs())
+def test_early_then_one_on_time_then_late(run: Run) -> None:
+    for panes in by_window(panes_of(played(run.stage, run.ticks))).values():
+        timings = [pane.timing for pane in panes]
+        assert timings == sorted(timings, key=[EARLY, ON_TIME, LATE].index)
+        assert timings.count(ON_TIME) <= 1
+
+
+@given(runs())
+def test_indexes_count_from_zero(run: Run) -> None:
+    for panes in by_window(panes_of(played(run.stage, run.ticks))).values():
+        assert [pane.index for pane in panes] == list(range(len(panes)))
+        assert [pane.is_first for pane in panes] == [index == 0 for index in range(len(panes))]
+        later = [pane.on_time_index for pane in panes if pane.timing != EARLY]
+        assert later == list(range(len(later)))
+        assert all(pane.on_time_index is None for pane in panes if pane.timing == EARLY)
+        assert not any(pane.is_last for pane in panes[:-1])
+
+
+@given(runs())
+def test_a_window_emits_one_pane_a_tick_at_most(run: Run) -> None:
+    for tick in played(run.stage, run.ticks):
+        assert all(len(panes) == 1 for panes in by_window(tick.panes).values())
+
+
+@given(runs())
+def test_changes_follow_the_accumulation(run: Run) -> None:
+    panes = panes_of(played(run.stage, run.ticks))
+    later = INSERT if run.stage.is_discarding else UPDATE_POSTIMAGE
+    for several in by_window(panes).values():
+        assert [pane.change for pane in several] == [INSERT, *[later] * (len(several) - 1)]
+    withdrawals = [pane for pane in panes if pane.weight == -1]
+    assert {pane.change for pane in withdrawals} <= {UPDATE_PREIMAGE}
+    replacements = sum(pane.change == UPDATE_POSTIMAGE for pane in panes)
+    assert len(withdrawals) == (replacements if run.stage.is_retracting else 0)
+
+
+@given(runs(accumulations=[Accumulation.RETRACTING]))
+def test_the_weights_of_any_prefix_leave_the_current_panes(run: Run) -> None:
+    panes: list[Pane] = []
+    for tick in played(run.stage, run.ticks):
+        panes += tick.panes
+        net: Counter[Any] = Counter()
+        for pane in panes:
+            net[_identity(pane)] += pane.weight
+        assert +net == Counter(map(_identity, current(panes).values()))
+        assert -net == Counter()
+
+
+def _identity(pane: Pane) -> Any:
+    """What a withdrawal repeats of the pane that it takes back."""
+    left_out = ("change", "weight", "watermark", "produced_at", "tick")
+    return repr({name: value for name, value in pane.row().items() if name not in left_out})
+
+
+# ---------------------------------------------------------------- stream and batch
+
+
+@given(runs(accumulations=KEEPING, may_close=False, honest=True))
+def test_a_stream_ends_as_the_batch(run: Run) -> None:
+    ticks = played(run.stage, run.ticks)
+    assert sum(tick.counts.late + tick.counts.closed for tick in ticks) == 0
+    assert results(panes_of(ticks)) == results(batch(run.stage, SCHEMA, run.elements).panes)
+
+
+ADDING = {"num", "given", "positive", "money", "all_values"}
+"""Aggregates whose panes add up: no sum of integers, which is null where it does not fit a bigint."""
+
+
+@given(runs(accumulations=[Accumulation.DISCARDING], may_close=False, honest=True))
+def test_discarded_panes_add_up_to_the_batch(run: Run) -> None:
+    streamed = by_window(panes_of(played(run.stage, run.ticks)))
+    batched = results(batch(run.stage, SCHEMA, run.elements).panes)
+    assert streamed.keys() == batched.keys()
+    for window, panes in streamed.items():
+        for name in ADDING & run.stage.aggregates.keys():
+            assert _added(pane.aggregates[name] for pane in panes) == _added([batched[window][name]])
+
+
+def _added(values: Iterable[Any]) -> Any:
+    present = [value for value in values if value is not None]
+    if present and isinstance(present[0], list):
+        return Counter(item for value in present for item in value)
+    return sum(present) if present else None
+
+
+@given(stages(KEEPING, may_close=False), honest_ticks(), st.data())
+def test_the_bundling_does_not_matter(stage: Stage, ticks: tuple[TickInput, ...], data: st.DataObject) -> None:
+    other = data.draw(rebundled(Run(stage, ticks).elements))
+    assert results(panes_of(played(stage, ticks))) == results(panes_of(played(stage, other)))
+
+
+@given(runs(), st.randoms(use_true_random=False))
+def test_elements_of_a_tick_are_a_set(run: Run, random: Any) -> None:
+    shuffled = [TickInput(tuple(random.sample(t.elements, len(t.elements))), t.now, t.watermark) for t in run.ticks]
+    assert panes_of(played(run.stage, run.ticks)) == panes_of(played(run.stage, shuffled))
+
+
+@given(runs())
+def test_a_batch_emits_every_window_once_on_time(run: Run) -> None:
+    for pane in batch(run.stage, SCHEMA, run.elements).panes:
+        assert (pane.timing, pane.index, pane.is_last, pane.change) == (ON_TIME, 0, True, INSERT)
+
+
+# ---------------------------------------------------------------- ticks
+
+
+@given(runs())
+def test_cells_that_need_not_be_asked_would_have_nothing_to_say(run: Run) -> None:
+    """A cell is asked when it got elements or a deadline is reached; asking all of them at every tick is the same."""
+    asked_when_due = panes_of(played(run.stage, run.ticks))
+    with mock.patch.object(Node, "is_due", lambda self, moment: True):
+        assert panes_of(played(run.stage, run.ticks)) == asked_when_due
+
+
+@given(runs())
+def test_a_tick_leaves_the_cells_before_it_as_they_are(run: Run) -> None:
+    stream = Stream(run.stage, SCHEMA)
+    for step in run.ticks:
+        before, clock = stream.cells, stream.clock
+        first = stream.tick(step.elements, step.now, step.watermark)
+        stream.cells, stream.clock = before, clock
+        again = stream.tick(step.elements, step.now, step.watermark)
+        assert (first.panes, first.dead, first.counts) == (again.panes, again.dead, again.counts)
+
+
+@given(runs())
+def test_a_window_is_forgotten_when_it_has_expired(run: Run) -> None:
+    for tick in played(run.stage, run.ticks):
+        ends = [window.end for _, window in tick.cells]
+        assert all(tick.clock.watermark_after < saturating_add(end, run.stage.allowed_lateness) for end in ends)
+
+
+# ---------------------------------------------------------------- watermarks
+
+
+@given(stages(), watermarks(), source_ticks())
+def test_a_made_watermark_never_goes_back_and_is_held_by_the_slowest(
+    stage: Stage, rule: Watermark, ticks: tuple[TickInput, ...]
+) -> None:
+    before = MINUS_INFINITY
+    for tick in played(stage, ticks, rule):
+        clock = tick.clock
+        assert clock.watermark_before == before <= clock.watermark_after
+        assert clock.watermark_after < INFINITY
+        if clock.partitions_after:
+            assert clock.watermark_after == max(before, *(min(clock.partitions_after.values()),))
+        before = clock.watermark_after
+
+
+@given(stages(), watermarks(), source_ticks())
+def test_no_element_that_is_dead_moves_the_watermark(
+    stage: Stage, rule: Watermark, ticks: tuple[TickInput, ...]
+) -> None:
+    whole = played(stage, ticks, rule)
+    dead = [{id(letter.element) for letter in tick.dead if letter.window is None} for tick in whole]
+    living = [
+        TickInput(tuple(element for element in step.elements if id(element) not in gone), step.now)
+        for step, gone in zip(ticks, dead, strict=True)
+    ]
+    assert [tick.clock for tick in played(stage, living, rule)] == [tick.clock for tick in whole]
+    assert panes_of(played(stage, living, rule)) == panes_of(whole)

@@ -1,0 +1,20 @@
+"""The reference model: SEMANTICS in plain Python, element by element, written from that page and not from the engine.
+
+    from tests.model.stream import Stream            # a stage that ticks, with cells, clock and watermark between ticks
+    stream = Stream(stage, schema, watermark=None)   # spec.Stage, {column: type}, spec.Watermark or None (it is given)
+    result = stream.tick(elements, now=..., watermark=...)
+    result.panes, result.dead, result.counts, result.clock, result.cells
+
+    from tests.model.batch import batch              # one tick with the watermark at +infinity over all elements
+    batch(stage, schema, elements).panes
+
+    from tests.model.table import current, results   # what all panes of a run leave; its aggregates by key and window
+    from tests.model.transcripts import check        # a transcript's Case: what is wrong with it, as messages
+
+An element is `windrow.spec.transcripts.TranscriptElement(at, partition, columns)`. `Pane.row()` and `DeadLetter.row()` are
+flat dicts, as `windrow.run.matching` compares them. `tests.laws.strategies` makes random stages, elements and ticks.
+
+One file is one idea: `assign` windows; `elements` reads them (dead, filtered, kept) over `expressions`; `clock` and its
+watermark generator; `trigger_leaves` and `triggers` are the state machines, `periods` their calendar; `aggregates`;
+`cells`, `firing`, `panes`; and `tick`, which is the transition `(cells, elements, clock) -> (cells, panes, dead, counts)`.
+"""

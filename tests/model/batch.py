@@ -1,0 +1,16 @@
+"""A backfill: one tick over all elements, with the watermark at +infinity after it. SEMANTICS section 11."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tests.model.clock import BATCH_CLOCK
+from tests.model.elements import Element
+from tests.model.tick import Tick, tick
+from tests.model.typed_stage import TypedStage
+from windrow.spec.stages import Stage
+
+
+def batch(stage: Stage, schema: Mapping[str, str], elements: Iterable[Element]) -> Tick:
+    """The one tick of a batch: every window once."""
+    return tick(TypedStage(stage, schema), {}, elements, BATCH_CLOCK)

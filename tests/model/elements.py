@@ -1,0 +1,107 @@
+"""Reading the elements of a tick: what each gives the stage, or why it is dead. SEMANTICS sections 2, 8 and 9."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.model.expressions import EvaluationFailed, evaluate
+from tests.model.typed_stage import TypedStage
+from tests.model.values import normal
+from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME, saturating_add
+from windrow.spec.transcripts import TranscriptElement as Element
+
+BAD_TIMESTAMP = "bad_timestamp"
+FUTURE_TIMESTAMP = "future_timestamp"
+BAD_EXPRESSION = "bad_expression"
+LATE = "late"
+CLOSED = "closed"
+
+
+@dataclass(frozen=True)
+class Row:
+    """An element that could be read: its event time, its key, and one value for each aggregate."""
+
+    element: Element
+    event_time: int
+    key: tuple[Any, ...]
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class DeadLetter:
+    """An element that is in no result, or is not in the result of one window, and why."""
+
+    reason: str
+    element: Element
+    window: tuple[int, int] | None = None
+
+    def row(self) -> dict[str, Any]:
+        """The dead letter as transcripts compare it."""
+        fields = {"at": self.element.at, "partition": self.element.partition}
+        return {**self.element.columns, **fields, "window": self.window, "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The elements of a tick: those that count, those that `where` leaves out, and those that are dead as a whole."""
+
+    rows: tuple[Row, ...] = ()
+    filtered: tuple[Row, ...] = ()
+    dead: tuple[DeadLetter, ...] = ()
+
+    @property
+    def moving(self) -> list[tuple[str, int]]:
+        """(partition, event time) of the elements that move the watermark: all but the dead ones."""
+        return [(row.element.partition or "", row.event_time) for row in (*self.rows, *self.filtered)]
+
+
+def read(typed: TypedStage, elements: Iterable[Element], now: int) -> Reading:
+    """Read the elements of a tick, each into its place; the reasons of dead ones are judged in their order."""
+    rows: list[Row] = []
+    filtered: list[Row] = []
+    dead: list[DeadLetter] = []
+    for element in elements:
+        event_time = now if _arrives_as_event_time(typed, element) else element.at
+        reason = _why_dead(typed, event_time, now)
+        if reason is None and event_time is not None:
+            try:
+                row, is_kept = _row(typed, element, event_time)
+                (rows if is_kept else filtered).append(row)
+            except EvaluationFailed:
+                reason = BAD_EXPRESSION
+        if reason is not None:
+            dead.append(DeadLetter(reason, element))
+    return Reading(tuple(rows), tuple(filtered), tuple(dead))
+
+
+def _arrives_as_event_time(typed: TypedStage, element: Element) -> bool:
+    return typed.watermark is not None and typed.watermark.processing_time and element.at is not None
+
+
+def _why_dead(typed: TypedStage, event_time: int | None, now: int) -> str | None:
+    if event_time is None or not EARLIEST_EVENT_TIME <= event_time <= LATEST_EVENT_TIME:
+        return BAD_TIMESTAMP
+    max_future = None if typed.watermark is None else typed.watermark.max_future
+    if max_future is not None and event_time > saturating_add(now, max_future):
+        return FUTURE_TIMESTAMP
+    return None
+
+
+def _row(typed: TypedStage, element: Element, event_time: int) -> tuple[Row, bool]:
+    """The row of an element, and whether `where` keeps it: only what is true is kept, null is not.
+
+    Every expression is evaluated, also of a row that `where` leaves out: one that fails makes it dead.
+    """
+    stage, types = typed.stage, typed.column_types
+    columns = dict(element.columns)
+    for name, expression in stage.select.items():
+        columns[name] = evaluate(expression, columns, types)
+    is_kept = stage.where is None or evaluate(stage.where, columns, types) is True
+    key = tuple(normal(evaluate(expression, columns, types)) for expression in stage.keys.values())
+    values = {
+        name: evaluate(aggregate.expressions[0], columns, types) if aggregate.expressions else True
+        for name, aggregate in stage.aggregates.items()
+    }
+    return Row(element, event_time, key, values), is_kept

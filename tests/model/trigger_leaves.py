@@ -1,0 +1,183 @@
+"""The leaves of a trigger as small state machines, and what every node of the tree can do. SEMANTICS section 5.
+
+In a tick a node is told of the cell's new elements (`on_elements`, once), learns the watermark, is asked whether it is
+`ready`, and, if the root was, told that it has fired (`on_fire`).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tests.model.periods import first_boundary_after
+from windrow.spec import triggers as spec
+from windrow.spec.times import MINUS_INFINITY, saturating_add
+from windrow.spec.triggers import Domain
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What a trigger can see of a tick: its window's end and expiry, `now`, the watermark before and after."""
+
+    end: int
+    expiry: int
+    now: int
+    watermark_before: int
+    watermark_after: int
+
+    @property
+    def is_complete(self) -> bool:
+        return self.watermark_after >= self.end
+
+    @property
+    def is_expired(self) -> bool:
+        return self.watermark_after >= self.expiry
+
+    def clock(self, domain: Domain) -> int:
+        return self.now if domain is Domain.PROCESSING_TIME else self.watermark_after
+
+    def clock_of_elements(self, domain: Domain) -> int:
+        """The clock of a new element: in event time the watermark before the tick, as in judging."""
+        return self.now if domain is Domain.PROCESSING_TIME else self.watermark_before
+
+
+class Node:
+    """A node in its initial state. The defaults are those of a leaf that is never ready."""
+
+    def __init__(self, node: Any) -> None:
+        self.spec = node
+        self.finished = False
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Node:
+        other = copy.copy(self)
+        for name, value in vars(self).items():
+            if name != "spec":
+                setattr(other, name, copy.deepcopy(value, memo))
+        return other
+
+    def on_elements(self, count: int, moment: Moment) -> None:
+        """The cell got new elements in this tick; the count is theirs."""
+
+    def on_watermark(self, moment: Moment) -> None:
+        """The watermark after the tick is known: what waited for the first one takes it as its clock."""
+
+    def on_asked(self, moment: Moment) -> None:
+        """The cell is asked in this tick: remember what has to be remembered of that."""
+
+    def ready(self, moment: Moment) -> bool:
+        return False
+
+    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain, int]]:
+        """The clocks, and their values, at which the node must be asked."""
+        yield from ()
+
+    def is_due(self, moment: Moment) -> bool:
+        return any(moment.clock(domain) >= deadline for domain, deadline in self.deadlines(moment))
+
+    def on_fire(self, moment: Moment) -> None:
+        self.finished = True
+
+    def reset(self, moment: Moment) -> None:
+        """Go back to the initial state, with all that is below."""
+        self.__init__(self.spec)  # type: ignore[misc]
+
+    def fired_leaf(self, moment: Moment) -> str:
+        """The grammar name of the leaf that makes this node ready."""
+        return str(self.spec.NAME)
+
+
+class Never(Node):
+    """Never ready."""
+
+
+class AtWatermark(Node):
+    """Ready when the window is complete; after a reset behind that, only when there are new elements."""
+
+    def __init__(self, node: spec.AtWatermark) -> None:
+        super().__init__(node)
+        self.needs_elements = False
+
+    def on_elements(self, count: int, moment: Moment) -> None:
+        self.needs_elements = False
+
+    def ready(self, moment: Moment) -> bool:
+        return moment.is_complete and not self.needs_elements
+
+    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain, int]]:
+        if not self.needs_elements:
+            yield Domain.EVENT_TIME, moment.end
+
+    def reset(self, moment: Moment) -> None:
+        super().reset(moment)
+        self.needs_elements = moment.is_complete
+
+
+class AtClose(Node):
+    """Ready when the window expires."""
+
+    def ready(self, moment: Moment) -> bool:
+        return moment.is_expired
+
+    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain, int]]:
+        yield Domain.EVENT_TIME, moment.expiry
+
+
+class AfterCount(Node):
+    """Ready at `count` elements since the reset."""
+
+    def __init__(self, node: spec.AfterCount) -> None:
+        super().__init__(node)
+        self.seen = 0
+
+    def on_elements(self, count: int, moment: Moment) -> None:
+        self.seen += count
+
+    def ready(self, moment: Moment) -> bool:
+        return self.seen >= self.spec.count
+
+
+class Timer(Node):
+    """A leaf with a deadline that its first new element sets; `deadline_from` gives it from the element's clock."""
+
+    def __init__(self, node: spec.AtPeriod | spec.AfterDelay) -> None:
+        super().__init__(node)
+        self.deadline: int | None = None
+        self.waits_for_watermark = False
+
+    def deadline_from(self, clock: int) -> int:
+        raise NotImplementedError
+
+    def on_elements(self, count: int, moment: Moment) -> None:
+        if self.deadline is None and not self.waits_for_watermark:
+            self._start(moment.clock_of_elements(self.spec.domain))
+
+    def on_watermark(self, moment: Moment) -> None:
+        if self.waits_for_watermark:
+            self._start(moment.watermark_after)
+
+    def _start(self, clock: int) -> None:
+        self.waits_for_watermark = clock == MINUS_INFINITY
+        self.deadline = None if self.waits_for_watermark else self.deadline_from(clock)
+
+    def ready(self, moment: Moment) -> bool:
+        return self.deadline is not None and moment.clock(self.spec.domain) >= self.deadline
+
+    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain, int]]:
+        if self.deadline is not None:
+            yield self.spec.domain, self.deadline
+
+
+class AtPeriod(Timer):
+    """Ready at the first boundary strictly after the clock of the first new element."""
+
+    def deadline_from(self, clock: int) -> int:
+        return first_boundary_after(self.spec, clock)
+
+
+class AfterDelay(Timer):
+    """Ready `delay` after the clock of the first new element."""
+
+    def deadline_from(self, clock: int) -> int:
+        return saturating_add(clock, self.spec.delay)

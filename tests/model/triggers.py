@@ -1,0 +1,174 @@
+"""The trees of triggers as small state machines: how a node follows from its children. SEMANTICS section 5."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.model.trigger_leaves import AfterCount, AfterDelay, AtClose, AtPeriod, AtWatermark, Moment, Never, Node
+from windrow.spec import triggers as spec
+from windrow.spec.triggers import Domain, Trigger
+
+
+class Composite(Node):
+    """A node with children; `live` are those that see elements and have deadlines."""
+
+    def __init__(self, node: Trigger) -> None:
+        super().__init__(node)
+        self.children = [build(child) for child in node.children]
+
+    def live(self) -> list[Node]:
+        return self.children
+
+    def on_elements(self, count: int, moment: Moment) -> None:
+        for child in self.live():
+            child.on_elements(count, moment)
+
+    def on_watermark(self, moment: Moment) -> None:
+        for child in self.live():
+            child.on_watermark(moment)
+
+    def on_asked(self, moment: Moment) -> None:
+        for child in self.live():
+            child.on_asked(moment)
+
+    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain, int]]:
+        for child in self.live():
+            yield from child.deadlines(moment)
+
+    def reset(self, moment: Moment) -> None:
+        self.finished = False
+        for child in self.children:
+            child.reset(moment)
+
+    def firing_child(self, moment: Moment) -> Node:
+        """The child on the path that makes this node ready."""
+        return next(child for child in self.children if child.ready(moment))
+
+    def ready(self, moment: Moment) -> bool:
+        return any(child.ready(moment) for child in self.live())
+
+    def fired_leaf(self, moment: Moment) -> str:
+        return self.firing_child(moment).fired_leaf(moment)
+
+
+class FirstOf(Composite):
+    """Ready when any child is; finished by firing."""
+
+
+class AllOf(Composite):
+    """Ready when every child has been ready since the reset: one that was stays so, and sees nothing more."""
+
+    def __init__(self, node: spec.AllOf) -> None:
+        super().__init__(node)
+        self.were_ready: set[int] = set()
+        self.just_ready: list[int] = []
+
+    def live(self) -> list[Node]:
+        return [child for index, child in enumerate(self.children) if index not in self.were_ready]
+
+    def on_asked(self, moment: Moment) -> None:
+        super().on_asked(moment)
+        waiting = [index for index in range(len(self.children)) if index not in self.were_ready]
+        self.just_ready = [index for index in waiting if self.children[index].ready(moment)]
+        self.were_ready |= set(self.just_ready)
+
+    def ready(self, moment: Moment) -> bool:
+        return len(self.were_ready) == len(self.children)
+
+    def reset(self, moment: Moment) -> None:
+        super().reset(moment)
+        self.were_ready, self.just_ready = set(), []
+
+    def firing_child(self, moment: Moment) -> Node:
+        return self.children[self.just_ready[0]]
+
+
+class SequenceOf(Composite):
+    """One child after the other; only the current one is there for elements, deadlines and questions."""
+
+    def __init__(self, node: spec.SequenceOf) -> None:
+        super().__init__(node)
+        self.current = 0
+
+    def live(self) -> list[Node]:
+        return self.children[self.current : self.current + 1]
+
+    def on_fire(self, moment: Moment) -> None:
+        child = self.children[self.current]
+        child.on_fire(moment)
+        if child.finished:
+            self.current += 1
+        self.finished = self.current == len(self.children)
+
+    def reset(self, moment: Moment) -> None:
+        super().reset(moment)
+        self.current = 0
+
+    def firing_child(self, moment: Moment) -> Node:
+        return self.children[self.current]
+
+
+class Repeat(Composite):
+    """Its child again and again, reset whenever it has finished. Never finished."""
+
+    def on_fire(self, moment: Moment) -> None:
+        child = self.children[0]
+        child.on_fire(moment)
+        if child.finished:
+            child.reset(moment)
+
+
+class RepeatUntil(Repeat):
+    """As `Repeat`; finished when it fires with `until` ready, which is not reset by the other's firings."""
+
+    def on_fire(self, moment: Moment) -> None:
+        if self.children[1].ready(moment):
+            self.finished = True
+        else:
+            super().on_fire(moment)
+
+    def firing_child(self, moment: Moment) -> Node:
+        repeat, until = self.children
+        return until if until.ready(moment) else repeat
+
+
+class RepeatCount(Repeat):
+    """As `Repeat`; finished after `times` firings."""
+
+    def __init__(self, node: spec.RepeatCount) -> None:
+        super().__init__(node)
+        self.fired = 0
+
+    def on_fire(self, moment: Moment) -> None:
+        self.fired += 1
+        if self.fired == self.spec.times:
+            self.finished = True
+        else:
+            super().on_fire(moment)
+
+    def reset(self, moment: Moment) -> None:
+        super().reset(moment)
+        self.fired = 0
+
+
+_MACHINES: dict[type[Trigger], type[Node]] = {
+    spec.AtWatermark: AtWatermark,
+    spec.AtPeriod: AtPeriod,
+    spec.AfterDelay: AfterDelay,
+    spec.AfterCount: AfterCount,
+    spec.AtClose: AtClose,
+    spec.Never: Never,
+    spec.FirstOf: FirstOf,
+    spec.AllOf: AllOf,
+    spec.SequenceOf: SequenceOf,
+    spec.Repeat: Repeat,
+    spec.RepeatUntil: RepeatUntil,
+    spec.RepeatCount: RepeatCount,
+}
+
+
+def build(trigger: Trigger) -> Node:
+    """The state machine of a trigger, in its initial state."""
+    if isinstance(trigger, spec.AfterWatermark):
+        return build(trigger.desugared())
+    return _MACHINES[type(trigger)](trigger)

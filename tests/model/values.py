@@ -1,0 +1,42 @@
+"""Values as SQL sees them: one zero, one NaN, and an order in which NaN is the largest number."""
+
+from __future__ import annotations
+
+import math
+import struct
+from decimal import Decimal, localcontext
+from typing import Any
+
+NAN = math.nan
+"""The one NaN: as the same object it is equal to itself inside tuples, lists and dicts."""
+
+
+def normal(value: Any) -> Any:
+    """The value that stands for all that SQL takes to be equal to it: -0.0 is 0.0, and every NaN is the same."""
+    if isinstance(value, float):
+        return NAN if math.isnan(value) else value + 0.0
+    return value
+
+
+def order(value: Any) -> Any:
+    """A sort key: numbers with NaN as the largest, texts by code point, false before true."""
+    return (math.isnan(value), value) if isinstance(value, float) else value
+
+
+def single(value: float) -> float:
+    """The nearest number of 32 bits."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def rounded(value: Decimal, scale: int) -> Decimal:
+    """A decimal with `scale` digits behind the point, half away from zero."""
+    with localcontext(prec=100, rounding="ROUND_HALF_UP"):
+        return value.quantize(Decimal(1).scaleb(-scale))
+
+
+def fits(value: Decimal, precision: int, scale: int) -> bool:
+    """Whether a decimal has a place in decimal(precision, scale)."""
+    return abs(value) < Decimal(10) ** (precision - scale)
