@@ -44,10 +44,10 @@ FIRST_CLOCK = Clock(tick=0, now=0, watermark_before=MINUS_INFINITY, watermark_af
 
 
 def given(before: Clock, now: int | None, watermark: int | None) -> Clock:
-    """The next clock where the watermark is given; what is None does not change, and nothing goes back."""
+    """The next clock where the watermark is given; what is None does not change, and a watermark never goes back."""
     return Clock(
         tick=before.tick + 1,
-        now=before.now if now is None else max(now, before.now),
+        now=before.now if now is None else now,
         watermark_before=before.watermark_after,
         watermark_after=before.watermark_after if watermark is None else max(watermark, before.watermark_after),
     )

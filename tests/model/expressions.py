@@ -126,7 +126,7 @@ class Evaluator:
         try:
             return cast(self.value(node.this), self.kind(node.this), self.kind(node))
         except EvaluationFailed:
-            if isinstance(node, exp.TryCast):
+            if node.args.get("safe"):  # only that tells `try_cast`: sqlglot has one node for both
                 return None
             raise
 
@@ -148,7 +148,8 @@ class Evaluator:
             case exp.In():
                 return self._in(node)
             case exp.Like():
-                return functions.like(self.value(node.this), self.value(node.expression))
+                found = functions.like(self.value(node.this), self.value(node.expression))
+                return _not(found) if node.args.get("negate") else found
         return self._compared(type(node), node.this, node.expression)
 
     def _connected(self, node: exp.Expression, decisive: bool) -> bool | None:

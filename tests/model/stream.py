@@ -29,7 +29,7 @@ class Stream:
         self._greatest_end = MINUS_INFINITY
 
     def tick(self, elements: Iterable[Element] = (), now: int | None = None, watermark: int | None = None) -> Tick:
-        """One tick. `now` and, where it is given, the watermark stay as they are if they are None."""
+        """One tick. `now`, which must not go back, and a watermark that is given stay as they are if they are None."""
         elements = tuple(elements)
         self.clock = self._next_clock(elements, now, watermark)
         result = tick(self.typed, self.cells, elements, self.clock)
@@ -39,7 +39,7 @@ class Stream:
     def _next_clock(self, elements: tuple[Element, ...], now: int | None, watermark: int | None) -> Clock:
         if self._generator is None:
             return given(self.clock, now, watermark)
-        now = self.clock.now if now is None else max(now, self.clock.now)
+        now = self.clock.now if now is None else now
         reading = read(self.typed, elements, now)
         self._greatest_end = max(self._greatest_end, self._ends(reading))
         self._generator = self._generator.advance(now, reading.moving, self._greatest_end)

@@ -16,4 +16,5 @@ CASES = [pytest.param(case, id=f"{file.stem}: {case.name}") for file in FILES fo
 
 @pytest.mark.parametrize("case", CASES)
 def test_case(case: Case) -> None:
-    assert check(case) == []
+    messages = check(case)
+    assert not messages, "\n".join(messages)

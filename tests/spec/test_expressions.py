@@ -49,7 +49,7 @@ ACCEPTED = {
     "a.b": "`a`.`b`",
     "a.`b c`.d.e.f": "`a`.`b c`.`d`.`e`.`f`",
     "user = 'x'": "`user` = 'x'",
-    "date + interval": "`date` + `interval`",
+    "date + `interval`": "`date` + `interval`",
     "True and NULL": "true and null",
     "1.50 + .5": "1.50 + 0.5",
     "1e3": "1E3",
@@ -71,6 +71,7 @@ ACCEPTED = {
     "cast(a as dec(12,2))": "cast(`a` as decimal(12, 2))",
     "(-1)::tinyint": "cast(-1 as tinyint)",
     "-a::int": "-cast(`a` as int)",
+    "a - 1::int": "`a` - cast(1 as int)",
     "TRY_CAST(a as timestamp)": "try_cast(`a` as timestamp)",
     # conditions
     "CASE WHEN a THEN 1 END": "case when `a` then 1 end",
@@ -169,7 +170,8 @@ REFUSED = {
                           "+a", "a ilike any ('x')", "a like 'x' escape '!'", "a similar to 'x'", "a && b",
                           "a = any(b)", "div(a, b)", "and(a, b)", "in(a, b)"],
     "foreign constants": ["1L", "1S", "1.5BD", "2.0f", "0x1F", "x'41'", "r'a'", "1.", "1_000", "1e999", "e'a'", "N'a'",
-                          "9" * 39, "interval 1 day 2 hours", "interval 1 fortnight", "interval '1-2' year to month",
+                          "9" * 39, "interval 1 day 2 hours", "interval 1 fortnight", "interval",
+                          "interval - a", "interval 1.5 day", "interval '1-2' year to month",
                           "date '2024-13-01'", "date '24-1-1'", "timestamp '2024-01-31T25:00:00'",
                           "timestamp_ntz '2024-01-01'", "time '10:00:00'", r"'\d'", r"'\x41'", r"'\101'", r"'\012'",
                           r"'\ud800'", r"'\U00110000'", "'a' 'b'", "'a\\'"],
@@ -316,11 +318,13 @@ GUARDED = {
     "upper(cast(a as int))": ("upper(try_cast(`a` as int))", "try_cast(`a` as int) is null and `a` is not null"),
     # but for branches that are not reached
     "b <> 0 and a::int > 1": (
-        "`b` <> 0 and try_cast(`a` as int) > 1",
+        "if(coalesce(`b` <> 0, true) and (try_cast(`a` as int) is null and `a` is not null), null,"
+        " `b` <> 0 and try_cast(`a` as int) > 1)",
         "coalesce(`b` <> 0, true) and (try_cast(`a` as int) is null and `a` is not null)",
     ),
     "b = 0 or a::int > 1": (
-        "`b` = 0 or try_cast(`a` as int) > 1",
+        "if(not coalesce(`b` = 0, false) and (try_cast(`a` as int) is null and `a` is not null), null,"
+        " `b` = 0 or try_cast(`a` as int) > 1)",
         "not coalesce(`b` = 0, false) and (try_cast(`a` as int) is null and `a` is not null)",
     ),
     "case when b then a::int else 0 end": (
@@ -328,7 +332,9 @@ GUARDED = {
         "case when `b` then try_cast(`a` as int) is null and `a` is not null else false end",
     ),
     "case when a::int = 1 then b end": (
-        "case when try_cast(`a` as int) = 1 then `b` end",
+        "if(case when try_cast(`a` as int) is null and `a` is not null then true"
+        " when try_cast(`a` as int) = 1 then false else false end, null,"
+        " case when try_cast(`a` as int) = 1 then `b` end)",
         "case when try_cast(`a` as int) is null and `a` is not null then true"
         " when try_cast(`a` as int) = 1 then false else false end",
     ),
@@ -341,8 +347,17 @@ GUARDED = {
         "case when `b` then false else try_cast(`a` as int) is null and `a` is not null end",
     ),
     "coalesce(b, a::int, 0)": (
-        "coalesce(`b`, try_cast(`a` as int), 0)",
+        "if(`b` is null and (try_cast(`a` as int) is null and `a` is not null), null,"
+        " coalesce(`b`, try_cast(`a` as int), 0))",
         "`b` is null and (try_cast(`a` as int) is null and `a` is not null)",
+    ),
+    "coalesce(b, a::int)": (
+        "coalesce(`b`, try_cast(`a` as int))",
+        "`b` is null and (try_cast(`a` as int) is null and `a` is not null)",
+    ),
+    "round(a::int) is null": (
+        "if(try_cast(`a` as int) is null and `a` is not null, null, round(try_cast(`a` as int)) is null)",
+        "try_cast(`a` as int) is null and `a` is not null",
     ),
     "nvl2(b, a::int, 0)": (
         "nvl2(`b`, try_cast(`a` as int), 0)",

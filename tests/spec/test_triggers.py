@@ -1,4 +1,4 @@
-"""Triggers: their grammar, its errors, and which of them are refused because they could lose data. SEMANTICS section 5."""
+"""Triggers: their grammar, its errors, and which are refused because they could lose data. SEMANTICS section 5."""
 
 from __future__ import annotations
 
@@ -185,7 +185,8 @@ FINISHES: list[tuple[Trigger, Moment]] = [
     (FirstOf(CLOSE, NEVER), EXPIRY), (FirstOf(NEVER), FOREVER),
     (FirstOf(Repeat(COUNT), NEVER), BEFORE),  # finished by firing, whatever its children are
     (FirstOf(Repeat(CLOSE)), EXPIRY),
-    (AllOf(COUNT), BEFORE), (AllOf(COUNT, WATERMARK), AT), (AllOf(COUNT, CLOSE), EXPIRY), (AllOf(COUNT, NEVER), FOREVER),
+    (AllOf(COUNT), BEFORE), (AllOf(COUNT, WATERMARK), AT), (AllOf(COUNT, CLOSE), EXPIRY),
+    (AllOf(COUNT, NEVER), FOREVER),
     (AllOf(Repeat(COUNT), Repeat(WATERMARK)), AT),
     (SequenceOf(COUNT), BEFORE), (SequenceOf(COUNT, DELAY), BEFORE), (SequenceOf(WATERMARK, COUNT), AT),
     (SequenceOf(COUNT, WATERMARK), AT), (SequenceOf(COUNT, CLOSE), EXPIRY), (SequenceOf(COUNT, Repeat(COUNT)), FOREVER),

@@ -10,14 +10,14 @@ import time
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from windrow.compile.cells import STATE
-from windrow.compile.columns import bigint
+from windrow.compile.sql import bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import DUE
 from windrow.engine.batch import plan_tick, survey_rows, tick_times
 from windrow.engine.clock import StageClock, TickTimes
+from windrow.engine.frames import where
 from windrow.engine.survey import Survey
 from windrow.engine.tick import trigger_clock
 from windrow.run.points import point
@@ -124,16 +124,16 @@ class StageRunner:
         wanted = self.stage.cells.is_due(trigger_clock(self.stage, times))
         if batch.earliest is not None and batch.latest is not None:
             low, high = self.stage.windows.bucket_range(batch.earliest, batch.latest)
-            wanted = wanted | F.col("bucket").between(low, high)
+            wanted = wanted | col("bucket").between(bigint(low), bigint(high))
         return self.journal.cells(self.spark, wanted)
 
     def _is_due(self, now: int) -> bool:
         """Whether a deadline of processing time has been reached."""
         if not self.stage.tree.root.has_due(Domain.PROCESSING_TIME):
             return False
-        due = F.col(f"{STATE}.{DUE[Domain.PROCESSING_TIME]}") <= bigint(now)
+        due = col(STATE, DUE[Domain.PROCESSING_TIME]) <= bigint(now)
         cells = self.journal.cells(self.spark, due)
-        return cells is not None and not cells.where(due).isEmpty()
+        return cells is not None and not where(cells, due).isEmpty()
 
 
 _COUNTED = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "late")

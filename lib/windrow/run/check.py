@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import LongType, StringType, StructField, StructType
+from pyspark.sql.types import StructField, StructType
 
 from windrow.compile import envelope
 from windrow.compile.cells import EXPIRED, STATE
@@ -19,8 +18,8 @@ from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.compiling import compile_stage
 from windrow.engine.survey import Survey
 from windrow.run.matching import match_dead, match_panes
+from windrow.run.rows import row_schema
 from windrow.spec.errors import NotInThisVersion, SpecError
-from windrow.spec.schemas import Schema
 from windrow.spec.times import INFINITY, format_time
 from windrow.spec.transcripts import Case, Step, TranscriptElement
 
@@ -78,7 +77,7 @@ class MemoryStage:
     @classmethod
     def of(cls, spark: SparkSession, case: Case) -> MemoryStage:
         assert case.stage is not None
-        empty = spark.createDataFrame([], row_schema(spark, case.schema))
+        empty = spark.createDataFrame([], row_schema(case.schema))
         return cls(spark, case, compile_stage(case.stage, empty))
 
     def step(self, step: Step) -> list[str]:
@@ -108,7 +107,7 @@ class MemoryStage:
         return rows, batch, TickTimes(self.tick + 1, self.clock, clock.with_watermark(watermark, lateness))
 
     def _rows(self, step: Step, now: int) -> DataFrame:
-        schema = row_schema(self.spark, self.case.schema)
+        schema = row_schema(self.case.schema)
         tuples = [self._row(number, element, now, schema) for number, element in enumerate(step.add)]
         return self.spark.createDataFrame(tuples, schema, verifySchema=False)
 
@@ -168,7 +167,7 @@ class MemoryStage:
 
     def _dead_at_landing(self, step: Step) -> list[dict[str, Any]]:
         now = self.clock.now if step.now is None else step.now
-        schema = row_schema(self.spark, self.case.schema)
+        schema = row_schema(self.case.schema)
         dead = []
         for number, element in enumerate(step.add):
             reason = self._row(number, element, now, schema)[6]
@@ -197,18 +196,6 @@ class MemoryStage:
 
 
 _PANE = ("timing", "on_time_index", "is_first", "is_last", "change", "weight", "trigger", "watermark_percentile")
-
-
-def row_schema(spark: SparkSession, schema: Schema) -> StructType:
-    """The schema of raw rows for a source's columns."""
-    kinds: Mapping[str, Any] = {
-        envelope.STEP: LongType(), envelope.ROW: LongType(), envelope.EVENT_TIME: LongType(),
-        envelope.ARRIVAL_TIME: LongType(), envelope.PARTITION: StringType(), envelope.OFFSET: StringType(),
-        envelope.REASON: StringType(), envelope.RULE: StringType(), envelope.RAW: StringType(),
-    }  # fmt: skip
-    fields = [StructField(name, kinds[name]) for name in envelope.ENVELOPE]
-    columns = StructType.fromDDL(schema.ddl).fields if schema else []
-    return StructType([*fields, *columns])
 
 
 def typed(value: Any, column: StructField) -> Any:

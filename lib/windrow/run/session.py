@@ -23,12 +23,12 @@ RUNTIME: Mapping[str, str] = {
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     "spark.databricks.delta.schema.autoMerge.enabled": "false",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 """Settings of every session in which windrow works: UTC and no ANSI errors, so that results do not depend on the
 caller's session and no row can stop a tick; no adaptive planning, which costs small ticks more than it gives."""
 
 STATIC: Mapping[str, str] = {
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.ui.enabled": "false",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from windrow.compile.envelope import OFFSET, RAW
 from windrow.spec.sources import FileFormat, Source, resolve_environment
@@ -15,9 +14,9 @@ def read_files(spark: SparkSession, source: Source) -> DataFrame:
     reader = spark.readStream.format(files.format.value).option("maxFilesPerTrigger", files.max_files_per_batch)
     if files.format is FileFormat.PARQUET:
         rows = reader.schema(source.schema.ddl).load(resolve_environment(files.path))
-        return rows.select("*", F.lit(None).cast("string").alias(RAW), F.col("_metadata.file_path").alias(OFFSET))
+        return rows.selectExpr("*", f"CAST(NULL AS STRING) AS {RAW}", f"_metadata.file_path AS {OFFSET}")
     reader = reader.option("mode", "PERMISSIVE").option("columnNameOfCorruptRecord", RAW)
     if files.format is FileFormat.CSV:
         reader = reader.option("header", str(files.header).lower())
     rows = reader.schema(f"{source.schema.ddl}, `{RAW}` string").load(resolve_environment(files.path))
-    return rows.select("*", F.col("_metadata.file_path").alias(OFFSET))
+    return rows.selectExpr("*", f"_metadata.file_path AS {OFFSET}")

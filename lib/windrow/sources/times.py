@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F
-
-from windrow.compile.columns import bigint
+from windrow.compile.sql import Column, bigint, call, coalesce, col, lit, when
 from windrow.spec.sources import TimeColumn, TimeFormat
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
 
@@ -15,7 +12,7 @@ _OFFSET = r"(Z|[+-]\d{2}(?::?\d{2})?)"
 
 def micros(column: TimeColumn, kind: str) -> Column:
     """The column as bigint microseconds; null where it cannot be read or lies outside the years 1 to 9999."""
-    value = F.col(f"`{column.column}`")
+    value = col(column.column)
     match column.format:
         case TimeFormat.ISO8601:
             read = _iso(value, column.zone)
@@ -23,27 +20,29 @@ def micros(column: TimeColumn, kind: str) -> Column:
             read = _timestamp(value, kind, column.zone)
         case _:
             read = _number(value, column.format)
-    return F.when(read.between(bigint(EARLIEST_EVENT_TIME), bigint(LATEST_EVENT_TIME)), read)
+    return when(read.between(bigint(EARLIEST_EVENT_TIME), bigint(LATEST_EVENT_TIME)), read)
 
 
 def _iso(text: Column, zone: str | None) -> Column:
     """An ISO 8601 text: with an offset as it says, without one in the zone that is stated, else null."""
-    with_offset = F.when(text.rlike(_DATE_TIME + _OFFSET + "$"), F.regexp_replace(text, r"([+-]\d{2}):?(\d{2})$", "$1:$2"))
-    instant = F.unix_micros(with_offset.try_cast("timestamp"))
+    with_offset = when(
+        text.rlike(_DATE_TIME + _OFFSET + "$"), call("regexp_replace", text, r"([+-]\d{2}):?(\d{2})$", "$1:$2")
+    )
+    instant = call("unix_micros", with_offset.try_cast("timestamp"))
     if zone is None:
         return instant
-    local = F.when(text.rlike(_DATE_TIME + "$"), text).try_cast("timestamp_ntz")
-    return F.coalesce(instant, _local(local, zone))
+    local = when(text.rlike(_DATE_TIME + "$"), text).try_cast("timestamp_ntz")
+    return coalesce(instant, _local(local, zone))
 
 
 def _local(local: Column, zone: str) -> Column:
-    as_if_utc = F.timestamp_diff("MICROSECOND", F.lit("1970-01-01").cast("timestamp_ntz"), local)
-    return F.unix_micros(F.to_utc_timestamp(F.timestamp_micros(as_if_utc), F.lit(zone)))
+    as_if_utc = Column(f"timestampdiff(MICROSECOND, TIMESTAMP_NTZ'1970-01-01 00:00:00', {local.text})")
+    return call("unix_micros", call("to_utc_timestamp", call("timestamp_micros", as_if_utc), zone))
 
 
 def _timestamp(value: Column, kind: str, zone: str | None) -> Column:
     if kind == "timestamp":
-        return F.unix_micros(value)
+        return call("unix_micros", value)
     return _local(value.cast("timestamp_ntz"), zone or "UTC")
 
 
@@ -54,5 +53,5 @@ _MICROS_PER_UNIT = {
 
 def _number(value: Column, unit: TimeFormat) -> Column:
     """A number of that unit, with decimals; floor to whole microseconds."""
-    exact = value.try_cast("decimal(30,9)") * F.lit(_MICROS_PER_UNIT[unit]).cast("decimal(10,3)")
-    return F.floor(exact).try_cast("bigint")
+    exact = value.try_cast("decimal(30,9)") * lit(_MICROS_PER_UNIT[unit]).cast("decimal(10,3)")
+    return call("floor", exact).try_cast("bigint")

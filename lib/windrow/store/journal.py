@@ -15,15 +15,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile import envelope
 from windrow.compile.cells import EXPIRED, STATE
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
+from windrow.compile.sql import Column, bigint, call, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
+from windrow.engine.frames import group, select, where, with_column
 from windrow.store.control import Control
 from windrow.store.location import Lake, Location
 from windrow.store.steps import StepLog
@@ -65,48 +68,52 @@ class Journal:
 
     def control(self, spark: SparkSession, tick: int) -> Control:
         """The control row of a tick."""
-        row = self.location.read(spark).where((F.col("kind") == "control") & (F.col("tick") == tick)).first()
-        assert row is not None
-        return Control.from_json(row["control"])
+        return self.controls(spark, tick - 1, tick)[tick]
+
+    def controls(self, spark: SparkSession, after: int, until: int) -> dict[int, Control]:
+        """The control rows of the ticks after < tick <= until."""
+        ticks = (col("kind") == "control") & (col("tick") > bigint(after)) & (col("tick") <= bigint(until))
+        rows = where(self.location.read(spark), ticks).select("tick", "control").collect()
+        return {row["tick"]: Control.from_json(row["control"]) for row in rows}
 
     def commit(
         self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: list[DataFrame]
     ) -> None:
         """Write a tick. Errors: StepTaken where another writer has written it."""
-        rows = spark.range(1, numPartitions=1).select(
-            F.lit("control").alias("kind"), F.lit(None).cast("bigint").alias("bucket"),
-            F.lit(control.to_json()).alias("control"),
-        )  # fmt: skip
+        stamp = {"tick": bigint(control.tick), "generation": lit(self.generation)}
+        rows = select(
+            spark.range(1, numPartitions=1),
+            {"kind": lit("control"), "bucket": null("bigint"), "control": lit(control.to_json()), **stamp},
+        )
+        parts = [rows, *(self._dead_rows(letters, stamp) for letters in dead)]
         if transitions is not None:
-            bucket = self.stage.windows.bucket(F.col(WINDOW_START))
-            cells = transitions.select(F.lit("cell").alias("kind"), bucket.alias("bucket"), *transitions.columns)
-            rows = cells.unionByName(rows, allowMissingColumns=True)
-        for letters in dead:
-            rows = rows.unionByName(self._dead_rows(letters), allowMissingColumns=True)
-        rows = rows.withColumns(
-            {"tick": F.lit(control.tick).cast("bigint"), "generation": F.lit(self.generation)}
-        )
-        if not self.location.exists(spark):
-            rows = self.empty(spark).unionByName(rows, allowMissingColumns=True)
-        self.log.append(rows, control.tick, {"kind": control.kind}, PARTITIONS)
+            parts.insert(0, self._cell_rows(transitions, stamp))
+        if len(parts) == 1 or not self.location.exists(spark):
+            parts.insert(0, self.empty(spark))
+        union = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
+        self.log.append(union, control.tick, {"kind": control.kind}, PARTITIONS)
 
-    def _dead_rows(self, letters: DataFrame) -> DataFrame:
-        bucket = self.stage.windows.bucket(F.col(WINDOW_START))
+    def _cell_rows(self, transitions: DataFrame, stamp: Mapping[str, Column]) -> DataFrame:
+        own = {name: col(name) for name in transitions.columns}
+        bucket = self.stage.windows.bucket(col(WINDOW_START))
+        return select(transitions, {"kind": lit("cell"), "bucket": bucket, **own, **stamp})
+
+    def _dead_rows(self, letters: DataFrame, stamp: Mapping[str, Column]) -> DataFrame:
         source = [name for name in letters.columns if not name.startswith("_") and name not in _LETTER]
-        dead = F.struct(
-            F.col("reason"),
-            F.col("event_time"),
-            F.to_json(F.struct(*source)).alias("element"),
-            F.lit(self.stage.stage.from_).alias("source"),
-            F.col(envelope.PARTITION).alias("partition"),
-            F.col(envelope.OFFSET).alias("offset"),
-            F.col(envelope.ARRIVAL_TIME).alias("arrived_at"),
-            F.col(envelope.STEP).alias("step"),
-            F.col(envelope.ROW).alias("row"),
+        dead = struct(
+            reason=col("reason"),
+            event_time=col("event_time"),
+            element=call("to_json", struct(**{name: col(name) for name in source})),
+            source=lit(self.stage.stage.from_),
+            partition=col(envelope.PARTITION),
+            offset=col(envelope.OFFSET),
+            arrived_at=col(envelope.ARRIVAL_TIME),
+            step=col(envelope.STEP),
+            row=col(envelope.ROW),
         )
-        return letters.select(
-            F.lit("dead_letter").alias("kind"), bucket.alias("bucket"), WINDOW_START, WINDOW_END, dead.alias("dead")
-        )
+        bounds = {WINDOW_START: col(WINDOW_START), WINDOW_END: col(WINDOW_END)}
+        bucket = self.stage.windows.bucket(col(WINDOW_START))
+        return select(letters, {"kind": lit("dead_letter"), "bucket": bucket, **bounds, "dead": dead, **stamp})
 
     def empty(self, spark: SparkSession) -> DataFrame:
         """No rows, with every column of the journal and its type."""
@@ -120,7 +127,7 @@ class Journal:
         result = ", ".join(f"`{name.removeprefix('v_')}`: {kind}" for name, kind in cells.value_types.items())
         return (
             "kind string, bucket bigint, tick bigint, generation int, "
-            f"`key` {self.key_type}, window_start bigint, window_end bigint, state struct<{state}>, "
+            f"`key` {self.stage.key_type}, window_start bigint, window_end bigint, state struct<{state}>, "
             "panes array<struct<change: string, weight: int, timing: string, pane_index: int, on_time_index: int, "
             "is_first: boolean, is_last: boolean, `trigger`: string, watermark_percentile: int, "
             f"result: struct<{result}>>>, "
@@ -128,10 +135,6 @@ class Journal:
             "dead struct<reason: string, event_time: bigint, element: string, source: string, `partition`: string, "
             "`offset`: string, arrived_at: bigint, step: bigint, `row`: bigint>, control string"
         )
-
-    @property
-    def key_type(self) -> str:
-        return self.stage.key_type
 
     # ---------------------------------------------------------------- cells
 
@@ -144,15 +147,14 @@ class Journal:
         if not self.location.exists(spark):
             return None
         base_step = self.base_step(spark)
-        columns = [*CELL, STATE, EXPIRED, "tick"]
-        tail = self.location.read(spark).where((F.col("kind") == "cell") & (F.col("tick") > base_step)).select(columns)
-        if base_step == 0:
-            rows = tail
-        else:
+        tail = where(self.location.read(spark), (col("kind") == "cell") & (col("tick") > bigint(base_step)))
+        rows = tail.select(*CELL, STATE, EXPIRED, "tick")
+        if base_step > 0:
             base = self.base.location.read(spark)
             if wanted is not None:
-                base = base.where(wanted)
-            rows = base.select(*CELL, STATE, F.lit(False).alias(EXPIRED), "tick").unionByName(tail)
+                base = where(base, wanted)
+            whole = {**{name: col(name) for name in CELL}, STATE: col(STATE), EXPIRED: lit(False), "tick": col("tick")}
+            rows = select(base, whole).unionByName(rows)
         return newest(rows, list(self.stage.cells.state))
 
     def base_step(self, spark: SparkSession) -> int:
@@ -167,19 +169,19 @@ class Journal:
         cells = self.cells(spark, None)
         if cells is None or self.base_step(spark) >= tick:
             return
-        bucket = self.stage.windows.bucket(F.col(WINDOW_START))
-        self.base.replace(cells.select(*CELL, STATE, "tick", bucket.alias("bucket")), tick, {}, ("bucket",))
+        bucket = self.stage.windows.bucket(col(WINDOW_START))
+        self.base.replace(with_column(cells, "bucket", bucket), tick, {}, ("bucket",))
         self._base_step = tick
 
 
 def newest(rows: DataFrame, state: list[str]) -> DataFrame:
     """The newest transition of each cell that has not expired: `key`, bounds, `state`, `tick`."""
-    fields = {name: F.max_by(F.col(f"{STATE}.{name}"), F.col("tick")).alias(f"_{i}") for i, name in enumerate(state)}
-    picked = rows.groupBy(*CELL).agg(
-        F.max_by(EXPIRED, "tick").alias(EXPIRED), *fields.values(), F.max("tick").alias("tick")
-    )
-    struct = F.struct(*[F.col(f"_{index}").alias(name) for index, name in enumerate(state)])
-    return picked.where(~F.col(EXPIRED)).select(*CELL, struct.alias(STATE), "tick")
+    fields = {f"_{index}": call("max_by", col(STATE, name), col("tick")) for index, name in enumerate(state)}
+    expired = call("max_by", col(EXPIRED), col("tick"))
+    picked = group(rows, CELL, {EXPIRED: expired, **fields, "tick": call("max", col("tick"))})
+    whole = struct(**{name: col(f"_{index}") for index, name in enumerate(state)})
+    kept = {**{name: col(name) for name in CELL}, STATE: whole, "tick": col("tick")}
+    return select(where(picked, ~col(EXPIRED)), kept)
 
 
 _LETTER = ("reason", "event_time", WINDOW_START, WINDOW_END)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from windrow.compile.envelope import OFFSET, STEP
+from windrow.compile.sql import bigint, col
+from windrow.engine.frames import where
 from windrow.store.location import Lake
 from windrow.store.steps import StepLog
 
@@ -30,7 +31,7 @@ class Raw:
 
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until."""
-        return self.log.location.read(spark).where((F.col(STEP) > after) & (F.col(STEP) <= until))
+        return where(self.log.location.read(spark), (col(STEP) > bigint(after)) & (col(STEP) <= bigint(until)))
 
     def files(self, spark: SparkSession, until: int) -> DataFrame:
         """The paths of the files that the steps up to `until` hold, each once."""

@@ -8,7 +8,8 @@ from functools import cached_property
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions.columns import columns_of, renamed
-from windrow.spec.expressions.failure import Guarded, guarded
+from windrow.spec.expressions.failure import guarded
+from windrow.spec.expressions.parsing import too_deep
 from windrow.spec.expressions.reading import read
 from windrow.spec.expressions.tree import Tree
 
@@ -40,22 +41,28 @@ class Expression:
         """
         try:
             expression = _over(read(text))
-            guards = expression._guarded
-            if guards.value.weight + (guards.failure.weight if guards.failure else 0) > MAX_WEIGHT:
-                hint = "a part of it can be a column of its own under `select`"
-                raise SpecError("", "is too large when every step that can fail is guarded", hint=hint)
+            expression._check_size()
         except SpecError as error:
             raise error.within("", text) from None
+        except RecursionError:
+            raise too_deep().within("", text) from None
         return expression
 
+    def _check_size(self) -> None:
+        value, failure = self._guarded
+        if value.weight + (failure.weight if failure else 0) > MAX_WEIGHT:
+            hint = "a part of it can be a column of its own under `select`"
+            raise SpecError("", "is too large when every step that can fail is guarded", hint=hint)
+
     @cached_property
-    def _guarded(self) -> Guarded:
-        return guarded(self.tree)
+    def _guarded(self) -> tuple[Tree, Tree | None]:
+        guards = guarded(self.tree)
+        return guards.null_where_it_fails, guards.failure
 
     @property
     def value_sql(self) -> str:
         """The value as SQL that raises on no row, with ANSI on or off: null where the evaluation fails."""
-        return self._guarded.value.text
+        return self._guarded[0].text
 
     @property
     def failure_sql(self) -> str | None:
@@ -63,7 +70,7 @@ class Expression:
 
         None if it cannot fail. The rule is in `failure`.
         """
-        failure = self._guarded.failure
+        failure = self._guarded[1]
         return None if failure is None else failure.text
 
     def rename(self, names: Mapping[str, str]) -> Expression:

@@ -105,11 +105,10 @@ def typed_time(kind: str, source: str) -> Literal:
 
 
 def interval(sign: str, size: str, unit: str) -> Literal:
-    """`interval 3 hour`: a whole number of one unit. Months and years have no fixed length."""
+    """`interval 3 hour`: a whole number, with or without quotes, of one unit. Months and years have no fixed length."""
     digits = size.strip("'\"")
     name = unit.lower().removesuffix("s")
-    if not re.fullmatch(r"-?[0-9]{1,9}", digits) or name not in _UNITS:
-        hint = f"a whole number and one of {', '.join(_UNITS)}: interval 3 hour"
-        raise SpecError("", f"has a length of time that cannot be read: interval {sign}{size} {unit}", hint=hint)
-    count = -int(digits) if sign else int(digits)
-    return Literal(f"interval {count} {name}")
+    if not re.fullmatch("-?[0-9]{1,9}", digits) or name not in _UNITS:
+        hint = f"interval 3 hour; the units are {', '.join(_UNITS)}; a column of that name is written in backticks"
+        raise SpecError("", "must have a whole number and a unit after `interval`", hint=hint)
+    return Literal(f"interval {-int(digits) if sign else int(digits)} {name}")

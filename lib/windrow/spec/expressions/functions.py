@@ -28,12 +28,16 @@ Check = Callable[[Sequence[Tree]], None]
 
 @dataclass(frozen=True)
 class Function:
-    """An entry of the allow-list. `attempt` is how it fails (None: it cannot fail); `check` looks at constants."""
+    """An entry of the allow-list. `attempt` is how it fails (None: it cannot fail); `check` looks at constants.
+
+    `null_for_null` is whether it is null wherever an argument is null; `makes_text` whether it puts a text together.
+    """
 
     least: int
     most: int | None
     attempt: Attempting | None = None
     check: Check | None = None
+    null_for_null: bool = False
     makes_text: bool = False
 
 
@@ -105,70 +109,75 @@ def _group(names: str, least: int, most: int | None, **more: object) -> dict[str
     return {name: Function(least, most, **more) for name in names.split()}  # type: ignore[arg-type]
 
 
+def _strict(names: str, least: int, most: int | None, **more: object) -> dict[str, Function]:
+    return _group(names, least, most, null_for_null=True, **more)
+
+
 FUNCTIONS: dict[str, Function] = {
     # conditions; `coalesce`, `nvl`, `ifnull`, `nvl2` and `if` look at no more arguments than they need
-    **_group("coalesce greatest least", 1, None),
+    **_group("coalesce", 1, None),
+    **_group("greatest least", 2, None),
     **_group("nvl ifnull nullif equal_null nanvl", 2, 2),
     **_group("if nvl2", 3, 3),
     **_group("isnull isnotnull isnan nullifzero zeroifnull", 1, 1),
     # numbers
-    **_group("sign signum sqrt cbrt exp expm1 ln log10 log2 log1p floor ceil ceiling rint bit_count", 1, 1),
-    **_group("sin cos tan asin acos atan sinh cosh tanh degrees radians", 1, 1),
-    **_group("power pow hypot atan2 shiftleft shiftright shiftrightunsigned", 2, 2),
-    **_group("log", 1, 2),
-    **_group("pi e", 0, 0),
-    **_group("round bround", 1, 2, check=whole_at(1, 0, 38)),
-    **_group("abs", 1, 1, attempt=attempts.absolute),
-    **_group("negative", 1, 1, attempt=attempts.opposite),
-    **_group("mod", 2, 2, attempt=attempts.remainder),
-    **_group("pmod", 2, 2, attempt=attempts.positive_remainder),
-    **_group("try_add try_subtract try_multiply try_divide try_mod", 2, 2),
+    **_strict("sign signum sqrt cbrt exp expm1 ln log10 log2 log1p floor ceil ceiling rint bit_count", 1, 1),
+    **_strict("sin cos tan asin acos atan sinh cosh tanh degrees radians", 1, 1),
+    **_strict("power pow hypot atan2 shiftleft shiftright shiftrightunsigned", 2, 2),
+    **_strict("log", 1, 2),
+    **_strict("pi e", 0, 0),
+    **_strict("round bround", 1, 2, check=whole_at(1, 0, 38)),
+    **_strict("abs", 1, 1, attempt=attempts.absolute),
+    **_strict("negative", 1, 1, attempt=attempts.opposite),
+    **_strict("mod", 2, 2, attempt=attempts.remainder),
+    **_strict("pmod", 2, 2, attempt=attempts.positive_remainder),
+    **_strict("try_add try_subtract try_multiply try_divide try_mod", 2, 2),
     # texts
-    **_group("lower lcase upper ucase trim ltrim rtrim initcap reverse", 1, 1, makes_text=True),
-    **_group("left right", 2, 2, makes_text=True),
-    **_group("substring substr replace", 2, 3, makes_text=True),
-    **_group("btrim", 1, 2, makes_text=True),
-    **_group("translate", 3, 3, makes_text=True),
-    **_group("concat", 1, None, makes_text=True),
+    **_strict("lower lcase upper ucase trim ltrim rtrim initcap reverse", 1, 1, makes_text=True),
+    **_strict("left right", 2, 2, makes_text=True),
+    **_strict("substring substr replace", 2, 3, makes_text=True),
+    **_strict("btrim", 1, 2, makes_text=True),
+    **_strict("translate", 3, 3, makes_text=True),
+    **_strict("concat", 1, None, makes_text=True),
     **_group("concat_ws", 2, None, makes_text=True),
-    **_group("lpad rpad", 2, 3, check=whole_at(1, 0, 10_000), makes_text=True),
-    **_group("split_part", 3, 3, check=whole_at(2, -10_000, 10_000, but=0), makes_text=True),
-    **_group("regexp_extract", 2, 3, check=_extract, makes_text=True),
-    **_group("regexp_replace", 3, 3, check=_replace, makes_text=True),
-    **_group("split", 2, 2, check=text_at(1, check_regex), makes_text=True),
-    **_group("regexp_like", 2, 2, check=text_at(1, check_regex)),
-    **_group("get_json_object", 2, 2, check=text_at(1, str), makes_text=True),
-    **_group("url_decode", 1, 1, attempt=by("try_url_decode"), makes_text=True),
-    **_group("url_encode try_url_decode", 1, 1, makes_text=True),
-    **_group("length char_length character_length octet_length bit_length ascii", 1, 1),
-    **_group("startswith endswith contains instr", 2, 2),
+    **_strict("lpad rpad", 2, 3, check=whole_at(1, 0, 10_000), makes_text=True),
+    **_strict("split_part", 3, 3, check=whole_at(2, -10_000, 10_000, but=0), makes_text=True),
+    **_strict("regexp_extract", 2, 3, check=_extract, makes_text=True),
+    **_strict("regexp_replace", 3, 3, check=_replace, makes_text=True),
+    **_strict("split", 2, 2, check=text_at(1, check_regex), makes_text=True),
+    **_strict("regexp_like", 2, 2, check=text_at(1, check_regex)),
+    **_strict("get_json_object", 2, 2, check=text_at(1, str), makes_text=True),
+    **_strict("url_decode", 1, 1, attempt=by("try_url_decode"), makes_text=True),
+    **_strict("url_encode try_url_decode", 1, 1, makes_text=True),
+    **_strict("length char_length character_length octet_length bit_length ascii", 1, 1),
+    **_strict("startswith endswith contains instr", 2, 2),
     **_group("locate", 2, 3),
-    **_group("md5 sha sha1 crc32", 1, 1),
+    **_strict("md5 sha sha1 crc32", 1, 1),
     **_group("hash xxhash64", 1, None),
-    **_group("sha2", 2, 2, check=whole_at(1, 0, 512)),
+    **_strict("sha2", 2, 2, check=whole_at(1, 0, 512)),
     # times
-    **_group("year quarter month day dayofmonth dayofweek dayofyear weekday weekofyear last_day", 1, 1),
-    **_group("hour minute second unix_seconds unix_millis unix_micros unix_date", 1, 1),
-    **_group("date_from_unix_date timestamp_micros", 1, 1),
-    **_group("date_add date_sub datediff date_diff months_between", 2, 2),
-    **_group("date_trunc", 2, 2, check=one_of(0, "year", "quarter", "month", "week", "day", "hour", "minute", "second",
+    **_strict("year quarter month day dayofmonth dayofweek dayofyear weekday weekofyear last_day", 1, 1),
+    **_strict("hour minute second unix_seconds unix_millis unix_micros unix_date", 1, 1),
+    **_strict("date_from_unix_date timestamp_micros", 1, 1),
+    **_strict("date_add date_sub datediff date_diff months_between", 2, 2),
+    **_strict("date_trunc", 2, 2, check=one_of(0, "year", "quarter", "month", "week", "day", "hour", "minute", "second",
                                                "millisecond", "microsecond")),
-    **_group("trunc", 2, 2, check=one_of(1, "year", "quarter", "month", "week")),
-    **_group("date_format", 2, 2, check=text_at(1, check_written_format), makes_text=True),
-    **_group("to_date", 1, 2, attempt=attempts.to_date, check=text_at(1, check_parsed_format)),
-    **_group("to_timestamp", 1, 2, attempt=attempts.to_timestamp, check=text_at(1, check_parsed_format)),
-    **_group("try_to_timestamp", 1, 2, attempt=attempts.try_to_timestamp, check=text_at(1, check_parsed_format)),
-    **_group("timestamp_seconds", 1, 1, attempt=attempts.timestamp_seconds),
-    **_group("timestamp_millis", 1, 1, attempt=attempts.timestamp_millis),
+    **_strict("trunc", 2, 2, check=one_of(1, "year", "quarter", "month", "week")),
+    **_strict("date_format", 2, 2, check=text_at(1, check_written_format), makes_text=True),
+    **_strict("to_date", 1, 2, attempt=attempts.to_date, check=text_at(1, check_parsed_format)),
+    **_strict("to_timestamp", 1, 2, attempt=attempts.to_timestamp, check=text_at(1, check_parsed_format)),
+    **_strict("try_to_timestamp", 1, 2, attempt=attempts.try_to_timestamp, check=text_at(1, check_parsed_format)),
+    **_strict("timestamp_seconds", 1, 1, attempt=attempts.timestamp_seconds),
+    **_strict("timestamp_millis", 1, 1, attempt=attempts.timestamp_millis),
     # arrays, maps, structs
     **_group("array", 0, None),
-    **_group("size cardinality", 1, 1, attempt=attempts.size),
+    **_strict("size cardinality", 1, 1, attempt=attempts.size),
     **_group("array_size array_distinct array_max array_min array_sort map_keys map_values", 1, 1),
     **_group("array_contains array_position array_remove array_append array_prepend", 2, 2),
     **_group("array_union array_intersect array_except arrays_overlap get map_contains_key", 2, 2),
     **_group("sort_array", 1, 2),
     **_group("array_join", 2, 3, makes_text=True),
-    **_group("element_at", 2, 2, attempt=attempts.element_at, check=_key),
+    **_strict("element_at", 2, 2, attempt=attempts.element_at, check=_key),
     **_group("try_element_at", 2, 2, check=_key),
     **_group("named_struct", 2, None, check=_names),
 }  # fmt: skip

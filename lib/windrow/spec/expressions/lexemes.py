@@ -124,7 +124,8 @@ def _near(rest: str) -> str:
 def _classified(raws: Sequence[_Raw]) -> Iterator[Lexeme]:
     place, after_cast = 0, False
     while place < len(raws):
-        lexeme, length = _type(raws[place:]) if after_cast else _next(raws[place:])
+        ahead = raws[place : place + 6]  # no lexeme is made of more
+        lexeme, length = _type(ahead) if after_cast else _next(ahead)
         yield lexeme
         place += length
         after_cast = lexeme.is_any("as", "::")
@@ -148,9 +149,8 @@ def _next(raws: Sequence[_Raw]) -> tuple[Lexeme, int]:
             return Lexeme(kind, _SAME.get(first.source, first.source), first.source), 1
     if word in ("date", "timestamp") and following.group == "string":
         return _literal(typed_time(word, following.source), f"{first.source} {following.source}"), 2
-    if word == "interval" and (length := _interval_length(raws)):
-        sizes = [raw.source for raw in raws[1:length]]
-        return _literal(interval(*sizes if length == 4 else ["", *sizes]), " ".join([first.source, *sizes])), length
+    if word == "interval":
+        return _interval(raws)
     if word in _KEYWORDS - _ALSO_FUNCTIONS or (word in _ALSO_FUNCTIONS and following.source != "("):
         return Lexeme(Kind.KEYWORD, _SAME.get(word, word), first.source), 1
     if following.source == "(":
@@ -158,12 +158,12 @@ def _next(raws: Sequence[_Raw]) -> tuple[Lexeme, int]:
     return _name(first.source, first.source), 1
 
 
-def _interval_length(raws: Sequence[_Raw]) -> int:
-    """How many raw lexemes an interval is made of, or 0 if `interval` is just a name here."""
-    groups = [raw.group for raw in raws[1:4]]
-    if groups[:2] in (["number", "word"], ["string", "word"]):
-        return 3
-    return 4 if groups in (["sign", "number", "word"], ["sign", "string", "word"]) and raws[1].source == "-" else 0
+def _interval(raws: Sequence[_Raw]) -> tuple[Lexeme, int]:
+    """`interval [-] size unit`."""
+    sign = "-" if len(raws) > 1 and raws[1].source == "-" else ""
+    length = 4 if sign else 3
+    size, unit = [raw.source for raw in raws[length - 2 : length]] if len(raws) >= length else ("", "")
+    return _literal(interval(sign, size, unit), " ".join(raw.source for raw in raws[:length])), length
 
 
 def _type(raws: Sequence[_Raw]) -> tuple[Lexeme, int]:
@@ -177,9 +177,8 @@ def _type(raws: Sequence[_Raw]) -> tuple[Lexeme, int]:
     shape = re.match(r"\((\d+)(?:,(\d+))?\)", "".join(raw.source for raw in raws[1:6]))
     precision, scale = (int(shape[1]), int(shape[2] or 0)) if shape else (10, 0)
     if not 1 <= precision <= 38 or scale > precision:
-        raise SpecError(
-            "", "must have 1 to 38 digits in a decimal, and no more behind the point", f"{precision},{scale}"
-        )
+        rule = f"must not have decimal({precision}, {scale})"
+        raise SpecError("", rule, hint="1 to 38 digits, and no more behind the point")
     length = 1 if shape is None else 4 if shape[2] is None else 6
     return Lexeme(Kind.TYPE, f"decimal({precision}, {scale})", raws[0].source), length
 

@@ -1,0 +1,182 @@
+"""The stream: land, tick, project, again and again, or once over what is there."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from windrow.run.landing import clock_micros
+from windrow.run.work import PipelineWork, StageWork
+from windrow.spec.pipelines import Pipeline
+from windrow.spec.sources import Source
+from windrow.store.control import Control
+from windrow.store.projections import TickSummary
+
+CATCH_UP_SECONDS = 5.0
+"""How long projections may lag while a stage is behind, so that one MERGE serves many ticks."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One tick of a stage, for whoever watches; `lag` is the number of landing steps that it has not yet read."""
+
+    stage: str
+    control: Control
+    lag: int
+
+
+@dataclass
+class Totals:
+    """What a run did."""
+
+    ticks: int = 0
+    rows: int = 0
+    panes: int = 0
+    retractions: int = 0
+    late: int = 0
+
+    def add(self, controls: int, summaries: dict[int, TickSummary]) -> None:
+        self.panes += sum(summary.panes for summary in summaries.values())
+        self.retractions += sum(summary.retractions for summary in summaries.values())
+        self.late += sum(summary.late for summary in summaries.values())
+
+
+Watch = Callable[[Progress], None]
+
+
+def run(
+    pipeline: Pipeline,
+    spark: SparkSession,
+    once: bool = False,
+    drain: bool = False,
+    every: float = 10.0,
+    from_start: bool = False,
+    watch: Watch | None = None,
+    clock: Callable[[], int] = clock_micros,
+    stop: threading.Event | None = None,
+) -> Totals:
+    """Run a pipeline as a stream.
+
+    `once` takes what is there and returns; `drain` then moves the watermark to +infinity, so that all windows fire and
+    expire. Otherwise it goes on, with a look every `every` seconds, until `stop` is set: it then ends after the tick.
+    Errors: SpecError, StepTaken when a second stream is at work.
+    """
+    stop = stop or threading.Event()
+    stream = Stream(PipelineWork.open(pipeline, spark, from_start, clock), clock, watch, stop)
+    stream.start()
+    while True:
+        stream.cycle()
+        if once or drain or stop.wait(every):
+            break
+    if drain and not stop.is_set():
+        stream.drain()
+    return stream.totals
+
+
+@dataclass
+class Stream:
+    """A pipeline that runs: its totals, and when its projections were last brought up."""
+
+    work: PipelineWork
+    clock: Callable[[], int]
+    watch: Watch | None
+    stop: threading.Event
+    totals: Totals = field(default_factory=Totals)
+    _projected: float = field(default_factory=time.monotonic)
+
+    def start(self) -> None:
+        """What a process that was killed may have left undone is done first."""
+        for stage in self.work.stages:
+            stage.catch_up()
+
+    def cycle(self) -> None:
+        """Land what is there now, and bring every stage to the head; then let time pass."""
+        began = self.clock()
+        queries = [landing.start() for landing in self.work.landings]
+        while any(query.isActive for query in queries):
+            if not self._advance_all() and not self.stop.is_set():
+                _wait(queries)
+        for query in queries:
+            _raise_failure(query)
+        while self._advance_all():
+            pass
+        if self.stop.is_set():
+            self._project(self.work.stages)
+            return
+        for stage in self.work.stages:
+            self._ticked(stage, stage.runner.pass_time(began))
+        self._project(self.work.stages)
+
+    def drain(self) -> None:
+        """Move the watermark of every stage to +infinity."""
+        for stage in self.work.stages:
+            self._ticked(stage, stage.runner.drain())
+        self._project(self.work.stages)
+
+    def _advance_all(self) -> bool:
+        """One tick for every stage that is behind; whether there was one."""
+        if self.stop.is_set():
+            return False
+        moved = False
+        heads: dict[str, int] = {}
+        for stage in self.work.stages:
+            source: Source = stage.runner.source
+            if source.name not in heads:
+                heads[source.name] = self.work.raw_step(source)
+            control = stage.runner.advance(heads[source.name])
+            moved |= self._ticked(stage, control, heads[source.name])
+        if time.monotonic() - self._projected > CATCH_UP_SECONDS:
+            self._project(self.work.stages)
+        return moved
+
+    def _ticked(self, stage: StageWork, control: Control | None, head: int | None = None) -> bool:
+        stage.ticked(control)
+        if control is None:
+            return False
+        self.totals.ticks += 1
+        self.totals.rows += control.counts.get("read", 0)
+        if self.watch is not None:
+            self.watch(Progress(stage.name, control, 0 if head is None else head - control.upstream_step))
+        return True
+
+    def _project(self, stages: list[StageWork]) -> None:
+        for stage in stages:
+            if stage.pending:
+                number = len(stage.pending)
+                self.totals.add(number, stage.project())
+        self._projected = time.monotonic()
+
+
+def _wait(queries: list[StreamingQuery]) -> None:
+    """Wait a moment for landing."""
+    for query in queries:
+        if query.isActive:
+            query.awaitTermination(0.2)
+            return
+
+
+def _raise_failure(query: StreamingQuery) -> None:
+    failure = query.exception()
+    if failure is not None:
+        raise failure
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[threading.Event]:
+    """An event that SIGTERM and SIGINT set; handlers are put back afterwards."""
+    stop = threading.Event()
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    for number in before:
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,139 @@
+"""A pipeline at work in a lake: sessions, landings, and for each stage its runner and its projections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+
+from windrow.engine.compiling import compile_stage
+from windrow.run.advance import StageRunner
+from windrow.run.landing import Landing, clock_micros
+from windrow.run.points import point
+from windrow.run.rows import row_schema
+from windrow.run.session import working_session
+from windrow.spec.errors import SpecError
+from windrow.spec.meaning import changes, meaning_of
+from windrow.spec.pipelines import Pipeline
+from windrow.spec.sources import Source
+from windrow.spec.stages import Stage
+from windrow.store.control import Control
+from windrow.store.generations import Generation, Generations
+from windrow.store.journal import Journal
+from windrow.store.location import Lake
+from windrow.store.projections import Projections, TickSummary
+from windrow.store.raw import Raw
+
+
+@dataclass
+class StageWork:
+    """A stage with what brings it forward. `pending` are the control rows of ticks that are not yet projected."""
+
+    runner: StageRunner
+    projections: Projections
+    pending: dict[int, Control] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.runner.stage.stage.name
+
+    def catch_up(self) -> None:
+        """Read how far the projections are, and what they lack; bring them to the head of the journal."""
+        self.projections.prepare()
+        last = self.runner.last
+        if last is not None and self.projections.behind(last.tick):
+            self.pending = self.runner.journal.controls(self.runner.spark, self.projections.place, last.tick)
+            self.project()
+
+    def ticked(self, control: Control | None) -> Control | None:
+        """Remember a tick that was committed."""
+        if control is not None:
+            self.pending[control.tick] = control
+        return control
+
+    def project(self) -> dict[int, TickSummary]:
+        """Bring the projections to the last tick."""
+        summaries = self.projections.project(self.pending)
+        self.pending = {}
+        return summaries
+
+
+@dataclass
+class PipelineWork:
+    """A pipeline opened on its lake."""
+
+    spark: SparkSession
+    pipeline: Pipeline
+    lake: Lake
+    landings: list[Landing]
+    stages: list[StageWork]
+
+    @classmethod
+    def open(
+        cls,
+        pipeline: Pipeline,
+        spark: SparkSession,
+        from_start: bool = False,
+        clock: Callable[[], int] = clock_micros,
+    ) -> PipelineWork:
+        """Open every stage in its current generation. Errors: SpecError where a stage means something else now."""
+        session, lake = working_session(spark), Lake.of(pipeline.lake)
+        generations = Generations.of(lake)
+        known = generations.all(session)
+        landings = [Landing(session, source, lake, clock) for source in pipeline.sources]
+        stages = []
+        for stage in pipeline.stages:
+            source = pipeline.source_of(stage)
+            number = _generation(session, generations, known.get(stage.name), stage, source, from_start)
+            stages.append(_stage_work(session, lake, stage, source, number))
+        return cls(session, pipeline, lake, landings, stages)
+
+    def raw_step(self, source: Source) -> int:
+        """The newest landing step of a source."""
+        return Raw.of(self.lake, source.name).last_step(self.spark)
+
+
+def _stage_work(session: SparkSession, lake: Lake, stage: Stage, source: Source, generation: int) -> StageWork:
+    compiled = compile_stage(stage, session.createDataFrame([], row_schema(source.schema)))
+    journal = Journal.of(lake, compiled, generation)
+    runner = StageRunner(session, source, compiled, Raw.of(lake, source.name), journal)
+    projections = Projections(session, working_session(session), lake, journal, _after_write)
+    return StageWork(runner, projections)
+
+
+def _after_write(table: str) -> None:
+    point(f"projection:after_{table}")
+
+
+def _generation(
+    session: SparkSession,
+    generations: Generations,
+    known: Generation | None,
+    stage: Stage,
+    source: Source,
+    from_start: bool,
+) -> int:
+    """The number of the stage's generation: the one that is there, or a new one."""
+    meaning = meaning_of(stage, source)
+    if known is None:
+        generations.record(session, stage.name, Generation(1, meaning))
+        return 1
+    changed = changes(known.meaning, meaning)
+    if changed and not from_start:
+        raise SpecError(
+            f"stages.{stage.name}",
+            "means something else than when it last ran",
+            "; ".join(changed),
+            "take a new lake path (--set lake=...), or run with --from-start: a new generation, rebuilt from raw",
+        )
+    moved = [line for line in changed if line.startswith("source.")]
+    if moved:
+        rule = "has landed its rows under another meaning, which a rebuild from raw cannot change"
+        raise SpecError(f"sources.{source.name}", rule, "; ".join(moved), "take a new lake path (--set lake=...)")
+    if from_start:
+        generations.record(session, stage.name, Generation(known.number + 1, meaning))
+        return known.number + 1
+    if known.meaning != meaning:
+        generations.record(session, stage.name, Generation(known.number, meaning))
+    return known.number
