@@ -35,11 +35,12 @@ class DeadLetter:
 
     reason: str
     element: Element
+    event_time: int | None
     window: tuple[int, int] | None = None
 
     def row(self) -> dict[str, Any]:
         """The dead letter as transcripts compare it."""
-        fields = {"at": self.element.at, "partition": self.element.partition}
+        fields = {"at": self.event_time, "partition": self.element.partition}
         return {**self.element.columns, **fields, "window": self.window, "reason": self.reason}
 
 
@@ -63,7 +64,7 @@ def read(typed: TypedStage, elements: Iterable[Element], now: int) -> Reading:
     filtered: list[Row] = []
     dead: list[DeadLetter] = []
     for element in elements:
-        event_time = now if _arrives_as_event_time(typed, element) else element.at
+        event_time = now if _is_arrival_time(typed) else element.at
         reason = _why_dead(typed, event_time, now)
         if reason is None and event_time is not None:
             try:
@@ -72,12 +73,13 @@ def read(typed: TypedStage, elements: Iterable[Element], now: int) -> Reading:
             except EvaluationFailed:
                 reason = BAD_EXPRESSION
         if reason is not None:
-            dead.append(DeadLetter(reason, element))
+            dead.append(DeadLetter(reason, element, event_time))
     return Reading(tuple(rows), tuple(filtered), tuple(dead))
 
 
-def _arrives_as_event_time(typed: TypedStage, element: Element) -> bool:
-    return typed.watermark is not None and typed.watermark.processing_time and element.at is not None
+def _is_arrival_time(typed: TypedStage) -> bool:
+    """With a watermark in processing time the event time is the arrival time, whatever the element says."""
+    return typed.watermark is not None and typed.watermark.processing_time
 
 
 def _why_dead(typed: TypedStage, event_time: int | None, now: int) -> str | None:

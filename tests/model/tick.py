@@ -72,7 +72,7 @@ def judge(typed: TypedStage, cells: Cells, pairs: Sequence[Pair], clock: Clock) 
         if reason is None:
             kept.append((row, window))
         else:
-            dead.append(DeadLetter(reason, row.element, window))
+            dead.append(DeadLetter(reason, row.element, row.event_time, window))
     return kept, dead
 
 

@@ -39,4 +39,4 @@ def rounded(value: Decimal, scale: int) -> Decimal:
 
 def fits(value: Decimal, precision: int, scale: int) -> bool:
     """Whether a decimal has a place in decimal(precision, scale)."""
-    return abs(value) < Decimal(10) ** (precision - scale)
+    return value.copy_abs() < Decimal(1).scaleb(precision - scale)  # abs would round to 28 digits

@@ -80,6 +80,21 @@ class CellColumns:
         fields.update({column: ("bigint", None) for column in DUE.values()})
         return fields
 
+    @property
+    def state_type(self) -> str:
+        """The Spark type of the state."""
+        return "struct<" + ", ".join(f"`{name}`: {kind}" for name, (kind, _) in self.state.items()) + ">"
+
+    @property
+    def pane_type(self) -> str:
+        """The Spark type of a pane in the journal."""
+        result = ", ".join(f"`{name.removeprefix('v_')}`: {kind}" for name, kind in self.value_types.items())
+        return (
+            "struct<change: string, weight: int, timing: string, pane_index: int, on_time_index: int, "
+            "is_first: boolean, is_last: boolean, `trigger`: string, watermark_percentile: int, "
+            f"result: struct<{result}>>"
+        )
+
     def before(self, asked: Chain) -> Chain:
         """State columns by their own names, from `s_` columns that are null where the cell is new."""
         started = {

@@ -68,8 +68,8 @@ class CompiledElements:
             failed = any_of(_failures(first)) | (kept & any_of(_failures(self._guarded())))
         return judged.with_columns({KEPT: kept, FAILED: failed})
 
-    def elements(self, judged: Chain) -> Chain:
-        """The kept rows as elements: `key`, `event_time` and the arguments, and nothing else."""
+    def elements(self, judged: Chain, also: tuple[str, ...] = ()) -> Chain:
+        """The kept rows as elements: `key`, `event_time` and the arguments, and of the envelope what is asked for."""
         if self.stage.where is not None:
             judged = judged.where(col(KEPT))
         if self.can_fail:
@@ -79,7 +79,8 @@ class CompiledElements:
             for name, aggregate in self.stage.aggregates.items()
             for expression in aggregate.expressions
         }
-        return judged.select({KEY: self.key, EVENT_TIME: col(envelope.EVENT_TIME), **arguments})
+        kept = {name: col(name) for name in also}
+        return judged.select({KEY: self.key, EVENT_TIME: col(envelope.EVENT_TIME), **kept, **arguments})
 
     @property
     def key(self) -> Column:

@@ -44,6 +44,9 @@ class CompiledWindows(Protocol):
     def greatest_end(self, event_time: int) -> int | None:
         """The greatest end of a window of an element at that time, or None in a gap."""
 
+    def greatest_start_before(self, time: int) -> tuple[int, int] | None:
+        """The bounds of the last window that starts before a time, or None for the window of all time."""
+
     def bucket(self, start: Column) -> Column:
         """The coarse partition of window time that a window belongs to."""
 
@@ -122,6 +125,10 @@ class AlignedWindows:
         start = (event_time - self.offset) // self.period * self.period + self.offset
         return start + self.size if start + self.size > event_time else None
 
+    def greatest_start_before(self, time: int) -> tuple[int, int] | None:
+        start = (time - 1 - self.offset) // self.period * self.period + self.offset
+        return start, start + self.size
+
     def bucket(self, start: Column) -> Column:
         return sql.div(floor_to(start, self.bucket_size, 0), self.bucket_size)
 
@@ -155,6 +162,9 @@ class GlobalWindows:
 
     def greatest_end(self, event_time: int) -> int | None:
         return INFINITY
+
+    def greatest_start_before(self, time: int) -> tuple[int, int] | None:
+        return MINUS_INFINITY, INFINITY
 
     def bucket(self, start: Column) -> Column:
         return bigint(0)

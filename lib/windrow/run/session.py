@@ -28,6 +28,7 @@ RUNTIME: Mapping[str, str] = {
 caller's session and no row can stop a tick; no adaptive planning, which costs small ticks more than it gives."""
 
 STATIC: Mapping[str, str] = {
+    "spark.sql.codegen.cache.maxEntries": "5000",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",

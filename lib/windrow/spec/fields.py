@@ -134,13 +134,14 @@ def unknown_name(
 ) -> SpecError:
     """The error for a name that is not known: not in this version, translated, or the nearest one that exists."""
     known = list(known)
+    rule = f"is not {'an' if what[0] in 'aeiou' else 'a'} {what}"
     if name in later:
         return NotInThisVersion.named(name)
     if name in hints:
-        return SpecError(name, f"is not a {what}", None, f"here it is called {hints[name]}")
+        return SpecError(name, rule, None, f"here it is called {hints[name]}")
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]}?" if near else f"one of {_listed(known)}"
-    return SpecError(name, f"is not a {what}", None, hint)
+    return SpecError(name, rule, None, hint)
 
 
 def _names(cls: type[Spec]) -> list[str]:

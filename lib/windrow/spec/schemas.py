@@ -33,7 +33,8 @@ class Schema(Named[str]):
         except SqlglotError as error:
             raise SpecError("", "must be a list of columns and types", text, "a string, b long") from error
         definition = table.this
-        if not isinstance(definition, exp.Schema) or not isinstance(definition.this, exp.Table):
+        has_more = {name for name, value in table.args.items() if value} - {"this", "kind"}
+        if not isinstance(definition, exp.Schema) or not definition.expressions or has_more:
             raise SpecError("", "must be a list of columns and types", text, "a string, b long")
         return cls.of_columns([_column(node, text) for node in definition.expressions])
 
@@ -43,7 +44,7 @@ class Schema(Named[str]):
         seen: set[str] = set()
         for name, _ in columns:
             if name.lower() in seen:
-                raise SpecError("", "has a column twice", name)
+                raise SpecError("", f"has the column {name} twice", name)
             seen.add(name.lower())
         return cls(columns)
 

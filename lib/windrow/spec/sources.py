@@ -100,9 +100,7 @@ def _accept_event_time(value: Any) -> TimeColumn | None:
     return accepted
 
 
-EVENT_TIME = Kind(
-    _accept_event_time, _read_event_time, lambda column: "now" if column is None else column.to_mapping()
-)
+EVENT_TIME = Kind(_accept_event_time, _read_event_time, lambda column: "now" if column is None else column.to_mapping())
 
 
 @dataclass(frozen=True)

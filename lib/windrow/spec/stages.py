@@ -141,7 +141,8 @@ class Stage(Spec):
                 "for instance {repeat: {after_count: 100}}, or a window that ends",
             )
         if not self.allow_closing:
-            check_loses_nothing(self.trigger, self.allowed_lateness)
+            # A global window expires when it is complete: +infinity plus any lateness is +infinity.
+            check_loses_nothing(self.trigger, 0 if self.window.IS_GLOBAL else self.allowed_lateness)
 
     def _check_names(self) -> None:
         taken: dict[str, str] = {}

@@ -66,11 +66,23 @@ def _decimal(kind: str, value: Any) -> Decimal:
         raise SpecError("", f"must be a {kind}", value)
     precision, scale = int(match[1] or 10), int(match[2] or 0)
     number = parse_decimal(value)
-    if not number.is_finite() or abs(number) >= Decimal(10) ** (precision - scale):
+    if not number.is_finite() or _places(number)[0] > precision - scale:
         raise SpecError("", f"does not fit a {kind}", value)
-    if number * 10**scale % 1 != 0:
+    if _places(number)[1] > scale:
         raise SpecError("", f"has more digits than a {kind}", value)
     return number
+
+
+def _places(number: Decimal) -> tuple[int, int]:
+    """How many digits stand in front of the point and behind it, zeros at both ends left aside.
+
+    By hand, because arithmetic would round to the 28 digits of the context.
+    """
+    _, digits, exponent = number.as_tuple()
+    written = "".join(map(str, digits)).lstrip("0")
+    significant = written.rstrip("0")
+    power = int(exponent) + len(written) - len(significant)
+    return max(len(significant) + power, 0), max(-power, 0) if significant else 0
 
 
 def _timestamp(value: Any) -> datetime:

@@ -16,11 +16,15 @@ from windrow.engine.clock import PartitionClock, StageClock
 
 @dataclass(frozen=True)
 class Interval:
-    """Windows that start in [start, end), made by a backfill from the raw steps up to `raw_step`."""
+    """Windows that start in [start, end), made by a backfill from the raw steps up to `raw_step`.
+
+    `tick` is the backfill's own, so that dead letters before it are known to be taken in.
+    """
 
     start: int
     end: int
     raw_step: int
+    tick: int
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Control:
 
     `kind` is stream, backfill or restatement; `upstream_step` the last step of the upstream log that was consumed;
     `watermark_before` that of the tick; `counts` what the survey counted; `backfilled` the intervals that backfills
-    made before a stream came there.
+    made so far.
     """
 
     tick: int
@@ -56,7 +60,7 @@ class Control:
                 "greatest_end": clock.greatest_end,
                 "partitions": partitions,
                 "counts": dict(self.counts),
-                "backfilled": [[i.start, i.end, i.raw_step] for i in self.backfilled],
+                "backfilled": [[i.start, i.end, i.raw_step, i.tick] for i in self.backfilled],
                 "duration_ms": self.duration_ms,
             }
         )

@@ -123,15 +123,10 @@ class Journal:
     def schema(self) -> str:
         """The columns of the journal as a DDL text."""
         cells = self.stage.cells
-        state = ", ".join(f"`{name}`: {kind}" for name, (kind, _) in cells.state.items())
-        result = ", ".join(f"`{name.removeprefix('v_')}`: {kind}" for name, kind in cells.value_types.items())
         return (
             "kind string, bucket bigint, tick bigint, generation int, "
-            f"`key` {self.stage.key_type}, window_start bigint, window_end bigint, state struct<{state}>, "
-            "panes array<struct<change: string, weight: int, timing: string, pane_index: int, on_time_index: int, "
-            "is_first: boolean, is_last: boolean, `trigger`: string, watermark_percentile: int, "
-            f"result: struct<{result}>>>, "
-            "expired boolean, opened boolean, "
+            f"`key` {self.stage.key_type}, window_start bigint, window_end bigint, state {cells.state_type}, "
+            f"panes array<{cells.pane_type}>, expired boolean, opened boolean, "
             "dead struct<reason: string, event_time: bigint, element: string, source: string, `partition`: string, "
             "`offset`: string, arrived_at: bigint, step: bigint, `row`: bigint>, control string"
         )

@@ -16,6 +16,7 @@ from uuid import uuid4
 from delta.exceptions import DeltaConcurrentModificationException
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.store.commits import CommitFiles
 from windrow.store.location import READABLE, Location
 
 
@@ -24,6 +25,7 @@ class StepTaken(Exception):
 
     def __init__(self, log: str, step: int, writer: str | None) -> None:
         super().__init__(f"step {step} of {log} was written by {writer or 'another writer'}")
+        self.log = log
         self.step = step
         self.writer = writer
 
@@ -40,22 +42,30 @@ class Commit:
 
 @dataclass
 class StepLog:
-    """An append-only log, or a projection, with its sequence of steps. `writer` is this process's nonce."""
+    """An append-only log, or a projection, with its sequence of steps. `writer` is this process's nonce.
+
+    The newest step that was seen is remembered; a look at the log reads only the commits behind it.
+    """
 
     location: Location
     app_id: str
     writer: str = field(default_factory=lambda: uuid4().hex)
-    properties: Mapping[str, str] = field(default_factory=dict)
+    _version: int = field(default=-1, repr=False)
+    _newest: Commit | None = field(default=None, repr=False)
+    _owners: dict[int, str] = field(default_factory=dict, repr=False)
 
     def last(self, spark: SparkSession) -> Commit | None:
         """The newest step of the log, or None when there is none."""
-        if not self.location.exists(spark):
-            return None
-        for limit in (1, 10, 1000):
-            commits = self._history(spark, limit)
-            if commits:
-                return commits[0]
-        return None
+        commits = CommitFiles(spark, self.location.path)
+        head = self._version if self._version >= 0 else commits.oldest_to_read(_is_step) - 1
+        self._owners.clear()
+        for version, metadata in commits.after(head):
+            self._version = version
+            commit = _commit(version, metadata)
+            if commit is not None:
+                self._owners[commit.step] = commit.writer
+                self._newest = commit
+        return self._newest
 
     def append(self, frame: DataFrame, step: int, notes: Mapping[str, Any], partition_by: tuple[str, ...] = ()) -> None:
         """Append a frame as that step. Errors: StepTaken where another writer owns it."""
@@ -66,28 +76,25 @@ class StepLog:
         self._write(frame, step, notes, partition_by, "overwrite")
 
     def metadata(self, step: int, notes: Mapping[str, Any]) -> str:
+        """The `userMetadata` of the commit of a step."""
         return json.dumps({"step": step, "writer": self.writer, **notes})
 
     def verify(self, spark: SparkSession, step: int) -> None:
         """Read back who owns the step. Errors: StepTaken."""
-        for limit in (1, 10, 1000):
-            for commit in self._history(spark, limit):
-                if commit.step == step:
-                    if commit.writer != self.writer:
-                        raise StepTaken(self.location.path, step, commit.writer)
-                    return
-        raise StepTaken(self.location.path, step, None)
+        self.last(spark)
+        if self._owners.get(step) != self.writer:
+            newest = self._newest
+            raise StepTaken(self.location.path, step, None if newest is None else newest.writer)
 
     def _write(
         self, frame: DataFrame, step: int, notes: Mapping[str, Any], partition_by: tuple[str, ...], mode: str
     ) -> None:
-        spark = frame.sparkSession
         writer = frame.write.format("delta").mode(mode)
         writer = writer.option("txnAppId", self.app_id).option("txnVersion", step)
         writer = writer.option("userMetadata", self.metadata(step, notes))
         if mode == "overwrite":
             writer = writer.option("overwriteSchema", "true")
-        for name, value in {**READABLE, **self.properties}.items():
+        for name, value in READABLE.items():
             writer = writer.option(name, value)
         if partition_by:
             writer = writer.partitionBy(*partition_by)
@@ -95,12 +102,11 @@ class StepLog:
             self.location.save(writer)
         except DeltaConcurrentModificationException as error:
             raise StepTaken(self.location.path, step, None) from error
-        self.verify(spark, step)
+        self.verify(frame.sparkSession, step)
 
-    def _history(self, spark: SparkSession, limit: int) -> list[Commit]:
-        rows = self.location.table(spark).history(limit).select("version", "userMetadata").collect()
-        commits = (_commit(row["version"], row["userMetadata"]) for row in rows)
-        return [commit for commit in commits if commit is not None]
+
+def _is_step(metadata: str | None) -> bool:
+    return _commit(0, metadata) is not None
 
 
 def _commit(version: int, metadata: str | None) -> Commit | None:

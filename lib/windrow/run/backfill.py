@@ -1,0 +1,216 @@
+"""A backfill recomputes windows from raw and commits what differs, as changes with retractions. SEMANTICS section 11."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile.cells import EXPIRED, OPENED, PANES, STATE
+from windrow.compile.columns import CELL
+from windrow.compile.panes import BACKFILL, LATE, ON_TIME, PaneColumns, pane_struct
+from windrow.compile.sql import (
+    Column,
+    array,
+    call,
+    case,
+    coalesce,
+    col,
+    empty_array,
+    lit,
+    null,
+    transform,
+    when,
+)
+from windrow.compile.stage import CompiledStage
+from windrow.engine.clock import StageClock
+from windrow.engine.final import differing, final_values, starting_in
+from windrow.engine.frames import group, select
+from windrow.run.points import point
+from windrow.run.work import PipelineWork, StageWork
+from windrow.spec.errors import SpecError
+from windrow.spec.pipelines import Pipeline
+from windrow.spec.times import MINUS_INFINITY, format_time
+from windrow.store.control import Control, Interval
+from windrow.store.results import shown, standing_panes
+from windrow.store.steps import StepTaken
+
+ATTEMPTS = 5
+"""How often a backfill computes again when others have committed meanwhile."""
+
+
+@dataclass(frozen=True)
+class BackfillResult:
+    """What a backfill of one stage did: windows recomputed, and how many were inserted, changed and withdrawn.
+
+    `tick` is the step of its commit, None where there was no difference or it was a dry run.
+    """
+
+    stage: str
+    windows: int
+    inserted: int
+    changed: int
+    withdrawn: int
+    tick: int | None
+
+
+def backfill(
+    pipeline: Pipeline,
+    spark: SparkSession,
+    start: int,
+    end: int,
+    stage: str | None = None,
+    dry_run: bool = False,
+) -> list[BackfillResult]:
+    """Recompute the windows that start in [start, end) and commit the differences, one step a stage.
+
+    Times are microseconds. A window that is open in a stream is the stream's: an interval that holds one is refused.
+    Errors: SpecError.
+    """
+    if start >= end:
+        raise SpecError("--to", "must be after --from", format_time(end))
+    if stage is not None:
+        pipeline.stage(stage)
+    work = PipelineWork.open(pipeline, spark)
+    chosen = [item for item in work.stages if stage in (None, item.name)]
+    return [_with_retries(lambda item=item: backfill_stage(work, item, start, end, dry_run)) for item in chosen]  # type: ignore[misc]
+
+
+def _with_retries(attempt: Callable[[], BackfillResult]) -> BackfillResult:
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return attempt()
+        except StepTaken:
+            continue
+    return attempt()
+
+
+def backfill_stage(work: PipelineWork, item: StageWork, start: int, end: int, dry_run: bool) -> BackfillResult:
+    """Backfill one stage. Errors: StepTaken when another has committed meanwhile, SpecError for an open window."""
+    runner, journal, spark = item.runner, item.runner.journal, work.spark
+    runner.last = journal.last(spark)
+    item.catch_up()
+    _check_expired(runner.stage, runner.clock, has_stream(runner.last), start, end)
+    raw_step = runner.upstream_step if has_stream(runner.last) else work.raw_step(runner.source)
+    if raw_step == 0:
+        return BackfillResult(item.name, 0, 0, 0, 0, None)
+    batch = starting_in(final_values(runner.stage, runner.raw.rows(spark, 0, raw_step)), start, end)
+    stream = starting_in(shown(spark, work.lake, journal), start, end)
+    changes = differing(runner.stage, stream, batch).persist()
+    try:
+        kinds = _count(changes)
+        result = BackfillResult(item.name, batch.count(), *kinds, None)
+        if sum(kinds) == 0 or dry_run:
+            return result
+        transitions = _transitions(runner.stage, changes, standing_panes(spark, work.lake, journal), runner.last)
+        control = _control(runner.last, start, end, raw_step)
+        point("backfill:before_journal")
+        journal.commit(spark, control, transitions, [])
+        point("backfill:after_journal")
+    finally:
+        changes.unpersist()
+    runner.last = control
+    item.ticked(control)
+    item.project()
+    return BackfillResult(item.name, result.windows, *kinds, control.tick)
+
+
+def has_stream(last: Control | None) -> bool:
+    """Whether a stream has consumed anything."""
+    return last is not None and last.upstream_step > 0
+
+
+def _check_expired(stage: CompiledStage, clock: StageClock, streams: bool, start: int, end: int) -> None:
+    """Refuse an interval that holds a window which is open in the stream, and name it."""
+    if not streams:
+        return
+    last = stage.windows.greatest_start_before(end)
+    is_global = stage.stage.window.IS_GLOBAL
+    if last is None or (last[0] < start and not is_global) or last[1] <= clock.expired_end:
+        return
+    hint = "take an earlier --to, or drain the stream"
+    if clock.expired_end != MINUS_INFINITY:
+        hint = f"windows that end at or before {format_time(clock.expired_end)} have expired; " + hint
+    window = f"[{format_time(last[0])}, {format_time(last[1])})"
+    raise SpecError(f"stages.{stage.stage.name}", f"window {window} is open in the stream, which owns it", None, hint)
+
+
+def _count(changes: DataFrame) -> tuple[int, int, int]:
+    inserted, withdrawn = col("stream").is_null(), col("batch").is_null()
+    row = group(
+        changes,
+        (),
+        {
+            "inserted": call("count_if", inserted),
+            "changed": call("count_if", ~inserted & ~withdrawn),
+            "withdrawn": call("count_if", withdrawn),
+        },
+    ).collect()[0]
+    return row["inserted"], row["changed"], row["withdrawn"]
+
+
+def _control(last: Control | None, start: int, end: int, raw_step: int) -> Control:
+    tick = 1 if last is None else last.tick + 1
+    clock = StageClock() if last is None else last.clock
+    before = () if last is None else last.backfilled
+    return Control(
+        tick=tick,
+        kind="backfill",
+        upstream_step=0 if last is None else last.upstream_step,
+        watermark_before=clock.watermark,
+        clock=clock,
+        backfilled=(*before, Interval(start, end, raw_step, tick)),
+    )
+
+
+def _transitions(stage: CompiledStage, changes: DataFrame, standing: DataFrame, last: Control | None) -> DataFrame:
+    """Withdraw what stands in each window that differs, and insert what is right."""
+    withdrawn = pane_struct(
+        PaneColumns(
+            change=lit("delete"), weight=-1, timing=col("timing"), pane_index=col("pane_index"),
+            on_time_index=col("on_time_index"), is_last=col("is_last"), trigger=col("trigger"),
+            percentile=col("watermark_percentile"), values={name: col(f"v_{name}") for name in stage.aggregates},
+        )
+    )  # fmt: skip
+    touched = standing.join(changes.select(*CELL), on=list(CELL), how="left_semi")
+    gone = group(touched, CELL, {"gone": call("array_sort", call("collect_list", _ordered(withdrawn)))})
+    joined = changes.join(gone, on=list(CELL), how="left")
+    inserted = _inserted(stage, last)
+    gone_panes = coalesce(transform(col("gone"), lambda item: item.field("pane")), empty_array(stage.cells.pane_type))
+    panes = case((col("batch").is_null(), gone_panes), otherwise=call("concat", gone_panes, array(inserted)))
+    return select(
+        joined,
+        {
+            **{name: col(name) for name in CELL},
+            STATE: null(stage.cells.state_type),
+            PANES: panes,
+            EXPIRED: lit(True),
+            OPENED: lit(True),
+        },
+    )
+
+
+def _ordered(pane: Column) -> Column:
+    return Column(f"named_struct('index', pane_index, 'pane', {pane.text})")
+
+
+def _inserted(stage: CompiledStage, last: Control | None) -> Column:
+    """The pane of the recomputed window: the index goes on, and it is late where a pane was there before."""
+    index = coalesce(Column("(element_at(gone, -1).index + 1)"), 0)
+    on_time = Column("element_at(gone, -1).pane.on_time_index")
+    late = has_stream(last)
+    return pane_struct(
+        PaneColumns(
+            change=lit("insert"),
+            weight=1,
+            timing=lit(LATE) if late else when(col("gone").is_null(), ON_TIME, LATE),
+            pane_index=index,
+            on_time_index=coalesce(on_time + 1, 0),
+            is_last=lit(True),
+            trigger=lit(BACKFILL),
+            percentile=null("int"),
+            values={name: col("batch", name) for name in stage.aggregates},
+        )
+    )
+

@@ -1,0 +1,124 @@
+"""Reconcile: is what the stream shows what a batch over the same rows would give? SEMANTICS section 11."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
+from windrow.compile.sql import all_of, bigint, call, col
+from windrow.engine.final import PAIR, differing, final_values, pairs, starting_in
+from windrow.engine.frames import group, select, where
+from windrow.run.backfill import has_stream
+from windrow.run.work import PipelineWork, StageWork
+from windrow.spec.pipelines import Pipeline
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.store.control import Interval
+from windrow.store.results import shown
+
+KEPT = 20
+"""How many differing windows are named."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One window on which stream and batch differ; None where one of them does not have it. Bounds in microseconds."""
+
+    key: Mapping[str, Any]
+    window_start: int
+    window_end: int
+    stream: Mapping[str, Any] | None
+    batch: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """What came out for one stage. `late_rows` are left out on both sides: dead letters that were not restated."""
+
+    stage: str
+    windows: int
+    differing: tuple[Difference, ...]
+    number_differing: int
+    late_rows: int
+    late_windows: int
+
+    @property
+    def equal(self) -> bool:
+        return self.number_differing == 0
+
+
+def reconcile(
+    pipeline: Pipeline, spark: SparkSession, start: int | None = None, end: int | None = None, stage: str | None = None
+) -> list[Reconciliation]:
+    """Compare every stage's expired windows that start in [start, end) with a batch over the rows it has read."""
+    if stage is not None:
+        pipeline.stage(stage)
+    work = PipelineWork.open(pipeline, spark)
+    low, high = MINUS_INFINITY if start is None else start, INFINITY if end is None else end
+    return [_reconcile(work, item, low, high) for item in work.stages if stage in (None, item.name)]
+
+
+def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Reconciliation:
+    item.catch_up()
+    runner, spark, last = item.runner, work.spark, item.runner.last
+    if last is None:
+        return Reconciliation(item.name, 0, (), 0, 0, 0)
+    streams = has_stream(last)
+    raw_step = last.upstream_step if streams else max(interval.raw_step for interval in last.backfilled)
+    rows = runner.raw.rows(spark, 0, raw_step)
+    dead = where(_dead_pairs(item), _not_restated(last.backfilled))
+    late_rows = dead.count()
+    batch = final_values(runner.stage, rows, dead if late_rows else None)
+    stream = shown(spark, work.lake, runner.journal)
+    if streams:
+        expired = col(WINDOW_END) <= bigint(last.clock.expired_end)
+        batch, stream = where(batch, expired), where(stream, expired)
+    batch, stream = starting_in(batch, start, end), starting_in(stream, start, end)
+    different = differing(runner.stage, stream, batch).persist()
+    try:
+        number = different.count()
+        first = different.orderBy(WINDOW_START).limit(KEPT).collect()
+        windows = batch.select(*CELL).count()
+    finally:
+        different.unpersist()
+    late_windows = _windows_of(item, rows, dead) if late_rows else 0
+    return Reconciliation(item.name, windows, tuple(_difference(row) for row in first), number, late_rows, late_windows)
+
+
+def _dead_pairs(item: StageWork) -> DataFrame:
+    """The pairs that are dead as late or closed, from the journal, with the tick in which they died."""
+    runner = item.runner
+    rows = runner.journal.location.read(runner.spark)
+    reason = col("dead", "reason")
+    letters = where(rows, (col("kind") == "dead_letter") & ((reason == "late") | (reason == "closed")))
+    step, row = PAIR[:2]
+    return select(
+        letters,
+        {step: col("dead", "step"), row: col("dead", "row"), WINDOW_START: col(WINDOW_START), "tick": col("tick")},
+    )
+
+
+def _not_restated(intervals: tuple[Interval, ...]):  # type: ignore[no-untyped-def]
+    """A pair that no backfill after it has taken in."""
+    start = col(WINDOW_START)
+    return all_of(
+        ~((start >= bigint(i.start)) & (start < bigint(i.end)) & (col("tick") < bigint(i.tick))) for i in intervals
+    )
+
+
+def _windows_of(item: StageWork, rows: DataFrame, dead: DataFrame) -> int:
+    touched = pairs(item.runner.stage, rows.join(dead.select(*PAIR[:2]).distinct(), on=list(PAIR[:2]), how="left_semi"))
+    late = touched.join(dead.select(*PAIR), on=list(PAIR), how="left_semi")
+    return int(group(late.select(*CELL).distinct(), (), {"n": call("count", 1)}).collect()[0]["n"])
+
+
+def _difference(row: Row) -> Difference:
+    def plain(value: Row | None) -> dict[str, Any] | None:
+        return None if value is None else value.asDict(recursive=True)
+
+    return Difference(
+        row["key"].asDict(), row[WINDOW_START], row[WINDOW_END], plain(row["stream"]), plain(row["batch"])
+    )

@@ -1,0 +1,64 @@
+"""What a stage shows now, as frames that can be compared with what a batch gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
+from windrow.compile.elements import UNKEYED
+from windrow.compile.sql import Column, bigint, call, coalesce, col, struct
+from windrow.engine.frames import group, select, where
+from windrow.spec.errors import NotInThisVersion
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.store.journal import Journal
+from windrow.store.location import Lake
+
+_OVER_PANES: Mapping[str, str] = {
+    "count": "sum", "count_if": "sum", "sum": "sum", "min": "min", "max": "max",
+}  # fmt: skip
+"""How the panes of a discarding window are combined: what their values allow."""
+
+
+def identity_columns(keys: Mapping[str, object]) -> dict[str, Column]:
+    """`key` and bounds in microseconds, from the columns of `current` or `panes`."""
+    key = struct(**{name: col(name) for name in keys}) if keys else struct(**{UNKEYED: True})
+    start = coalesce(call("unix_micros", col("window_start")), bigint(MINUS_INFINITY))
+    end = coalesce(call("unix_micros", col("window_end")), bigint(INFINITY))
+    return {KEY: key, WINDOW_START: start, WINDOW_END: end}
+
+
+def shown(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+    """The table `current` as `key`, bounds and `v_` columns; the panes of a discarding stage combined."""
+    stage = journal.stage.stage
+    table = lake.table(stage.name, "current").read(spark)
+    values = {f"v_{name}": col(name) for name in stage.aggregates}
+    rows = select(table, {**identity_columns(stage.keys), **values})
+    if not stage.is_discarding:
+        return rows
+    combined = {}
+    for name, aggregate in stage.aggregates.items():
+        if aggregate.NAME not in _OVER_PANES:
+            rule = "of a discarding stage cannot be put together from its panes in this version"
+            raise NotInThisVersion(f"aggregates.{name}", rule, aggregate.NAME)
+        kind = journal.stage.cells.value_types[f"v_{name}"]
+        combined[f"v_{name}"] = call(_OVER_PANES[aggregate.NAME], col(f"v_{name}")).cast(kind)
+    return group(rows, CELL, combined)
+
+
+def standing_panes(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+    """The panes that stand, with all their fields: those of `panes` that `current` shows."""
+    stage = journal.stage.stage
+    panes = lake.table(stage.name, "panes").read(spark)
+    current = lake.table(stage.name, "current").read(spark)
+    fields = ("timing", "pane_index", "on_time_index", "is_first", "is_last", "trigger", "watermark_percentile")
+    values = {f"v_{name}": col(name) for name in stage.aggregates}
+    emitted = select(
+        where(panes, col("weight") > 0),
+        {**identity_columns(stage.keys), **{f: col(f) for f in fields}, "tick": col("tick"), **values},
+    )
+    there = select(
+        current, {**identity_columns(stage.keys), "pane_index": col("pane_index"), "tick": col("tick")}
+    )
+    return emitted.join(there, on=[*CELL, "pane_index", "tick"], how="left_semi")
