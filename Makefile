@@ -21,10 +21,10 @@ lint: setup ## ruff, mypy and the tests that need no Spark
 	$(BIN)/python -m pytest -q -m "not spark"
 
 demo: setup ## run the demonstration on a part of its data (FULL=1: on all of it)
-	FULL=$(FULL) $(BIN)/python demo/demo.py
+	FULL=$(FULL) $(BIN)/python -m demo
 
-bench: setup ## measure
-	$(BIN)/python bench/bench.py
+bench: setup ## measure beside Spark (ROWS=20000000 ROUNDS=2: how much)
+	$(BIN)/python -m bench.bench $(ARGS)
 
 lock: setup ## write requirements.lock again from pyproject.toml (UPGRADE=--upgrade: newest versions)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --group dev --generate-hashes \

@@ -18,7 +18,7 @@ LAYERS: dict[str, frozenset[str]] = {
     "compile": frozenset({"spec"}),
     "engine": frozenset({"spec", "compile"}),
     "store": frozenset({"spec", "compile", "engine"}),
-    "sources": frozenset({"spec", "compile"}),
+    "sources": frozenset({"spec", "compile", "engine"}),
     "quality": frozenset({"spec", "compile", "engine", "store", "sources"}),
     "view": frozenset({"spec"}),
     "run": frozenset({"spec", "compile", "engine", "store", "sources", "quality", "view"}),

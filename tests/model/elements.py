@@ -94,16 +94,18 @@ def _why_dead(typed: TypedStage, event_time: int | None, now: int) -> str | None
 def _row(typed: TypedStage, element: Element, event_time: int) -> tuple[Row, bool]:
     """The row of an element, and whether `where` keeps it: only what is true is kept, null is not.
 
-    Every expression is evaluated, also of a row that `where` leaves out: one that fails makes it dead.
+    Keys and aggregates are looked at only on rows that `where` keeps, so that it can guard them.
     """
     stage, types = typed.stage, typed.column_types
     columns = dict(element.columns)
     for name, expression in stage.select.items():
         columns[name] = evaluate(expression, columns, types)
     is_kept = stage.where is None or evaluate(stage.where, columns, types) is True
+    if not is_kept:
+        return Row(element, event_time, (), {}), False
     key = tuple(normal(evaluate(expression, columns, types)) for expression in stage.keys.values())
     values = {
         name: evaluate(aggregate.expressions[0], columns, types) if aggregate.expressions else True
         for name, aggregate in stage.aggregates.items()
     }
-    return Row(element, event_time, key, values), is_kept
+    return Row(element, event_time, key, values), True

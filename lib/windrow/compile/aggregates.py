@@ -212,9 +212,7 @@ def _count_distinct(name: str, argument: Column, kind: DataType) -> CompiledAggr
         lambda column: call("array_distinct", call("flatten", call("collect_list", column))),
         lambda left, right: coalesce(call("array_union", left, right), left, right),
     )
-    return CompiledAggregate(
-        {"values": part}, lambda of: greatest(call("size", of("values")), 0).cast("bigint")
-    )
+    return CompiledAggregate({"values": part}, lambda of: greatest(call("size", of("values")), 0).cast("bigint"))
 
 
 def _collect(argument: Column, event_time: Column) -> CompiledAggregate:
@@ -235,4 +233,3 @@ def _collect(argument: Column, event_time: Column) -> CompiledAggregate:
 def is_floating(kind: DataType) -> bool:
     """True for types whose sums are not bit-stable under regrouping."""
     return isinstance(kind, FloatType | DoubleType) or (isinstance(kind, ArrayType) and is_floating(kind.elementType))
-

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from windrow.compile.aggregates import CompiledAggregate
 from windrow.compile import sql
+from windrow.compile.aggregates import CompiledAggregate
 from windrow.compile.chain import Chain
 from windrow.compile.columns import CELL, ELEMENTS, WINDOW_END
 from windrow.compile.panes import EARLY, EXPIRY, LATE, ON_TIME, PaneColumns, pane_struct, percentile_reached
-from windrow.compile.sql import Column, all_of, bigint, case, coalesce, col, lit, saturating_add, when
+from windrow.compile.sql import Column, Value, all_of, bigint, case, coalesce, col, lit, saturating_add, when
 from windrow.compile.triggers import DUE, TickClock, TriggerTree
 from windrow.spec.stages import Emission, Stage
 from windrow.spec.triggers import Domain
@@ -24,7 +24,7 @@ PANES = "panes"
 EXPIRED = "expired"
 OPENED = "opened"
 
-_COUNTERS: Mapping[str, tuple[str, object]] = {
+_COUNTERS: Mapping[str, tuple[str, Value]] = {
     "new": ("bigint", 0),
     "in_time": ("boolean", False),
     "emitted": ("int", 0),
@@ -35,7 +35,7 @@ _COUNTERS: Mapping[str, tuple[str, object]] = {
 """Elements not yet emitted; whether one of them was added before the end; panes so far, and those not early; whether a
 pane was fired with the window complete; whether the trigger has finished."""
 
-_LAST: Mapping[str, tuple[str, object]] = {
+_LAST: Mapping[str, tuple[str, Value]] = {
     "standing": ("boolean", False),
     "last_timing": ("string", None),
     "last_on_time_index": ("int", None),
@@ -65,9 +65,9 @@ class CellColumns:
         return self.stage.is_retracting or self.stage.only_if_changed
 
     @property
-    def state(self) -> Mapping[str, tuple[str, object]]:
+    def state(self) -> Mapping[str, tuple[str, Value]]:
         """The fields of the state: name, type, and the value in a cell that is new."""
-        fields: dict[str, tuple[str, object]] = {
+        fields: dict[str, tuple[str, Value]] = {
             f"a_{name}_{part}": (self.part_types[f"p_{name}_{part}"], None) for name, part in self.parts
         }
         fields.update(_COUNTERS)
@@ -201,9 +201,7 @@ class CellColumns:
                 values={name: col(f"last_v_{name}") for name in self.aggregates},
             )
         )
-        return case(
-            (col("emits") & col("standing"), sql.array(withdrawn, pane)), (col("emits"), sql.array(pane))
-        )
+        return case((col("emits") & col("standing"), sql.array(withdrawn, pane)), (col("emits"), sql.array(pane)))
 
     def transitions(self, cells: Chain) -> Chain:
         """`key`, bounds, `state` after the tick (null when expired), `panes`, `expired`, `opened`."""
@@ -246,6 +244,7 @@ class CellColumns:
 
     def is_due(self, clock: TickClock, state: str = STATE) -> Column:
         """Whether a cell that got nothing must be asked: a deadline is reached, or it expires."""
+
         def reached(column: str, now: int) -> Column:
             return coalesce(col(state, column) <= bigint(now), False)
 

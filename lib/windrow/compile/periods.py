@@ -14,8 +14,10 @@ _EPOCH = datetime(1970, 1, 1)
 def next_boundary(trigger: AtPeriod, clock: int) -> int:
     """The first `reference + k * period` strictly after the clock, in microseconds; +infinity past the year 9999."""
     if not trigger.is_local or not EARLIEST_EVENT_TIME <= clock <= LATEST_EVENT_TIME:
+        if clock == INFINITY:
+            return INFINITY
         passed = (clock - trigger.reference) // trigger.period
-        return saturating_add(trigger.reference + passed * trigger.period, trigger.period) if clock < INFINITY else clock
+        return saturating_add(trigger.reference + passed * trigger.period, trigger.period)
     zone = ZoneInfo(trigger.zone)
     reference = _local_micros(trigger.reference, zone)
     passed = (_local_micros(clock, zone) - reference) // trigger.period

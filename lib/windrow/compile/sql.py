@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from itertools import count
-from typing import Union
 
 from windrow.spec.times import INFINITY
 
@@ -89,7 +88,7 @@ class Column:
         return Column(f"({self.text} RLIKE {text(pattern)})")
 
 
-Value = Union[Column, bool, int, float, str, None]
+Value = Column | bool | int | float | str | None
 """What may stand beside an operator: an expression, or a literal of Python."""
 
 
@@ -123,6 +122,7 @@ def col(*path: str) -> Column:
 
 
 def lit(value: Value) -> Column:
+    """A literal, or the column itself."""
     return Column(text(value))
 
 
@@ -148,18 +148,22 @@ def case(*branches: tuple[Column, Value], otherwise: Value = None) -> Column:
 
 
 def when(condition: Column, value: Value, otherwise: Value = None) -> Column:
+    """The value where the condition holds, else the other one."""
     return case((condition, value), otherwise=otherwise)
 
 
 def coalesce(*columns: Value) -> Column:
+    """The first that is not null."""
     return call("coalesce", *columns) if len(columns) > 1 else lit(columns[0])
 
 
 def least(*columns: Value) -> Column:
+    """The smallest that is not null."""
     return call("least", *columns) if len(columns) > 1 else lit(columns[0])
 
 
 def greatest(*columns: Value) -> Column:
+    """The largest that is not null."""
     return call("greatest", *columns) if len(columns) > 1 else lit(columns[0])
 
 
@@ -170,10 +174,12 @@ def struct(**fields: Value) -> Column:
 
 
 def array(*items: Value) -> Column:
+    """An array of these items."""
     return call("array", *items)
 
 
 def empty_array(kind: str) -> Column:
+    """An array of that type with nothing in it."""
     return call("array").cast(f"array<{kind}>")
 
 
@@ -187,11 +193,13 @@ def transform(items: Column, function: Callable[[Column], Column]) -> Column:
 
 
 def any_of(conditions: Iterable[Column]) -> Column:
+    """Whether one of the conditions holds; false for none."""
     several = list(conditions)
     return reduce(lambda left, right: left | right, several) if several else lit(False)
 
 
 def all_of(conditions: Iterable[Column]) -> Column:
+    """Whether every condition holds; true for none."""
     several = list(conditions)
     return reduce(lambda left, right: left & right, several) if several else lit(True)
 
@@ -222,4 +230,3 @@ def added(left: Column, right: Column) -> Column:
 def named(name: str, column: Column) -> str:
     """The expression under a name, as `selectExpr` takes it."""
     return f"{column.text} AS {quoted(name)}"
-

@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from windrow.compile import sql
 from windrow.compile.columns import ELEMENTS, WINDOW_END
-from windrow.compile.sql import Column, all_of, any_of, bigint, coalesce, lit, saturating_add, when
 from windrow.compile.periods import next_boundary
+from windrow.compile.sql import Column, Value, all_of, any_of, bigint, coalesce, lit, saturating_add, when
 from windrow.spec import times
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.triggers import AfterCount, AfterDelay, AtPeriod, Domain, RepeatCount, Trigger
@@ -47,7 +47,7 @@ class TickClock:
 class Node:
     """One node of the tree: its number in preorder, and its columns in each phase."""
 
-    FIELDS: ClassVar[Mapping[str, tuple[str, object]]] = {}
+    FIELDS: ClassVar[Mapping[str, tuple[str, Value]]] = {}
     """The state: field names with their type and initial value."""
 
     number: int
@@ -65,7 +65,7 @@ class Node:
         return 1 + max((child.height for child in self.children), default=-1)
 
     @property
-    def fields(self) -> Mapping[str, tuple[str, object]]:
+    def fields(self) -> Mapping[str, tuple[str, Value]]:
         return self.FIELDS
 
     def has_due(self, domain: Domain) -> bool:
@@ -228,7 +228,7 @@ class AllNode(Node):
     """Ready when every child has been since the reset; a child that was ready is latched."""
 
     @property
-    def fields(self) -> Mapping[str, tuple[str, object]]:
+    def fields(self) -> Mapping[str, tuple[str, Value]]:
         return {f"latch{index}": ("boolean", False) for index in range(len(self.children))}
 
     def sees(self, child: int) -> Column:
@@ -364,4 +364,3 @@ def earliest(columns: Iterable[Column]) -> Column:
     """The least of one column or more."""
     several = list(columns)
     return several[0] if len(several) == 1 else sql.least(*several)
-

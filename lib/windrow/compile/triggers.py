@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from windrow.compile.chain import Chain
-from windrow.compile.sql import Column, bigint, lit, when
+from windrow.compile.sql import Column, Value, bigint, lit, when
 from windrow.compile.trigger_nodes import (
     AllNode,
     CloseNode,
@@ -68,7 +68,7 @@ class TriggerTree:
         return self.nodes[0]
 
     @property
-    def state(self) -> Mapping[str, tuple[str, object]]:
+    def state(self) -> Mapping[str, tuple[str, Value]]:
         """The fields of the tree's state: column name, type and initial value."""
         return {node.name(name): field for node in self.nodes for name, field in node.fields.items()}
 
@@ -177,10 +177,7 @@ def _reset(parent: Node, child: int) -> Column:
 
 def _after_firing(node: Node, clock: TickClock) -> Mapping[str, Column]:
     initial, advanced = node.initial(clock), node.advanced()
-    return {
-        name: when(node.col("reset"), initial[name], advanced.get(name, node.col(name)))
-        for name in node.fields
-    }
+    return {name: when(node.col("reset"), initial[name], advanced.get(name, node.col(name))) for name in node.fields}
 
 
 def _project(cells: Chain, columns: Iterable[tuple[str, Column]]) -> Chain:

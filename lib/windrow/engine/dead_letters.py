@@ -42,7 +42,8 @@ def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, expired_en
     """The pairs whose cell is closed: its trigger has finished for good."""
     slice_start = stage.windows.slice_start(col(envelope.EVENT_TIME))
     starts = stage.windows.starts_of_slice(slice_start, expired_end)
-    pairs = with_column(with_column(where(judged, _works()), KEY, stage.elements.key), WINDOW_START, call("explode", starts))
+    keyed = with_column(where(judged, _works()), KEY, stage.elements.key)
+    pairs = with_column(keyed, WINDOW_START, call("explode", starts))
     pairs = with_column(pairs, WINDOW_END, stage.windows.end_of(col(WINDOW_START)))
     shut = where(cells, col(STATE, "closed")).select(*CELL)
     dead = pairs.join(shut, on=list(CELL), how="left_semi")

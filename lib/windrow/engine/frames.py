@@ -22,14 +22,17 @@ def apply(chain: Chain, frame: DataFrame) -> DataFrame:
 
 
 def where(frame: DataFrame, condition: Column) -> DataFrame:
+    """The rows for which the condition is true."""
     return frame.where(condition.text)
 
 
 def select(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
+    """These columns only."""
     return frame.selectExpr(*[named(name, column) for name, column in columns.items()])
 
 
 def with_column(frame: DataFrame, name: str, column: Column) -> DataFrame:
+    """All columns, and this one."""
     return frame.withColumn(name, F.expr(column.text))
 
 

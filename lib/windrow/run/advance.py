@@ -71,8 +71,11 @@ class StageRunner:
         return self._tick(clock, until, batch, rows, started)
 
     def pass_time(self, now: int) -> Control | None:
-        """A tick without elements at the head of the upstream: None where it moves no watermark and is not due."""
-        if self.last is None:
+        """A tick without elements at the head of the upstream: None where it moves no watermark and is not due.
+
+        A history that is replayed as it arrived has its own clock, which stands still without rows.
+        """
+        if self.last is None or self.source.arrival_time is not None:
             return None
         clock = self.clock.seen({}, now, None)
         moved = clock.generated(self.source.watermark) > self.clock.watermark
@@ -141,5 +144,3 @@ _COUNTED = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", 
 
 def _counts(batch: Survey) -> dict[str, int]:
     return {name: getattr(batch, name) for name in _COUNTED}
-
-

@@ -1,4 +1,7 @@
-"""A backfill recomputes windows from raw and commits what differs, as changes with retractions. SEMANTICS section 11."""
+"""A backfill recomputes windows from raw and commits what differs, as changes with retractions.
+
+Rule: SEMANTICS section 11.
+"""
 
 from __future__ import annotations
 
@@ -213,4 +216,3 @@ def _inserted(stage: CompiledStage, last: Control | None) -> Column:
             values={name: col("batch", name) for name in stage.aggregates},
         )
     )
-

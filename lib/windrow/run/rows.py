@@ -8,6 +8,7 @@ from pyspark.sql.types import DataType, LongType, StringType, StructField, Struc
 
 from windrow.compile import envelope
 from windrow.spec.schemas import Schema
+from windrow.store.schemas import struct_of
 
 _KINDS: Mapping[str, DataType] = {
     envelope.STEP: LongType(), envelope.ROW: LongType(), envelope.EVENT_TIME: LongType(),
@@ -19,4 +20,4 @@ _KINDS: Mapping[str, DataType] = {
 def row_schema(schema: Schema) -> StructType:
     """The columns of a raw row, in order."""
     fields = [StructField(name, _KINDS[name]) for name in envelope.ENVELOPE]
-    return StructType([*fields, *(StructType.fromDDL(schema.ddl).fields if schema else [])])
+    return StructType([*fields, *(struct_of(schema.ddl).fields if schema else [])])

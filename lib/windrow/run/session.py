@@ -27,6 +27,12 @@ RUNTIME: Mapping[str, str] = {
 """Settings of every session in which windrow works: UTC and no ANSI errors, so that results do not depend on the
 caller's session and no row can stop a tick; no adaptive planning, which costs small ticks more than it gives."""
 
+_INTERPRETED: Mapping[str, str] = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "1",
+}
+
 STATIC: Mapping[str, str] = {
     "spark.sql.codegen.cache.maxEntries": "5000",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
@@ -63,6 +69,14 @@ def local_session(
     return builder.getOrCreate()
 
 
+def submitted_session(app: str) -> SparkSession:
+    """The session of a job that `spark-submit` started: its master, jars and settings, and Delta's extension."""
+    builder = SparkSession.builder.appName(app)
+    for name in ("spark.sql.extensions", "spark.sql.catalog.spark_catalog"):
+        builder = builder.config(name, STATIC[name])
+    return builder.getOrCreate()
+
+
 def delta_jars() -> list[str]:
     """Delta's jars, as the set-up left them beside the environment."""
     folder = Path(sys.prefix) / "windrow-jars"
@@ -76,5 +90,13 @@ def working_session(spark: SparkSession) -> SparkSession:
     """A session beside the caller's, with windrow's settings; the caller's own stay as they are."""
     session = spark.newSession()
     for name, value in RUNTIME.items():
+        session.conf.set(name, value)
+    return session
+
+
+def small_session(spark: SparkSession) -> SparkSession:
+    """A working session for ticks of a few rows: they are interpreted, as compiling would take longer than they do."""
+    session = working_session(spark)
+    for name, value in _INTERPRETED.items():
         session.conf.set(name, value)
     return session

@@ -5,12 +5,12 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.run.landing import clock_micros
 from windrow.run.work import PipelineWork, StageWork
@@ -21,15 +21,21 @@ from windrow.store.projections import TickSummary
 
 CATCH_UP_SECONDS = 5.0
 """How long projections may lag while a stage is behind, so that one MERGE serves many ticks."""
+CATCH_UP_TIMES = 3
+"""While a stage is behind, this many times as long as the last projecting took goes into ticks before the next."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """One tick of a stage, for whoever watches; `lag` is the number of landing steps that it has not yet read."""
+    """One tick of a stage, for whoever watches, when its panes are in the tables.
+
+    `lag` is the number of landing steps that the stage had not read when it had ticked.
+    """
 
     stage: str
     control: Control
     lag: int
+    summary: TickSummary
 
 
 @dataclass
@@ -42,7 +48,8 @@ class Totals:
     retractions: int = 0
     late: int = 0
 
-    def add(self, controls: int, summaries: dict[int, TickSummary]) -> None:
+    def add(self, summaries: dict[int, TickSummary]) -> None:
+        """Count what was projected."""
         self.panes += sum(summary.panes for summary in summaries.values())
         self.retractions += sum(summary.retractions for summary in summaries.values())
         self.late += sum(summary.late for summary in summaries.values())
@@ -90,6 +97,8 @@ class Stream:
     stop: threading.Event
     totals: Totals = field(default_factory=Totals)
     _projected: float = field(default_factory=time.monotonic)
+    _projecting: float = 0.0
+    _lags: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def start(self) -> None:
         """What a process that was killed may have left undone is done first."""
@@ -101,7 +110,9 @@ class Stream:
         began = self.clock()
         queries = [landing.start() for landing in self.work.landings]
         while any(query.isActive for query in queries):
-            if not self._advance_all() and not self.stop.is_set():
+            if self.stop.is_set():
+                _end(queries)
+            elif not self._advance_all():
                 _wait(queries)
         for query in queries:
             _raise_failure(query)
@@ -132,7 +143,7 @@ class Stream:
                 heads[source.name] = self.work.raw_step(source)
             control = stage.runner.advance(heads[source.name])
             moved |= self._ticked(stage, control, heads[source.name])
-        if time.monotonic() - self._projected > CATCH_UP_SECONDS:
+        if time.monotonic() - self._projected > max(CATCH_UP_SECONDS, CATCH_UP_TIMES * self._projecting):
             self._project(self.work.stages)
         return moved
 
@@ -142,24 +153,39 @@ class Stream:
             return False
         self.totals.ticks += 1
         self.totals.rows += control.counts.get("read", 0)
-        if self.watch is not None:
-            self.watch(Progress(stage.name, control, 0 if head is None else head - control.upstream_step))
+        self._lags[stage.name, control.tick] = 0 if head is None else head - control.upstream_step
         return True
 
     def _project(self, stages: list[StageWork]) -> None:
+        began = time.monotonic()
         for stage in stages:
             if stage.pending:
-                number = len(stage.pending)
-                self.totals.add(number, stage.project())
+                ticks = stage.pending
+                summaries = stage.project()
+                self.totals.add(summaries)
+                self._show(stage, ticks, summaries)
         self._projected = time.monotonic()
+        self._projecting = self._projected - began
+
+    def _show(self, stage: StageWork, ticks: Mapping[int, Control], summaries: Mapping[int, TickSummary]) -> None:
+        for tick, control in sorted(ticks.items()):
+            lag = self._lags.pop((stage.name, tick), 0)
+            if self.watch is not None:
+                self.watch(Progress(stage.name, control, lag, summaries.get(tick, TickSummary())))
 
 
 def _wait(queries: list[StreamingQuery]) -> None:
     """Wait a moment for landing."""
     for query in queries:
         if query.isActive:
-            query.awaitTermination(0.2)
+            query.awaitTermination(0.2)  # type: ignore[arg-type]
             return
+
+
+def _end(queries: list[StreamingQuery]) -> None:
+    """Stop landing where it is: what its batch has not committed comes again with the next run."""
+    for query in queries:
+        query.stop()
 
 
 def _raise_failure(query: StreamingQuery) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import yaml
 
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.fields import NAME, TEXT, Spec, list_of, nested, of
+from windrow.spec.settings import with_settings
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
 
@@ -77,11 +78,14 @@ class Pipeline(Spec):
         return replace(self, lake=lake)
 
     @classmethod
-    def from_yaml(cls, path: str | Path) -> Pipeline:
-        """The pipeline of a YAML file. Strict; every error names file, place, rule and value."""
+    def from_yaml(cls, path: str | Path, settings: Mapping[str, str] | None = None) -> Pipeline:
+        """The pipeline of a YAML file. Strict; every error names file, place, rule and value.
+
+        `settings` replace fields before the file is checked: `{"stages.hourly.allowed_lateness": "2h"}`.
+        """
         try:
             mapping = load_yaml(Path(path).read_text(encoding="utf-8"))
-            return cls.from_mapping(mapping)
+            return cls.from_mapping(with_settings(mapping, settings or {}, load_yaml))
         except OSError as error:
             raise SpecError(f"{path}:", "cannot be read", error.strerror) from error
         except UnicodeDecodeError as error:

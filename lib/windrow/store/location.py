@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-from delta.tables import DeltaTable
-from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from windrow.spec.sources import resolve_environment
+
+if TYPE_CHECKING:  # the layout of a lake is known without Spark
+    from delta.tables import DeltaTable
+    from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 
 READABLE: Mapping[str, str] = {
     "delta.enableDeletionVectors": "false",
@@ -26,9 +29,13 @@ class Location:
     path: str
 
     def exists(self, spark: SparkSession) -> bool:
+        from delta.tables import DeltaTable
+
         return DeltaTable.isDeltaTable(spark, self.path)
 
     def table(self, spark: SparkSession) -> DeltaTable:
+        from delta.tables import DeltaTable
+
         return DeltaTable.forPath(spark, self.path)
 
     def read(self, spark: SparkSession) -> DataFrame:
@@ -46,7 +53,9 @@ class Lake:
 
     @classmethod
     def of(cls, text: str) -> Lake:
-        return cls(resolve_environment(text).rstrip("/"))
+        """A relative path starts where the process does: Delta makes tables at absolute ones only."""
+        root = resolve_environment(text).rstrip("/")
+        return cls(root if "://" in root or root.startswith("file:") else str(Path(root).absolute()))
 
     def table(self, owner: str, name: str) -> Location:
         """The table `name` of a source or stage."""

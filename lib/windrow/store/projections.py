@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -22,7 +23,7 @@ from windrow.spec.times import MINUS_INFINITY
 from windrow.store.control import Control
 from windrow.store.journal import Journal
 from windrow.store.location import Lake
-from windrow.store.schemas import STAGE_DEAD_LETTERS, TICKS, ensure_table
+from windrow.store.schemas import STAGE_DEAD_LETTERS, TICKS, ensure_table, struct_of
 from windrow.store.steps import StepLog
 
 NAMES = ("panes", "current", "dead_letters", "ticks")
@@ -71,7 +72,7 @@ class Projections:
         current = StructType([by_name[name] for name in current_columns(self.journal.stage.stage)])
         schemas = {
             "panes": panes, "current": current,
-            "dead_letters": StructType.fromDDL(STAGE_DEAD_LETTERS), "ticks": StructType.fromDDL(TICKS),
+            "dead_letters": struct_of(STAGE_DEAD_LETTERS), "ticks": struct_of(TICKS),
         }  # fmt: skip
         for name, log in self._logs.items():
             ensure_table(self.spark, log.location, schemas[name])
@@ -161,7 +162,7 @@ class Projections:
         if first is not None and last is not None and first != MINUS_INFINITY:
             low, high = as_timestamp(bigint(first)).text, as_timestamp(bigint(last)).text
             same += f" AND t.window_start >= {low} AND t.window_start <= {high}"
-        values = {quoted(name): f"s.{quoted(name)}" for name in current_columns(stage)}
+        values: dict[str, Any] = {quoted(name): f"s.{quoted(name)}" for name in current_columns(stage)}
         gone = "s.change IN ('update_preimage', 'delete')"
         settings = {
             "spark.databricks.delta.write.txnAppId": log.app_id,
@@ -259,7 +260,8 @@ class Projections:
                 "last_start": call("max", when(has_panes, col(WINDOW_START))),
             },
         )
-        return {row["tick"]: TickSummary(**{k: v for k, v in row.asDict().items() if k != "tick"}) for row in counts.collect()}
+        counted = (row.asDict() for row in counts.collect())
+        return {row.pop("tick"): TickSummary(**row) for row in counted}
 
 
 _Controls = Mapping[int, Control]
@@ -334,5 +336,3 @@ def _change_is(change: str) -> Column:
 
 def _sum(column: Column) -> Column:
     return call("sum", column).cast("bigint")
-
-

@@ -58,7 +58,5 @@ def standing_panes(spark: SparkSession, lake: Lake, journal: Journal) -> DataFra
         where(panes, col("weight") > 0),
         {**identity_columns(stage.keys), **{f: col(f) for f in fields}, "tick": col("tick"), **values},
     )
-    there = select(
-        current, {**identity_columns(stage.keys), "pane_index": col("pane_index"), "tick": col("tick")}
-    )
+    there = select(current, {**identity_columns(stage.keys), "pane_index": col("pane_index"), "tick": col("tick")})
     return emitted.join(there, on=[*CELL, "pane_index", "tick"], how="left_semi")

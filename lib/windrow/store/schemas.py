@@ -71,6 +71,13 @@ TICKS = (
 )
 
 
+def struct_of(ddl: str) -> StructType:
+    """The schema of a DDL text."""
+    schema = StructType.fromDDL(ddl)
+    assert isinstance(schema, StructType)
+    return schema
+
+
 def ensure_table(spark: SparkSession, location: Location, schema: StructType) -> None:
     """Make the table with a comment on every column, unless it is there."""
     if location.exists(spark):

@@ -19,6 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.store.commits import CommitFiles
 from windrow.store.location import READABLE, Location
 
+Notes = Mapping[str, Any]
+"""What a commit says beside its step and writer, as plain values."""
+
 
 class StepTaken(Exception):
     """Another writer owns the step: read the log again and compute again."""
@@ -67,11 +70,11 @@ class StepLog:
                 self._newest = commit
         return self._newest
 
-    def append(self, frame: DataFrame, step: int, notes: Mapping[str, Any], partition_by: tuple[str, ...] = ()) -> None:
+    def append(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Append a frame as that step. Errors: StepTaken where another writer owns it."""
         self._write(frame, step, notes, partition_by, "append")
 
-    def replace(self, frame: DataFrame, step: int, notes: Mapping[str, Any], partition_by: tuple[str, ...] = ()) -> None:
+    def replace(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Put a frame in place of all that the table holds, as that step."""
         self._write(frame, step, notes, partition_by, "overwrite")
 

@@ -1,0 +1,101 @@
+"""What Spark does by itself, over the same landed rows in the same batches, for the same windows and aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from delta.tables import DeltaTable
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from bench.workload import FILES_PER_BATCH, SCHEMA, files_of, raw_table
+from windrow.run.session import working_session
+
+STATE_STORES = {
+    "default": {
+        "spark.sql.streaming.stateStore.providerClass":
+            "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider",
+    },
+    "rocksdb": {
+        "spark.sql.streaming.stateStore.providerClass":
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    },
+}  # fmt: skip
+"""Spark's two stores of streaming state: maps on the heap, written to files (its default), and RocksDB."""
+
+_AGGREGATES = ("count(1) AS n", "sum(v) AS total", "max(v) AS most")
+_RESULT = "k bigint, window_start timestamp, window_end timestamp, n bigint, total bigint, most bigint"
+
+
+@dataclass
+class Aggregation:
+    """A streaming aggregation that can go on from its checkpoint. `seconds` are those of each micro-batch of a run."""
+
+    spark: SparkSession
+    root: Path
+    folder: Path
+    store: str
+    merges: bool
+
+    @property
+    def result(self) -> str:
+        return str(self.folder / "result")
+
+    def run(self, files_per_batch: int) -> list[Any]:
+        """Take all that is landed since the last run, one landing batch a micro-batch; the progress of each."""
+        session = working_session(self.spark)
+        for name, value in STATE_STORES[self.store].items():
+            session.conf.set(name, value)
+        raw = session.readStream.format("delta").option("maxFilesPerTrigger", files_per_batch)
+        rows = raw.option("startingVersion", 0).load(raw_table(self.root)).select("k", "v", "at")
+        windows = _grouped(rows.withWatermark("at", "1 minute"))
+        writer = windows.writeStream.option("checkpointLocation", str(self.folder / "checkpoint"))
+        if self.merges:
+            _create(session, self.result)
+            query = writer.outputMode("update").foreachBatch(_merging(self.result)).trigger(availableNow=True).start()
+        else:
+            query = writer.outputMode("append").format("delta").trigger(availableNow=True).start(self.result)
+        query.awaitTermination()
+        return [progress for progress in query.recentProgress if progress["numInputRows"]]
+
+
+def run_group_by(spark: SparkSession, root: Path, folder: Path) -> str:
+    """One batch over all that is landed, written to Delta."""
+    rows = working_session(spark).read.format("delta").load(raw_table(root)).select("k", "v", "at")
+    _grouped(rows).write.format("delta").save(str(folder / "result"))
+    return str(folder / "result")
+
+
+def run_append(spark: SparkSession, root: Path, folder: Path) -> str:
+    """The files as they are, appended to Delta by a stream that takes as many of them at a time as landing does."""
+    session = working_session(spark)
+    reader = session.readStream.format("parquet").schema(SCHEMA).option("maxFilesPerTrigger", FILES_PER_BATCH)
+    writer = reader.load(files_of(root)).writeStream.format("delta")
+    writer = writer.option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True)
+    writer.start(str(folder / "result")).awaitTermination()
+    return str(folder / "result")
+
+
+def _grouped(rows: DataFrame) -> DataFrame:
+    grouped = rows.groupBy("k", F.window("at", "10 minutes")).agg(*[F.expr(text) for text in _AGGREGATES])
+    return grouped.select("k", "window.start", "window.end", "n", "total", "most").toDF(
+        "k", "window_start", "window_end", "n", "total", "most"
+    )
+
+
+def _merging(path: str) -> Callable[[DataFrame, int], None]:
+    def merge(batch: DataFrame, number: int) -> None:
+        same = "t.k = s.k AND t.window_start = s.window_start AND t.window_end = s.window_end"
+        into = DeltaTable.forPath(batch.sparkSession, path).alias("t").merge(batch.alias("s"), same)
+        into.whenMatchedUpdateAll().whenNotMatchedInsertAll().execute()
+
+    return merge
+
+
+def _create(spark: SparkSession, path: str) -> None:
+    if not DeltaTable.isDeltaTable(spark, path):
+        spark.createDataFrame([], _RESULT).write.format("delta").save(path)

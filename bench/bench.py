@@ -1,0 +1,89 @@
+"""Measure windrow beside Spark's own streaming and batch, over the same landed rows, in one run.
+
+    make bench [ROWS=20000000] [ROUNDS=2]     or     python -m bench.bench [--rows N] [--rounds N] ...
+
+Prints seconds, rows per second and ratios, and writes them to out/bench.json. Everything that it makes is under
+out/bench and is removed in the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from bench.contest import Contest, Results
+from bench.report import save, show
+from bench.workload import Scale
+from windrow.run.session import local_session
+
+WARM_UP_ROWS = 20_000
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure once small, so that everybody's code is loaded, and then what was asked for."""
+    options = parse(arguments)
+    scale = Scale(options.rows, options.batches, options.keys, options.rounds, options.small_rows, options.small_ticks)
+    spark = local_session("windrow bench")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    try:
+        if not options.cold:
+            _measure(spark, replace(scale, rows=WARM_UP_ROWS, batches=2, rounds=1, small_ticks=1), options.out)
+        results = _measure(spark, scale, options.out)
+        report(spark, scale, results, options.out / "bench.json")
+    finally:
+        spark.stop()
+
+
+def report(spark: SparkSession, scale: Scale, results: Results, path: Path) -> None:
+    """Print the results and write them to a file."""
+    machine = {
+        "cores": spark.sparkContext.defaultParallelism,
+        "shuffle partitions": spark.conf.get("spark.sql.shuffle.partitions"),
+        "Spark": version("pyspark"),
+        "Delta": version("delta-spark"),
+        "Spark's state store": results.store,
+    }
+    show(scale, results, machine)
+    save(path, scale, results, machine)
+
+
+def _measure(spark: SparkSession, scale: Scale, out: Path) -> Results:
+    root = out.resolve() / "bench"
+    shutil.rmtree(root, ignore_errors=True)
+    try:
+        return Contest(spark, scale, root).run()
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options; their defaults come from environment variables of the same names, where those are set."""
+    parser = argparse.ArgumentParser(prog="python -m bench.bench", description="Measure windrow beside Spark's own.")
+
+    def number(name: str, default: int, text: str) -> None:
+        variable = name.removeprefix("--").replace("-", "_").upper()
+        given = int(os.environ.get(variable) or default)
+        parser.add_argument(name, type=int, default=given, help=f"{text} (or {variable}; {given})")
+
+    number("--rows", 8_000_000, "rows of the large batches")
+    number("--batches", 10, "landing batches, each a tick and a micro-batch")
+    number("--keys", 100_000, "keys")
+    number("--rounds", 2, "how often everything is measured")
+    number("--small-rows", 20_000, "rows of a small batch")
+    number("--small-ticks", 10, "small ticks with projections, and as many without")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out"), help="the folder of bench.json and of all that is made"
+    )
+    parser.add_argument("--cold", action="store_true", help="measure without a small round before")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""One run of the bench: everybody over the same landed rows, in rounds, and a check that they made the same."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from bench import baselines, stages
+from bench.baselines import STATE_STORES, Aggregation
+from bench.stages import EVERY_CHANGE, ON_TIME, Running
+from bench.workload import Scale, files_per_step, generate, land, raw_table
+from windrow.run.stream import CATCH_UP_SECONDS
+
+LANDING, BARE_APPEND = "windrow: landing", "Spark: bare stream append of the same files"
+CHANGES = "windrow: stage, every change, projected every tick"
+LAGGING = f"windrow: stage, every change, projected every {CATCH_UP_SECONDS:g} s"
+ON_CLOSE = "windrow: stage, on time, projected every tick"
+BACKFILL, GROUP_BY = "windrow: backfill", "Spark: batch GROUP BY"
+TICK, TICK_PROJECTED = "windrow: tick, journal only", "windrow: tick, projected"
+SMALL_MERGES, SMALL_APPENDS = "Spark: micro-batch and MERGE", "Spark: micro-batch, bare append"
+
+
+def merges(store: str) -> str:
+    return f"Spark: aggregation and MERGE ({store} store)"
+
+
+def appends(store: str) -> str:
+    return f"Spark: aggregation and bare append ({store} store)"
+
+
+@dataclass
+class Results:
+    """Seconds of every round over all rows, and of every small tick, by name; `store` is Spark's faster one."""
+
+    store: str = ""
+    rounds: dict[str, list[float]] = field(default_factory=dict)
+    small: dict[str, list[float]] = field(default_factory=dict)
+
+    def median(self, name: str) -> float:
+        return median(self.rounds[name] if name in self.rounds else self.small[name])
+
+
+@dataclass
+class Contest:
+    """A run in a folder of its own. The newest of each query of Spark and stage of windrow goes on with small ticks."""
+
+    spark: SparkSession
+    scale: Scale
+    root: Path
+    stores: tuple[str, ...] = tuple(STATE_STORES)
+    results: Results = field(default_factory=Results)
+    _running: dict[str, Running] = field(default_factory=dict)
+    _queries: dict[str, Aggregation] = field(default_factory=dict)
+    _paths: dict[str, str] = field(default_factory=dict)
+
+    def run(self) -> Results:
+        """Generate, land, every contestant in every round, the check, the small ticks. Errors: AssertionError."""
+        generate(self.spark, self.scale, self.root / "data", range(self.scale.batches))
+        for number in range(self.scale.rounds):
+            self._land(number)
+        files = files_per_step(self.spark, self.root)
+        for number in range(self.scale.rounds):
+            self._stream(number, files)
+            self._batch(number)
+        self._check()
+        self._small_ticks()
+        return self.results
+
+    def _timed(self, name: str, work: Callable[[], Any]) -> Any:
+        self.spark._jvm.java.lang.System.gc()  # type: ignore[union-attr]
+        started = time.monotonic()
+        made = work()
+        self.results.rounds.setdefault(name, []).append(time.monotonic() - started)
+        return made
+
+    # ---------------------------------------------------------------- all rows
+
+    def _land(self, number: int) -> None:
+        """The first round lands into the lake that everybody reads."""
+        spark, root = self.spark, self.root
+        self._timed(LANDING, lambda: land(spark, root, f"landed-{number}" if number else "lake"))
+        self._timed(BARE_APPEND, lambda: baselines.run_append(spark, root, root / f"appended-{number}"))
+
+    def _stream(self, number: int, files: int) -> None:
+        """Both stores in the first round, the faster one from then on; like follows like."""
+        for store in (self.results.store,) if number else self.stores:
+            self._query(merges(store), number, store, files)
+        self.results.store = min(self.stores, key=lambda store: self.results.rounds[merges(store)][0])
+        self._stage(CHANGES, f"changes_{number}", EVERY_CHANGE, 0.0)
+        self._stage(LAGGING, f"lagging_{number}", EVERY_CHANGE, CATCH_UP_SECONDS)
+        self._query(appends(self.results.store), number, self.results.store, files)
+        self._stage(ON_CLOSE, f"on_time_{number}", ON_TIME, 0.0)
+
+    def _stage(self, name: str, stage: str, fields: dict[str, Any], lag: float) -> None:
+        running = self._timed(name, lambda: stages.run_stage(self.spark, self.root, stage, fields, lag))
+        assert running.ticks == self.scale.batches
+        self._running[name], self._paths[name] = running, running.result
+
+    def _query(self, name: str, number: int, store: str, files: int) -> None:
+        folder = self.root / f"query-{len(self._queries)}-{number}"
+        query = Aggregation(self.spark, self.root, folder, store, name == merges(store))
+        batches = self._timed(name, lambda: query.run(files))
+        assert len(batches) == self.scale.batches
+        self._queries[name], self._paths[name] = query, query.result
+
+    def _batch(self, number: int) -> None:
+        spark, root = self.spark, self.root
+        self._paths[BACKFILL] = self._timed(BACKFILL, lambda: stages.run_backfill(spark, root, f"backfill_{number}"))
+        folder = root / f"group-by-{number}"
+        self._paths[GROUP_BY] = self._timed(GROUP_BY, lambda: baselines.run_group_by(spark, root, folder))
+
+    # ---------------------------------------------------------------- what they made
+
+    def _check(self) -> None:
+        """All rows are in every result; those of closed windows have fewer, and agree on what both hold."""
+        store, rows = self.results.store, self.spark.read.format("delta").load(raw_table(self.root)).count()
+        whole = [self._sums(name) for name in (CHANGES, LAGGING, merges(store), BACKFILL, GROUP_BY)]
+        assert rows == self.scale.rows and whole[0][1] == rows and len(set(whole)) == 1, whole
+        closed = self._table(appends(store)).agg({"window_end": "max"}).first()[0]
+        if closed is not None:
+            assert self._sums(ON_CLOSE, closed) == self._sums(appends(store), closed)
+
+    def _sums(self, name: str, until: Any = None) -> tuple[int, ...]:
+        table = self._table(name)
+        if until is not None:
+            table = table.where(table.window_end <= until)
+        return tuple(table.selectExpr("count(1)", "sum(n)", "sum(total)", "sum(most)").first())
+
+    def _table(self, name: str) -> Any:
+        return self.spark.read.format("delta").load(self._paths[name])
+
+    # ---------------------------------------------------------------- small ticks
+
+    def _small_ticks(self) -> None:
+        """Small batches into what is warm: half of them without projections, half with, beside Spark's own queries."""
+        scale, small, store = self.scale, self.results.small, self.results.store
+        generate(self.spark, scale, self.root / "data", range(scale.batches, scale.batches + scale.small_batches))
+        land(self.spark, self.root)
+        small[TICK] = stages.small_ticks(self._running[CHANGES], scale.small_ticks, False)
+        small[TICK_PROJECTED] = stages.small_ticks(self._running[CHANGES], scale.small_ticks, True)
+        files = files_per_step(self.spark, self.root, scale.batches)
+        for name, query in ((SMALL_MERGES, merges(store)), (SMALL_APPENDS, appends(store))):
+            batches = self._queries[query].run(files)
+            assert len(batches) == scale.small_batches
+            small[name] = [batch["durationMs"]["triggerExecution"] / 1000 for batch in batches[1:]]

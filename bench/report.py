@@ -1,0 +1,91 @@
+"""The results of the bench as tables for people and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from bench import contest
+from bench.contest import Results
+from bench.workload import Scale
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """What is compared, and what it should be: at least, or at most, `goal`."""
+
+    name: str
+    value: float
+    goal: float | None = None
+    at_most: bool = False
+
+    @property
+    def met(self) -> bool | None:
+        if self.goal is None:
+            return None
+        return self.value <= self.goal if self.at_most else self.value >= self.goal
+
+
+def ratios(results: Results) -> list[Ratio]:
+    """Ratios of speed (how many times as fast) and of time (how many times as long), over medians."""
+    of, merges, appends = results.median, contest.merges(results.store), contest.appends(results.store)
+    return [
+        Ratio("speed: every change / Spark and MERGE", of(merges) / of(contest.CHANGES), 1.5),
+        Ratio("speed: every change, projections behind / Spark and MERGE", of(merges) / of(contest.LAGGING), 1.5),
+        Ratio("speed: on time / Spark and bare append", of(appends) / of(contest.ON_CLOSE), 0.8),
+        Ratio("speed: every change / Spark and bare append", of(appends) / of(contest.CHANGES), 0.8),
+        Ratio("speed: landing / bare append", of(contest.BARE_APPEND) / of(contest.LANDING)),
+        Ratio("time: backfill / GROUP BY", of(contest.BACKFILL) / of(contest.GROUP_BY), 1.5, at_most=True),
+        Ratio("seconds: small tick, projected", of(contest.TICK_PROJECTED), 2.0, at_most=True),
+        Ratio("speed: small tick / Spark and MERGE", of(contest.SMALL_MERGES) / of(contest.TICK_PROJECTED)),
+    ]
+
+
+def show(scale: Scale, results: Results, machine: Mapping[str, Any]) -> None:
+    """Print what was measured, and of what."""
+    console = Console(width=120)
+    console.print(", ".join(f"{name} {value}" for name, value in machine.items()), highlight=False)
+    title = (
+        f"{scale.rows:,} rows, {scale.keys:,} keys, {scale.batches} batches, 10-minute windows, "
+        f"one minute out of order, {scale.rounds} rounds"
+    )
+    table = _table(title, "over all rows", "seconds", "median s", "rows/s")
+    for name, seconds in results.rounds.items():
+        middle = results.median(name)
+        table.add_row(name, _listed(seconds), f"{middle:.2f}", f"{scale.rows / middle:,.0f}")
+    console.print(table)
+    table = _table(f"a batch of {scale.small_rows:,} rows into what is warm", "one batch", "from", "to", "median s")
+    for name, seconds in results.small.items():
+        table.add_row(name, f"{min(seconds):.2f}", f"{max(seconds):.2f}", f"{results.median(name):.2f}")
+    console.print(table)
+    table = _table("ratios of medians", "what", "is", "goal", "met")
+    for ratio in ratios(results):
+        goal = "" if ratio.goal is None else f"{'<=' if ratio.at_most else '>='} {ratio.goal:g}"
+        table.add_row(ratio.name, f"{ratio.value:.2f}", goal, {None: "", True: "yes", False: "no"}[ratio.met])
+    console.print(table)
+
+
+def save(path: Path, scale: Scale, results: Results, machine: Mapping[str, Any]) -> None:
+    """Write the same as JSON; seconds, unrounded."""
+    compared = {ratio.name: {"value": ratio.value, "goal": ratio.goal, "met": ratio.met} for ratio in ratios(results)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"machine": dict(machine), "scale": asdict(scale), **asdict(results), "ratios": compared}
+    path.write_text(json.dumps(content, indent=2) + "\n")
+
+
+def _table(title: str, first: str, *others: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _listed(seconds: list[float]) -> str:
+    return "  ".join(f"{one:.2f}" for one in seconds)

@@ -1,0 +1,77 @@
+"""What is measured of windrow: stages with journal, cells and all projections on, a backfill, and small ticks."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from bench.workload import END, START, open_work, pipeline
+from windrow.run.backfill import backfill
+from windrow.run.work import PipelineWork, StageWork
+
+EVERY_CHANGE: dict[str, Any] = {"trigger": {"repeat": {"after_count": 1}}}
+"""A pane for every cell that a tick changes: what Spark's update mode emits."""
+ON_TIME: dict[str, Any] = {}
+"""A pane when the watermark passes the end of the window: what Spark's append mode emits."""
+
+
+@dataclass
+class Running:
+    """A stage that has taken the large batches and can go on with small ones."""
+
+    spark: SparkSession
+    root: Path
+    work: PipelineWork
+    ticks: int = 0
+
+    @property
+    def stage(self) -> StageWork:
+        return self.work.stages[0]
+
+    @property
+    def result(self) -> str:
+        """The path of its table `current`."""
+        return str(self.root / "lake" / self.stage.name / "current")
+
+    def tick(self) -> bool:
+        """One tick as the stream makes it, with the look at the head of the log; whether there was anything."""
+        (source,) = self.work.pipeline.sources
+        control = self.stage.ticked(self.stage.runner.advance(self.work.raw_step(source)))
+        self.ticks += control is not None
+        return control is not None
+
+
+def run_stage(spark: SparkSession, root: Path, name: str, stage: dict[str, Any], lag: float) -> Running:
+    """Take all that is landed, one landing batch a tick. Projections may lag by so many seconds; 0: not at all."""
+    running = Running(spark, root, open_work(spark, root, {"name": name, **stage}))
+    projected = time.monotonic()
+    while running.tick():
+        if time.monotonic() - projected >= lag:
+            running.stage.project()
+            projected = time.monotonic()
+    running.stage.project()
+    return running
+
+
+def run_backfill(spark: SparkSession, root: Path, name: str) -> str:
+    """Backfill everything into a stage that is new; the path of its result."""
+    (result,) = backfill(pipeline(root, {"name": name, **ON_TIME}), spark, START, END)
+    assert result.inserted == result.windows
+    return str(root / "lake" / name / "current")
+
+
+def small_ticks(running: Running, count: int, project: bool) -> list[float]:
+    """The seconds of each of the next ticks, but for the first."""
+    seconds = []
+    for _ in range(count + 1):
+        started = time.monotonic()
+        assert running.tick(), "there are not enough small batches"
+        if project:
+            running.stage.project()
+        seconds.append(time.monotonic() - started)
+    running.stage.project()
+    return seconds[1:]

@@ -1,0 +1,120 @@
+"""The data of the bench, and how it is landed: events of many keys, about one minute out of order.
+
+The same number of rows gives the same rows, and the same landing batches. Event time passes at one rate: the large
+batches span `PERIOD`, the small ones go on behind them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from windrow.run.landing import Landing
+from windrow.run.session import working_session
+from windrow.run.work import PipelineWork
+from windrow.spec.pipelines import Pipeline
+from windrow.spec.times import MINUTE, SECOND, parse_time
+from windrow.store.location import Lake
+
+SOURCE = "events"
+SCHEMA = "k bigint, v bigint, at timestamp"
+START = parse_time("2024-01-01T00:00:00Z")
+PERIOD = 70 * MINUTE
+END = START + 1440 * MINUTE
+"""Behind the last event of any run."""
+OUT_OF_ORDER = 59 * SECOND
+"""An element is less than this behind the one with the greatest event time: nothing is late under a delay of 1 min."""
+FILES_PER_BATCH = 2
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured. Small batches come after the large ones, for the seconds of a small tick."""
+
+    rows: int
+    batches: int
+    keys: int
+    rounds: int
+    small_rows: int
+    small_ticks: int
+
+    @property
+    def small_batches(self) -> int:
+        """Half of them for ticks without projections, half with; the first of each half is not counted."""
+        return 2 * (self.small_ticks + 1)
+
+    def ids(self, batch: int) -> tuple[int, int]:
+        """The numbers of the rows of a batch, counted from 0 over large and then small ones."""
+        if batch < self.batches:
+            return batch * self.rows // self.batches, (batch + 1) * self.rows // self.batches
+        first = self.rows + (batch - self.batches) * self.small_rows
+        return first, first + self.small_rows
+
+
+def generate(spark: SparkSession, scale: Scale, folder: Path, batches: range) -> None:
+    """Write Parquet files for these batches, with rising modification times."""
+    for batch in batches:
+        first, last = scale.ids(batch)
+        spacing = PERIOD // scale.rows
+        micros = f"{START + OUT_OF_ORDER} + id * {spacing} - pmod(xxhash64(id, 2), {OUT_OF_ORDER})"
+        rows = spark.range(first, last, 1, FILES_PER_BATCH).selectExpr(
+            f"pmod(xxhash64(id), {scale.keys}) AS k",
+            "pmod(xxhash64(id, 1), 1000) AS v",
+            f"timestamp_micros({micros}) AS at",
+        )
+        target = folder / f"batch-{batch:04}"
+        rows.write.parquet(str(target))
+        for file in target.glob("part-*.parquet"):
+            os.utime(file, (1_700_000_000 + batch, 1_700_000_000 + batch))
+
+
+def files_of(root: Path) -> str:
+    """The files of all batches as a path that Spark reads."""
+    return str(root / "data" / "*" / "part-*.parquet")
+
+
+def pipeline(root: Path, *stages: dict[str, Any], lake: str = "lake") -> Pipeline:
+    """A pipeline over the generated files with these stages, in the one lake of the bench or another one."""
+    source = {
+        "name": SOURCE, "schema": SCHEMA, "event_time": {"column": "at", "format": "timestamp"},
+        "files": {"path": files_of(root), "format": "parquet", "max_files_per_batch": FILES_PER_BATCH},
+        "watermark": {"bounded_delay": "1m"},
+    }  # fmt: skip
+    fields = {
+        "keys": ["k"], "window": {"fixed": {"size": "10m"}}, "accumulation": "accumulating",
+        "aggregates": {"n": {"count": "*"}, "total": {"sum": "v"}, "most": {"max": "v"}},
+    }  # fmt: skip
+    filled = [{**fields, **stage} for stage in stages] or [{**fields, "name": "none"}]
+    return Pipeline.from_mapping({"pipeline": "bench", "lake": str(root / lake), "sources": [source], "stages": filled})
+
+
+def open_work(spark: SparkSession, root: Path, *stages: dict[str, Any]) -> PipelineWork:
+    """The stages opened on the lake, their projections prepared."""
+    work = PipelineWork.open(pipeline(root, *stages), spark)
+    for stage in work.stages:
+        stage.catch_up()
+    return work
+
+
+def land(spark: SparkSession, root: Path, lake: str = "lake") -> None:
+    """Land the files that are there by windrow's landing."""
+    made = pipeline(root, lake=lake)
+    Landing(working_session(spark), made.sources[0], Lake.of(made.lake)).run()
+
+
+def raw_table(root: Path) -> str:
+    """The path of the Delta table that every contestant reads."""
+    return str(root / "lake" / SOURCE / "raw")
+
+
+def files_per_step(spark: SparkSession, root: Path, after: int = 0) -> int:
+    """Into how many files each landing batch behind a step went, so that Spark can take one batch at a time."""
+    raw = spark.read.format("delta").load(raw_table(root)).where(f"_step > {after}")
+    files = raw.selectExpr("_step", "input_file_name() AS file").distinct().groupBy("_step").count()
+    numbers = {int(row["count"]) for row in files.collect()}
+    assert len(numbers) == 1, f"landing batches of different numbers of files: {numbers}"
+    return numbers.pop()

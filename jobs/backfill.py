@@ -1,0 +1,23 @@
+"""`windrow backfill` as a job for `spark-submit`, in the session that it gives; the arguments are those of the command.
+
+    spark-submit --jars "$(ls .venv/windrow-jars/*.jar | paste -sd,)" jobs/backfill.py conf/pipelines/flights.yaml \\
+        --from 2013-01-01 --to 2013-02-01
+
+`--master` and `--conf` are spark-submit's here.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from windrow.cli import main as windrow
+from windrow.run.session import submitted_session
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the command, and end with its exit code."""
+    submitted_session("windrow backfill")
+    windrow(["backfill", *arguments])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,43 @@
+"""The command line: `windrow COMMAND FILE`. One module a command; none starts Spark before it must."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from windrow.cli.backfill import backfill
+from windrow.cli.check import check
+from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly
+from windrow.cli.plan import plan
+from windrow.cli.reconcile import reconcile
+from windrow.cli.run import run
+from windrow.cli.show import show
+from windrow.cli.status import status
+
+app = typer.Typer(
+    name="windrow",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    help="Windows, triggers and exact corrections for lakehouse pipelines on Spark and Delta.",
+    epilog="Exit codes: 0 it worked; 1 it ran, and the answer is no or it failed; 2 a wrong file or option.",
+)
+for _command in (plan, run, backfill, reconcile, status, show, check):
+    app.command()(_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The entry point: run a command, and end with its exit code. Errors of the user come without a trace."""
+    try:
+        app(args=None if arguments is None else list(arguments))
+    except Exception as error:
+        code = exit_code(error)
+        if code is None:
+            raise
+        print(shown_plainly(error), file=sys.stderr)
+        sys.exit(code)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,52 @@
+"""What a failed command says, and the exit code that it ends with."""
+
+from __future__ import annotations
+
+import os
+
+from windrow.spec.errors import SpecError
+
+FAILED = 1
+"""It ran, and the answer is no; or it could not go on."""
+WRONG_INPUT = 2
+"""A wrong file or option."""
+INTERRUPTED = 130
+"""Ctrl-C before there was anything to end in order."""
+
+TRACE = "WINDROW_TRACE"
+"""The environment variable that has the Python trace of any error shown."""
+
+
+def exit_code(error: Exception) -> int | None:
+    """2 for what the user wrote, 1 for what went wrong while it ran; None where the Python trace shall be seen."""
+    if os.environ.get(TRACE):
+        return None
+    return WRONG_INPUT if isinstance(error, SpecError) or _is_missing_path(error) else FAILED
+
+
+def shown_plainly(error: Exception) -> str:
+    """The error in words, in one paragraph."""
+    if isinstance(error, SpecError):
+        return f"windrow: {error}"
+    if type(error).__name__ == "StepTaken":
+        return _step_taken(error)
+    if _is_missing_path(error):
+        path = str(error).split("does not exist:")[-1].split(". SQLSTATE")[0].strip()
+        return f'windrow: the files of a source must be there; got "{path}". Hint: sources.files.path, or --project DIR'
+    reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return (
+        f"windrow: the command could not go on: {type(error).__name__}: {reason}. "
+        f"Hint: what was committed stays, and the command can be run again; {TRACE}=1 shows where it happened"
+    )
+
+
+def _step_taken(error: Exception) -> str:
+    return (
+        f"windrow: another writer is at work on this lake: {error}. This run has stopped; everything that either has "
+        "committed stays and is right. Hint: let one `windrow run` at a time write to a lake, and start this one again "
+        "when the other has ended"
+    )
+
+
+def _is_missing_path(error: Exception) -> bool:
+    return "[PATH_NOT_FOUND]" in str(error)

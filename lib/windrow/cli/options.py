@@ -1,0 +1,82 @@
+"""The arguments and options that commands share, and the pipeline that they name."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from windrow.spec.errors import SpecError
+from windrow.spec.loading import load
+from windrow.spec.pipelines import Pipeline
+from windrow.spec.times import format_time, parse_time
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The pipeline file.", show_default=False)]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Replace a field of the file, for instance lake=/data/lake."),
+]
+Project = Annotated[
+    Path | None,
+    typer.Option("--project", metavar="DIR", help="Where relative paths start from.", show_default="this folder"),
+]
+Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark's master.", show_default="local[*]")]
+Conf = Annotated[
+    list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; may be given again.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+StageName = Annotated[
+    str | None, typer.Option("--stage", metavar="NAME", help="This stage only.", show_default="all stages")
+]
+_TIME = "of the windows' starts, for instance 2013-01-01 or 2013-01-01T05:00:00Z"
+From = Annotated[str | None, typer.Option("--from", metavar="TIME", help=f"The first {_TIME}.", show_default=False)]
+To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="The end of them, itself left out.")]
+
+
+def opened(file: Path, settings: Iterable[str] | None, project: Path | None) -> Pipeline:
+    """The pipeline of a command. Errors: SpecError."""
+    return load(file, pairs_of("--set", settings), project)
+
+
+def pairs_of(option: str, texts: Iterable[str] | None) -> dict[str, str]:
+    """`NAME=VALUE` texts as a mapping. Errors: SpecError."""
+    pairs = {}
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise SpecError(option, "must be NAME=VALUE", text)
+        pairs[name] = value
+    return pairs
+
+
+def time_of(option: str, text: str | None) -> int | None:
+    """A time on the command line in microseconds. Errors: SpecError."""
+    if text is None:
+        return None
+    try:
+        return parse_time(text)
+    except SpecError as error:
+        raise error.within(option) from error
+
+
+def is_before(start: int | None, end: int | None) -> None:
+    """Raise SpecError unless --from is before --to."""
+    if start is not None and end is not None and start >= end:
+        raise SpecError("--to", "must be after --from", format_time(end))
+
+
+def width() -> int:
+    """The columns of the terminal; a file or a pipe is as wide as what is written."""
+    try:
+        return os.get_terminal_size(1).columns
+    except OSError:
+        return 200
+
+
+def print_json(value: Any) -> None:
+    """A value as JSON, on stdout."""
+    typer.echo(json.dumps(value, indent=2, default=str, ensure_ascii=False))

@@ -1,0 +1,90 @@
+"""`windrow run`: the stream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened
+from windrow.cli.session import session
+from windrow.spec.errors import SpecError
+from windrow.spec.times import SECOND, parse_duration
+from windrow.view.progress import TickLine, Ticks
+
+if TYPE_CHECKING:
+    from windrow.run.stream import Progress
+
+Once = Annotated[bool, typer.Option("--once", help="Take what is there and end; open windows go on with the next run.")]
+Drain = Annotated[
+    bool, typer.Option("--drain", help="As --once, and then complete all windows: the watermark goes to +infinity.")
+]
+Every = Annotated[str, typer.Option("--every", metavar="DURATION", help="How often to look for new rows.")]
+FromStart = Annotated[
+    bool, typer.Option("--from-start", help="Begin a new generation of every stage, rebuilt from raw.")
+]
+
+
+def run(
+    file: File,
+    once: Once = False,
+    drain: Drain = False,
+    every: Every = "10s",
+    from_start: FromStart = False,
+    settings: Set = None,
+    project: Project = None,
+    master: Master = None,
+    conf: Conf = None,
+    as_json: Json = False,
+) -> None:
+    """Run a pipeline as a stream: land rows, tick, bring the tables up. SIGTERM and Ctrl-C end it after the tick.
+
+    Example: windrow run conf/pipelines/flights.yaml --once --drain
+    """
+    pipeline = opened(file, settings, project)
+    seconds = _seconds(every)
+    ticks = Ticks([stage.name for stage in pipeline.stages], as_json, typer.echo)
+    with session(master, conf) as spark:
+        from windrow.run import stream
+
+        with stream.stopped_by_signals() as stop:
+            stream.run(
+                pipeline,
+                spark,
+                once=once,
+                drain=drain,
+                every=seconds,
+                from_start=from_start,
+                watch=lambda progress: ticks.show(tick_line(progress)),
+                stop=stop,
+            )
+            ticks.end(stopped=stop.is_set())
+
+
+def tick_line(progress: Progress) -> TickLine:
+    """A tick that the stream reports, in the words of the view."""
+    control, summary = progress.control, progress.summary
+    counts = control.counts
+    return TickLine(
+        stage=progress.stage,
+        tick=control.tick,
+        kind=control.kind,
+        rows=counts.get("read", 0),
+        watermark=control.clock.watermark,
+        panes=summary.panes,
+        withdrawn=summary.retractions,
+        late=summary.late + summary.closed,
+        dead=counts.get("dead", 0) + counts.get("bad_expression", 0),
+        behind=progress.lag,
+        ms=control.duration_ms,
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        duration = parse_duration(text)
+        if duration <= 0:
+            raise SpecError("", "must be positive", text)
+    except SpecError as error:
+        raise error.within("--every") from error
+    return duration / SECOND

@@ -1,0 +1,58 @@
+"""`windrow show`: the windows of a stage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+
+from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened, pairs_of, print_json, time_of, width
+from windrow.cli.session import session
+from windrow.spec.stages import Stage
+
+StageArgument = Annotated[str, typer.Argument(metavar="STAGE", help="A stage of the file.", show_default=False)]
+Key = Annotated[
+    list[str] | None,
+    typer.Option("--key", metavar="NAME=VALUE", help="Windows of this key; the value alone where there is one key."),
+]
+At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="Windows that hold this time.")]
+Panes = Annotated[bool, typer.Option("--panes", help="Every pane and withdrawal, in place of the current result.")]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many rows, the newest.")]
+
+
+def show(
+    file: File,
+    stage: StageArgument,
+    key: Key = None,
+    at: At = None,
+    panes: Panes = False,
+    limit: Limit = 20,
+    settings: Set = None,
+    project: Project = None,
+    master: Master = None,
+    conf: Conf = None,
+    as_json: Json = False,
+) -> None:
+    """Show the windows of a stage as they stand, by start; or, with --panes, how they came to be. Times are UTC.
+
+    Example: windrow show conf/pipelines/flights.yaml departures_hourly --key origin=JFK --at 2013-01-15T12:30:00Z
+    """
+    pipeline = opened(file, settings, project)
+    keys = keys_of(pipeline.stage(stage), key)
+    inside = time_of("--at", at)
+    with session(master, conf) as spark:
+        from windrow.run.show import show as read
+
+        shown = read(pipeline, spark, stage, panes, keys, inside, limit)
+    if as_json:
+        print_json(shown.mappings())
+    else:
+        typer.echo(shown.text(width()))
+
+
+def keys_of(stage: Stage, texts: Iterable[str] | None) -> dict[str, str]:
+    """`NAME=VALUE` texts, or the value of the only key. Errors: SpecError."""
+    only = next(iter(stage.keys)) if len(stage.keys) == 1 else None
+    named = [text if only is None or text.startswith(f"{only}=") else f"{only}={text}" for text in texts or ()]
+    return pairs_of("--key", named)

@@ -1,0 +1,182 @@
+"""A stage whose cells are held by the driver: small data, every tick looked at. For transcripts and laws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.types import StructField, StructType
+
+from windrow.compile import envelope
+from windrow.compile.cells import EXPIRED, STATE
+from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
+from windrow.compile.sql import Column, col
+from windrow.compile.stage import CompiledStage
+from windrow.engine.batch import plan_tick, survey_rows, tick_times
+from windrow.engine.clock import StageClock, TickTimes
+from windrow.engine.compiling import compile_stage
+from windrow.engine.frames import select
+from windrow.engine.survey import Survey
+from windrow.run.rows import row_schema
+from windrow.run.session import small_session
+from windrow.spec.schemas import Schema
+from windrow.spec.stages import Stage
+from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME
+from windrow.spec.transcripts import Step, TranscriptElement
+from windrow.spec.watermarks import Watermark
+from windrow.store.schemas import struct_of
+
+
+@dataclass(frozen=True)
+class TickOutcome:
+    """What came out of a tick, as the plain rows that transcripts compare."""
+
+    panes: list[dict[str, Any]]
+    dead: list[dict[str, Any]]
+    survey: Survey
+    watermark: int
+
+
+@dataclass
+class MemoryStage:
+    """A stage that ticks in memory. `rule` makes its watermark, or it is given with every step."""
+
+    spark: SparkSession
+    schema: Schema
+    stage: CompiledStage
+    rule: Watermark | None
+    clock: StageClock = field(default_factory=StageClock)
+    tick: int = 0
+    cells: dict[tuple[Any, int, int], Row] = field(default_factory=dict)
+    cell_schema: StructType | None = None
+
+    @classmethod
+    def of(cls, spark: SparkSession, stage: Stage, schema: Schema, rule: Watermark | None) -> MemoryStage:
+        """The stage over elements of that schema. Errors: SpecError where a type does not fit."""
+        session = small_session(spark)
+        empty = session.createDataFrame([], row_schema(schema))
+        return cls(session, schema, compile_stage(stage, empty), rule)
+
+    def step(self, step: Step) -> TickOutcome:
+        """One tick."""
+        rows, batch, times = self._begin(step)
+        plan = plan_tick(self.stage, rows, self._cells(), times, batch)
+        panes, dead = [], self._dead_at_landing(step)
+        if plan.transitions is not None:
+            panes = self._apply(plan.transitions, times)
+        for letters in plan.dead:
+            dead += [self._dead_row(row) for row in letters.collect()]
+        self.clock, self.tick = times.after, times.tick
+        return TickOutcome(panes, dead, batch, times.after.watermark)
+
+    def _begin(self, step: Step) -> tuple[DataFrame | None, Survey, TickTimes]:
+        now = self.clock.now if step.now is None else step.now
+        rows = self._rows(step, now) if step.add else None
+        batch = Survey()
+        if rows is not None:
+            batch = survey_rows(self.stage, rows, self.clock.expired_end)
+        clock = self.clock.seen(batch.greatest, now, batch.latest_end)
+        lateness = self.stage.stage.allowed_lateness
+        if self.rule is not None:
+            return rows, batch, tick_times(self.clock, clock, self.rule, lateness, self.tick + 1)
+        watermark = clock.watermark if step.watermark is None else step.watermark
+        return rows, batch, TickTimes(self.tick + 1, self.clock, clock.with_watermark(watermark, lateness))
+
+    def _rows(self, step: Step, now: int) -> DataFrame:
+        schema = row_schema(self.schema)
+        tuples = [self._row(number, element, now, schema) for number, element in enumerate(step.add)]
+        return self.spark.createDataFrame(tuples, schema, verifySchema=False)
+
+    def _row(self, number: int, element: TranscriptElement, now: int, schema: StructType) -> tuple[Any, ...]:
+        rule = self.rule
+        at = now if rule is not None and rule.processing_time else element.at
+        readable = at is not None and EARLIEST_EVENT_TIME <= at <= LATEST_EVENT_TIME
+        reason = None if readable else "bad_timestamp"
+        if (
+            readable
+            and at is not None
+            and rule is not None
+            and rule.max_future is not None
+            and at > now + rule.max_future
+        ):
+            reason = "future_timestamp"
+        columns = [typed(value, schema[name]) for name, value in element.columns.items()]
+        return (self.tick + 1, number, at, now, element.partition, None, reason, None, None, *columns)
+
+    def _cells(self) -> DataFrame | None:
+        if not self.cells or self.cell_schema is None:
+            return None
+        return self.spark.createDataFrame(list(self.cells.values()), self.cell_schema, verifySchema=False)
+
+    def _apply(self, transitions: DataFrame, times: TickTimes) -> list[dict[str, Any]]:
+        collected = transitions.collect()
+        fields = {f.name: f for f in transitions.schema.fields}
+        self.cell_schema = StructType([fields[name] for name in (*CELL, STATE)])
+        panes = []
+        for row in collected:
+            identity = (row["key"], row[WINDOW_START], row[WINDOW_END])
+            self.cells.pop(identity, None)
+            if not row[EXPIRED]:
+                self.cells[identity] = Row(row["key"], row[WINDOW_START], row[WINDOW_END], row[STATE])
+            panes += [self._pane(row, pane, times) for pane in row["panes"] or []]
+        return self._with_derived(panes)
+
+    def _pane(self, row: Row, pane: Row, times: TickTimes) -> dict[str, Any]:
+        end = row[WINDOW_END]
+        return {
+            **{name: row["key"][name] for name in self.stage.stage.keys},
+            **pane["result"].asDict(),
+            "window": (row[WINDOW_START], end),
+            "event_time": None if end == INFINITY else end - 1,
+            "index": pane["pane_index"],
+            **{name: pane[name] for name in _PANE},
+        }
+
+    def _with_derived(self, panes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        derive = self.stage.stage.derive
+        if not derive or not panes:
+            return panes
+        kinds = {name: self.stage.cells.value_types[f"v_{name}"] for name in self.stage.stage.aggregates}
+        key = struct_of(f"k {self.stage.key_type}")["k"].dataType
+        assert isinstance(key, StructType)
+        kinds.update({name: key[name].dataType.simpleString() for name in self.stage.stage.keys})
+        schema = ", ".join(["`number` int", *[f"`{name}` {kind}" for name, kind in kinds.items()]])
+        rows = [(number, *[pane[name] for name in kinds]) for number, pane in enumerate(panes)]
+        frame = self.spark.createDataFrame(rows, schema, verifySchema=False)
+        values = {name: Column(expression.value_sql) for name, expression in derive.items()}
+        for row in select(frame, {"number": col("number"), **values}).collect():
+            panes[row["number"]].update({name: row[name] for name in derive})
+        return panes
+
+    def _dead_at_landing(self, step: Step) -> list[dict[str, Any]]:
+        now = self.clock.now if step.now is None else step.now
+        schema = row_schema(self.schema)
+        dead = []
+        for number, element in enumerate(step.add):
+            reason = self._row(number, element, now, schema)[6]
+            if reason is not None:
+                at = self._row(number, element, now, schema)[2]
+                dead.append({**element.columns, "at": at, "partition": element.partition, "window": None,
+                             "reason": reason})  # fmt: skip
+        return dead
+
+    def _dead_row(self, row: Row) -> dict[str, Any]:
+        window = None if row[WINDOW_START] is None else (row[WINDOW_START], row[WINDOW_END])
+        columns = {name: row[name] for name in self.schema}
+        partition = row[envelope.PARTITION]
+        return {**columns, "at": row["event_time"], "partition": partition, "window": window, "reason": row["reason"]}
+
+
+_PANE = ("timing", "on_time_index", "is_first", "is_last", "change", "weight", "trigger", "watermark_percentile")
+
+
+def typed(value: Any, column: StructField) -> Any:
+    """A value of a YAML file as the type of its column wants it."""
+    kind = column.dataType.simpleString()
+    if value is None:
+        return None
+    if kind.startswith("decimal"):
+        return Decimal(str(value))
+    return float(value) if kind in ("double", "float") else value

@@ -1,0 +1,151 @@
+"""Where a pipeline stands, read from its tables; nothing is written, and a changed file is no hindrance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile.envelope import ARRIVAL_TIME, EVENT_TIME, OFFSET, REASON, STEP
+from windrow.compile.sql import Column, bigint, call, col, lit, quoted
+from windrow.engine.compiling import compile_stage
+from windrow.engine.frames import group, where
+from windrow.run.rows import row_schema
+from windrow.run.session import working_session
+from windrow.spec.meaning import changes, meaning_of
+from windrow.spec.pipelines import Pipeline
+from windrow.spec.sources import Source
+from windrow.spec.stages import Stage
+from windrow.store.control import Control
+from windrow.store.generations import Generation, Generations
+from windrow.store.journal import Journal
+from windrow.store.location import Lake
+from windrow.store.raw import Raw
+from windrow.view.status import PartitionStatus, SourceStatus, StageStatus
+
+
+def status(pipeline: Pipeline, spark: SparkSession) -> tuple[list[SourceStatus], list[StageStatus]]:
+    """Where every source and every stage of the pipeline stands."""
+    reader = _Reader(working_session(spark), pipeline, Lake.of(pipeline.lake))
+    generations = Generations.of(reader.lake).all(reader.spark)
+    sources = [reader.source(source) for source in pipeline.sources]
+    return sources, [reader.stage(stage, generations.get(stage.name)) for stage in pipeline.stages]
+
+
+@dataclass(frozen=True)
+class _Reader:
+    spark: SparkSession
+    pipeline: Pipeline
+    lake: Lake
+
+    def source(self, source: Source) -> SourceStatus:
+        raw = Raw.of(self.lake, source.name)
+        batches = raw.last_step(self.spark)
+        if batches == 0:
+            return SourceStatus(source.name, 0)
+        counts = {
+            "rows": call("count", 1),
+            "files": Column(f"count(DISTINCT {quoted(OFFSET)})"),
+            "greatest": call("max", col(EVENT_TIME)),
+            "arrival": call("max", col(ARRIVAL_TIME)),
+        }
+        row = group(raw.rows(self.spark, 0, batches), (), counts).collect()[0]
+        dead = self._dead_rows(raw, batches)
+        return SourceStatus(source.name, batches, row["rows"], row["files"], dead, row["greatest"], row["arrival"])
+
+    def stage(self, stage: Stage, generation: Generation | None) -> StageStatus:
+        source = self.pipeline.source_of(stage)
+        if generation is None:
+            return StageStatus(stage.name)
+        changed = changes(generation.meaning, meaning_of(stage, source))
+        compiled = compile_stage(stage, self.spark.createDataFrame([], row_schema(source.schema)))
+        journal = Journal.of(self.lake, compiled, generation.number)
+        last = journal.last(self.spark)
+        if last is None:
+            return StageStatus(stage.name, generation.number, changed)
+        raw = Raw.of(self.lake, source.name)
+        counts = self._counts(journal)
+        ticks = self._ticks(stage, generation.number)
+        dead = {**self._dead_rows(raw, last.upstream_step), "bad_expression": counts["bad_expression"]}
+        in_raw, behind = self._rows_on_both_sides(raw, last.upstream_step)
+        return StageStatus(
+            stage=stage.name,
+            generation=generation.number,
+            changed=changed,
+            tick=last.tick,
+            now=last.clock.now,
+            watermark=last.clock.watermark,
+            partitions=_partitions(source, last),
+            batches_behind=raw.last_step(self.spark) - last.upstream_step,
+            rows_behind=behind,
+            projected_to=ticks["projected_to"],
+            in_raw=in_raw,
+            read=counts["read"],
+            in_windows=counts["kept"] - counts["unassigned"],
+            filtered=counts["filtered"],
+            unassigned=counts["unassigned"],
+            dead={reason: number for reason, number in dead.items() if number},
+            assigned=counts["assigned"],
+            late=ticks["late"],
+            closed=ticks["closed"],
+            timings=self._timings(stage),
+            withdrawn=ticks["withdrawn"],
+            shown=self._table(stage, "current").count(),
+            open_cells=ticks["open_cells"],
+            backfills=ticks["backfills"],
+        )
+
+    def _dead_rows(self, raw: Raw, until: int) -> dict[str, int]:
+        """The rows that were dead when they landed, by reason."""
+        if until == 0:
+            return {}
+        dead = where(raw.rows(self.spark, 0, until), col(REASON).is_not_null())
+        rows = group(dead, (REASON,), {"n": call("count", 1)}).collect()
+        return {row[REASON]: row["n"] for row in sorted(rows, key=lambda row: -row["n"])}
+
+    def _rows_on_both_sides(self, raw: Raw, place: int) -> tuple[int, int]:
+        """How many rows of raw the stage has read, and how many it has not."""
+        last = raw.last_step(self.spark)
+        if last == 0:
+            return 0, 0
+        read = call("count_if", col(STEP) <= bigint(place))
+        row = group(raw.rows(self.spark, 0, last), (), {"read": read, "all": call("count", 1)}).collect()[0]
+        return row["read"], row["all"] - row["read"]
+
+    def _counts(self, journal: Journal) -> dict[str, int]:
+        """What the surveys of all ticks counted, from the control rows."""
+        names = ("read", "bad_expression", "filtered", "unassigned", "kept", "assigned")
+        sums = {
+            name: call("sum", call("get_json_object", col("control"), f"$.counts.{name}").cast("bigint"))
+            for name in names
+        }
+        controls = where(journal.location.read(self.spark), col("kind") == lit("control"))
+        row = group(controls, (), sums).collect()[0]
+        return {name: int(row[name] or 0) for name in names}
+
+    def _ticks(self, stage: Stage, generation: int) -> Mapping[str, int]:
+        """Sums over the ticks of a generation."""
+        sums = {
+            "late": call("sum", col("late")),
+            "closed": call("sum", col("closed")),
+            "withdrawn": call("sum", col("retractions")),
+            "open_cells": call("max_by", col("open_cells"), col("tick")),
+            "backfills": call("count_if", col("kind") == lit("backfill")),
+            "projected_to": call("max", col("tick")),
+        }
+        ticks = where(self._table(stage, "ticks"), col("generation") == generation)
+        row = group(ticks, (), sums).collect()[0]
+        return {name: int(row[name] or 0) for name in sums}
+
+    def _timings(self, stage: Stage) -> dict[str, int]:
+        emitted = where(self._table(stage, "panes"), col("weight") > 0)
+        return {row["timing"]: row["n"] for row in group(emitted, ("timing",), {"n": call("count", 1)}).collect()}
+
+    def _table(self, stage: Stage, name: str) -> DataFrame:
+        return self.lake.table(stage.name, name).read(self.spark)
+
+
+def _partitions(source: Source, last: Control) -> list[PartitionStatus]:
+    watermarks, idle = last.clock.partition_watermarks(source.watermark), last.clock.idle(source.watermark)
+    return [PartitionStatus(name, watermark, name in idle) for name, watermark in watermarks.items()]

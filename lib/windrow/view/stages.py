@@ -1,0 +1,142 @@
+"""What a stage does, in words. Rule: SEMANTICS sections 2 to 7."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from windrow.spec.aggregates import Aggregate, Count
+from windrow.spec.closing import can_close
+from windrow.spec.expressions import Expression
+from windrow.spec.stages import Accumulation, Emission, Stage
+from windrow.spec.triggers import AtClose, Never
+from windrow.spec.windows import FixedWindows, SlidingWindows, WindowFunction
+from windrow.view.text import Section
+from windrow.view.times import length, many
+from windrow.view.triggers import firings
+
+_AGGREGATES: Mapping[str, str] = {
+    "count": "the number of elements where {} is not null",
+    "count_if": "the number of elements where {}",
+    "sum": "the sum of {}",
+    "mean": "the mean of {}",
+    "min": "the smallest {}",
+    "max": "the largest {}",
+    "first": "{} at the smallest event time",
+    "last": "{} at the largest event time",
+    "count_distinct": "the number of different values of {}",
+    "collect": "all values of {}, by event time",
+}
+_ACCUMULATIONS: Mapping[Accumulation, str] = {
+    Accumulation.DISCARDING: "a pane holds what is new since the window's last one (discarding); current has all",
+    Accumulation.ACCUMULATING: "a pane holds all of the window so far and replaces the last one (accumulating)",
+    Accumulation.RETRACTING: "a pane holds all of the window so far; the last one is withdrawn first (retracting)",
+}
+
+
+def stage_section(stage: Stage, lake: str) -> Section:
+    """What is read and left out, the windows, when they fire, what is late, what is kept, computed and written."""
+    return Section(
+        f"Stage {stage.name}",
+        [
+            ("reads", [_reads(stage)]),
+            ("select", [f"{name} = {plain(expression)}" for name, expression in stage.select.items()]),
+            ("where", _where(stage)),
+            ("keys", [_keys(stage)]),
+            ("windows", [_windows(stage.window)]),
+            ("fires", _fires(stage)),
+            ("panes", _panes(stage)),
+            ("expires", [_expires(stage)]),
+            ("late", _late(stage)),
+            ("computes", [*_aggregates(stage), *[f"{name} = {plain(e)}" for name, e in stage.derive.items()]]),
+            ("writes", _writes(stage, lake)),
+        ],
+    )
+
+
+def plain(expression: Expression) -> str:
+    """An expression as people write it, without the quotes around names."""
+    return expression.text.replace("`", "")
+
+
+def _reads(stage: Stage) -> str:
+    return f"{stage.from_}, {many(stage.max_versions_per_tick, 'landing batch', 'landing batches')} a tick"
+
+
+def _where(stage: Stage) -> list[str]:
+    return [] if stage.where is None else [f"{plain(stage.where)}; other rows are counted as filtered"]
+
+
+def _keys(stage: Stage) -> str:
+    if not stage.keys:
+        return "none: one result a window"
+    texts = {name: plain(expression) for name, expression in stage.keys.items()}
+    return ", ".join(name if name == text else f"{name} = {text}" for name, text in texts.items())
+
+
+def _windows(window: WindowFunction) -> str:
+    match window:
+        case FixedWindows(size=size, offset=offset):
+            return f"{length(size)} long, one after the other{_offset(offset)}"
+        case SlidingWindows(size=size, period=period, offset=offset) if window.has_gaps:
+            gaps = "an element between two windows is counted as unassigned"
+            return f"{length(size)} long, one begins every {length(period)}{_offset(offset)}; {gaps}"
+        case SlidingWindows(size=size, period=period, offset=offset):
+            fewest, most = size // period, -(-size // period)
+            each = many(most, "window") if fewest == most else f"{fewest} or {most} windows"
+            return f"{length(size)} long, one begins every {length(period)}{_offset(offset)}; an element is in {each}"
+        case _:
+            return "one, all of time: it is complete only when the stream is drained"
+
+
+def _offset(offset: int) -> str:
+    return f", {length(offset)} after the full ones" if offset else ""
+
+
+def _fires(stage: Stage) -> list[str]:
+    lines = firings(stage.trigger)
+    if stage.on_time is Emission.ALWAYS:
+        lines.append("the pane on time comes even if nothing is new (on_time: always)")
+    if stage.closing is Emission.ALWAYS:
+        lines.append("a last pane comes when the window expires, even if nothing is new (closing: always)")
+    elif not isinstance(stage.trigger, AtClose | Never):
+        lines.append("what is new and was not shown comes when the window expires")
+    return lines
+
+
+def _panes(stage: Stage) -> list[str]:
+    skipped = ["a pane that equals the window's last one is left out"] if stage.only_if_changed else []
+    return [_ACCUMULATIONS[stage.accumulation], *skipped]
+
+
+def _expires(stage: Stage) -> str:
+    if stage.window.IS_GLOBAL:
+        return "never; the window's state is kept for good"
+    lateness = f" + {length(stage.allowed_lateness)}" if stage.allowed_lateness else ""
+    return f"a window, with its state, when the watermark reaches its end{lateness}"
+
+
+def _late(stage: Stage) -> list[str]:
+    late = "nothing" if stage.window.IS_GLOBAL else "what comes for an expired window: a dead letter late"
+    if not can_close(stage.trigger, 0 if stage.window.IS_GLOBAL else stage.allowed_lateness):
+        return [late]
+    return [late, "what comes for a window whose trigger has finished (allow_closing): a dead letter closed"]
+
+
+def _aggregates(stage: Stage) -> list[str]:
+    return [f"{name} = {_in_words(aggregate)}" for name, aggregate in stage.aggregates.items()]
+
+
+def _in_words(aggregate: Aggregate) -> str:
+    if isinstance(aggregate, Count) and aggregate.of is None:
+        return "the number of elements"
+    return _AGGREGATES[aggregate.NAME].format(plain(aggregate.expressions[0]))
+
+
+def _writes(stage: Stage, lake: str) -> list[str]:
+    return [
+        f"{lake}/{stage.name}/",
+        "  current: the result as of now, by key and window",
+        "  panes: every result that was shown and every one that was withdrawn, in order",
+        "  dead_letters: the elements that were read and are in no result, with the reason",
+        "  ticks: one row a tick",
+    ]

@@ -1,0 +1,181 @@
+"""Where a pipeline stands, in words and as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from windrow.spec.times import format_time
+from windrow.view.text import Section
+from windrow.view.times import many, moment
+
+
+@dataclass(frozen=True)
+class SourceStatus:
+    """What has landed: rows, files, landing batches, and the rows that are dead by reason. Times in microseconds."""
+
+    source: str
+    batches: int
+    rows: int = 0
+    files: int = 0
+    dead: Mapping[str, int] = field(default_factory=dict)
+    greatest_event_time: int | None = None
+    last_arrival: int | None = None
+
+
+@dataclass(frozen=True)
+class PartitionStatus:
+    """The watermark of a source partition, and whether it is idle, so that it holds the others back no more."""
+
+    partition: str | None
+    watermark: int
+    idle: bool
+
+
+@dataclass(frozen=True)
+class StageStatus:
+    """Where a stage stands. Times in microseconds; `tick` is None where it has not run.
+
+    Rows: `read` = `in_windows` + `filtered` + `unassigned` + the sum of `dead`. Pairs of element and window:
+    `assigned` = `aggregated` + `late` + `closed`. `in_raw` are the rows that landed up to the place of the stage, by
+    another count than `read`. Panes: `timings` are those that were emitted, `withdrawn` the retractions, `shown` the
+    rows of `current`.
+    """
+
+    stage: str
+    generation: int | None = None
+    changed: Sequence[str] = ()
+    tick: int | None = None
+    now: int | None = None
+    watermark: int | None = None
+    partitions: Sequence[PartitionStatus] = ()
+    batches_behind: int = 0
+    rows_behind: int = 0
+    projected_to: int = 0
+    in_raw: int = 0
+    read: int = 0
+    in_windows: int = 0
+    filtered: int = 0
+    unassigned: int = 0
+    dead: Mapping[str, int] = field(default_factory=dict)
+    assigned: int = 0
+    late: int = 0
+    closed: int = 0
+    timings: Mapping[str, int] = field(default_factory=dict)
+    withdrawn: int = 0
+    shown: int = 0
+    open_cells: int = 0
+    backfills: int = 0
+
+    @property
+    def aggregated(self) -> int:
+        """The pairs that are in a window."""
+        return self.assigned - self.late - self.closed
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether every row that landed up to here is in exactly one place."""
+        return self.in_raw == self.read == self.in_windows + self.filtered + self.unassigned + sum(self.dead.values())
+
+
+def status_sections(sources: Sequence[SourceStatus], stages: Sequence[StageStatus]) -> list[Section]:
+    """One section a source and a stage."""
+    return [*map(_source, sources), *map(_stage, stages)]
+
+
+def status_mapping(sources: Sequence[SourceStatus], stages: Sequence[StageStatus]) -> dict[str, Any]:
+    """The same for machines; times in ISO 8601."""
+    return {
+        "sources": [_with_times(asdict(source)) for source in sources],
+        "stages": [
+            {**_with_times(asdict(stage)), "aggregated": stage.aggregated, "adds_up": stage.adds_up} for stage in stages
+        ],
+    }
+
+
+_TIMES = {"greatest_event_time", "last_arrival", "now", "watermark"}
+
+
+def _with_times(values: Mapping[str, Any]) -> dict[str, Any]:
+    texts = {name: format_time(values[name]) for name in _TIMES & values.keys() if values[name] is not None}
+    parts = {"partitions": [_with_times(part) for part in values["partitions"]]} if "partitions" in values else {}
+    return {**values, **texts, **parts}
+
+
+def _source(status: SourceStatus) -> Section:
+    if status.batches == 0:
+        return Section(f"Source {status.source}", [("landed", ["nothing yet"])])
+    landed = f"{many(status.rows, 'row')} of {many(status.files, 'file')} in {many(status.batches, 'batch', 'batches')}"
+    return Section(
+        f"Source {status.source}",
+        [
+            ("landed", [landed]),
+            ("dead", [_reasons(status.dead)]),
+            ("event time", [f"up to {moment(status.greatest_event_time)}"]),
+            ("arrival", [f"up to {moment(status.last_arrival)}"]),
+        ],
+    )
+
+
+def _stage(status: StageStatus) -> Section:
+    changed = [f"means something else now: {line}" for line in status.changed]
+    if status.tick is None:
+        return Section(f"Stage {status.stage}", [("last tick", ["none yet"]), ("changed", changed)])
+    return Section(
+        f"Stage {status.stage}",
+        [
+            ("changed", changed),
+            ("last tick", [_last_tick(status)]),
+            ("watermark", _watermark(status)),
+            ("lag", [_lag(status)]),
+            ("rows", _rows(status)),
+            ("dead rows", [_reasons(status.dead)]),
+            ("pairs", [_pairs(status)]),
+            ("windows", [f"{status.open_cells:,} open; {many(status.shown, 'row')} in current"]),
+            ("panes", [_panes(status)]),
+        ],
+    )
+
+
+def _last_tick(status: StageStatus) -> str:
+    backfills = f"; {many(status.backfills, 'backfill')} among the ticks" if status.backfills else ""
+    return f"{status.tick} of generation {status.generation}, at {moment(status.now)}{backfills}"
+
+
+def _watermark(status: StageStatus) -> list[str]:
+    lines = [moment(status.watermark)]
+    if [part.partition for part in status.partitions] != [None]:
+        idle = {True: " (idle)", False: ""}
+        lines += [f"  {part.partition}: {moment(part.watermark)}{idle[part.idle]}" for part in status.partitions]
+    return lines
+
+
+def _lag(status: StageStatus) -> str:
+    behind = status.batches_behind
+    text = f"{many(behind, 'landing batch', 'landing batches')} of {many(status.rows_behind, 'row')}"
+    if behind == 0:
+        text = "none: everything that landed has been read"
+    ticks = (status.tick or 0) - status.projected_to
+    return f"{text}; the tables are {many(ticks, 'tick')} behind" if ticks > 0 else text
+
+
+def _rows(status: StageStatus) -> list[str]:
+    dead = sum(status.dead.values())
+    parts = f"{status.in_windows:,} in windows + {status.filtered:,} filtered + {status.unassigned:,} in no window"
+    lines = [f"{status.read:,} read = {parts} + {dead:,} dead"]
+    return lines if status.adds_up else [*lines, f"this does not add up to the {status.in_raw:,} rows that landed"]
+
+
+def _pairs(status: StageStatus) -> str:
+    parts = f"{status.aggregated:,} aggregated + {status.late:,} late + {status.closed:,} closed"
+    return f"{status.assigned:,} of element and window = {parts}"
+
+
+def _panes(status: StageStatus) -> str:
+    timings = ", ".join(f"{status.timings.get(timing, 0):,} {timing}" for timing in ("early", "on_time", "late"))
+    return f"{sum(status.timings.values()):,} emitted ({timings}); {status.withdrawn:,} withdrawn"
+
+
+def _reasons(dead: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {reason}" for reason, number in dead.items() if number) or "none"

@@ -1,0 +1,41 @@
+"""Times, windows and numbers as people read them. All times are UTC; the input is microseconds or a datetime."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, format_duration, format_time, micros_of
+
+Moment = int | datetime
+
+
+def moment(time: Moment | None) -> str:
+    """`2013-01-01 05:00`, with seconds and less only where they are; the infinities and null in words."""
+    micros = micros_of(time) if isinstance(time, datetime) else time
+    if micros is None or micros == MINUS_INFINITY:
+        return "not known yet"
+    if micros == INFINITY:
+        return "the end of time"
+    text = format_time(micros).removesuffix("Z").replace("T", " ")
+    return text.removesuffix(":00")
+
+
+def window(start: Moment | None, end: Moment | None) -> str:
+    """`2013-01-01 05:00 - 06:00`, the day once where both bounds are in it; null bounds are the global window."""
+    if start is None or end is None or start == MINUS_INFINITY or end == INFINITY:
+        return "all of time"
+    first, last = moment(start), moment(end)
+    return f"{first} - {last.split(' ', 1)[1] if first[:10] == last[:10] and ' ' in last else last}"
+
+
+def length(microseconds: int) -> str:
+    """A duration in the largest units that say it exactly: `1h`, `1d 6h`, `90ms`."""
+    days, rest = divmod(microseconds, DAY)
+    if days and rest:
+        return f"{days}d {format_duration(rest)}"
+    return format_duration(microseconds)
+
+
+def many(number: int, what: str, plural: str | None = None) -> str:
+    """`1 window`, `12,345 windows`."""
+    return f"{number:,} {what if number == 1 else plural or what + 's'}"

@@ -1,0 +1,42 @@
+"""The bench runs from end to end on few rows, and says what it measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import contest
+from bench.bench import parse, report
+from bench.contest import Contest
+from bench.report import Ratio
+from bench.workload import Scale
+
+TINY = Scale(rows=20_000, batches=2, keys=100, rounds=1, small_rows=1000, small_ticks=1)
+
+
+@pytest.mark.spark
+def test_a_tiny_run_measures_everybody(spark, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = Contest(spark, TINY, tmp_path / "bench", ("default",)).run()
+    report(spark, TINY, results, tmp_path / "bench.json")
+    printed = capsys.readouterr().out
+    assert "20,000 rows, 100 keys, 2 batches" in printed and "speed: on time" in printed
+    written = json.loads((tmp_path / "bench.json").read_text())
+    everybody = {contest.LANDING, contest.CHANGES, contest.LAGGING, contest.ON_CLOSE, contest.BACKFILL}
+    assert everybody < set(written["rounds"]) and len(written["rounds"]) == 9
+    assert all(len(seconds) == 1 for seconds in written["rounds"].values())
+    assert len(written["small"]) == 4
+
+
+def test_a_ratio_says_whether_its_goal_is_met() -> None:
+    assert Ratio("speed", 1.6, 1.5).met and not Ratio("speed", 1.4, 1.5).met
+    assert Ratio("time", 1.4, 1.5, at_most=True).met and not Ratio("time", 1.6, 1.5, at_most=True).met
+    assert Ratio("speed", 1.0).met is None
+
+
+def test_how_much_is_measured_comes_from_the_environment_or_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROWS", "4000")
+    monkeypatch.setenv("ROUNDS", "")
+    assert (parse([]).rows, parse([]).rounds) == (4000, 2)
+    assert parse(["--rows", "30"]).rows == 30

@@ -1,0 +1,59 @@
+"""`windrow plan`: the file in words, and what `--set` and `--project` do to it."""
+
+from pathlib import Path
+
+import windrow as package
+from tests.cli.command import windrow
+from tests.cli.test_wrong_input import write
+from windrow.spec.pipelines import Pipeline
+
+CONF = Path(__file__).parents[2] / "conf" / "pipelines"
+
+
+def test_the_flights_in_words() -> None:
+    done = windrow("plan", CONF / "flights.yaml", "--set", "lake=none/here")
+    assert done.code == 0 and done.err == ""
+    for words in (
+        "Source departures",
+        "watermark     2h behind the greatest event time that was seen",
+        "windows   1h long, one after the other",
+        "early: again and again: when 3 new elements have come",
+        "on time: when the watermark reaches the end of the window",
+        "windows   3h long, one begins every 1h; an element is in 3 windows",
+        "a window, with its state, when the watermark reaches its end + 18h",
+        "this pipeline has not run in this lake",
+    ):
+        assert words in done.out
+
+
+def test_for_machines_the_plan_holds_the_file() -> None:
+    plan = windrow("plan", CONF / "traffic.yaml", "--json").json
+    assert Pipeline.from_mapping(plan["pipeline"]) == Pipeline.from_yaml(CONF / "traffic.yaml")
+    assert plan["plan"]["Stage cars_hourly"]["fires"] == ["once, when the window expires"]
+    assert [stage["outcome"] for stage in plan["since"]["stages"]] in (["new"], ["unchanged"])
+
+
+def test_fields_are_set_from_outside(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    settings = ["--set", "stages.sums.allowed_lateness=3h", "--set", "sources.0.files.max_files_per_batch=7"]
+    done = windrow("plan", path, *settings)
+    assert "reaches its end + 3h" in done.out and "at most 7 files" in done.out
+    loaded = package.load(path, {"stages.sums.where": "v > 1"})
+    assert str(loaded.stages[0].where and loaded.stages[0].where.text).replace("`", "") == "v > 1"
+
+
+def test_relative_paths_start_from_the_project(tmp_path: Path, monkeypatch) -> None:
+    write(tmp_path)
+    monkeypatch.setenv("FOLDER", "made")
+    settings = {"lake": "lakes/one", "sources.clicks.files.path": "${FOLDER}/files"}
+    there = package.load("pipeline.yaml", settings, project=tmp_path)
+    assert there.lake == f"{tmp_path}/lakes/one"
+    assert there.sources[0].files.path == f"{tmp_path}/${{FOLDER}}/files"
+    absolute = package.load("pipeline.yaml", {"lake": "s3://bucket/lake"}, project=tmp_path)
+    assert absolute.lake == "s3://bucket/lake" and absolute.sources[0].files.path == str(tmp_path / "data")
+
+
+def test_every_public_name_is_there() -> None:
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+    assert callable(package.run)

@@ -1,0 +1,139 @@
+"""The stream on a real lake: every row is somewhere, a restart goes on, and the tables are what a batch gives."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.lake import POISON, ROWS, content, pipeline, table, write_files
+from windrow.run.backfill import backfill
+from windrow.run.reconcile import reconcile
+from windrow.run.stream import run
+from windrow.run.work import PipelineWork
+from windrow.spec.errors import SpecError
+from windrow.spec.times import DAY, parse_time
+from windrow.store.steps import StepTaken
+
+FILES = 5
+START = parse_time("2024-01-01T00:00:00Z")
+
+
+@pytest.fixture(scope="module")
+def streamed(spark, tmp_path_factory) -> Path:
+    """A lake over all files, drained."""
+    root = tmp_path_factory.mktemp("streamed")
+    write_files(root / "data", range(FILES))
+    run(pipeline(root), spark, once=True, drain=True)
+    return root
+
+
+def test_every_row_is_in_exactly_one_place(spark, streamed: Path) -> None:
+    ticks = table(spark, streamed, "ticks").collect()
+    read, assigned = sum(t.elements_read for t in ticks), sum(t.assigned for t in ticks)
+    assert read == FILES * (ROWS + POISON) == spark.read.format("delta").load(f"{streamed}/lake/clicks/raw").count()
+    assert sum(t.rejected for t in ticks) == FILES * POISON
+    assert assigned == FILES * ROWS
+    late = sum(t.late for t in ticks)
+    assert sum(row.num for row in table(spark, streamed, "current").collect()) == assigned - late
+    assert ticks and max(ticks, key=lambda t: t.tick).open_cells == 0
+
+
+def test_the_net_of_the_changes_is_current(spark, streamed: Path) -> None:
+    columns = ["k", "window_start", "window_end", "num", "total", "middle", "most", "twice", "pane_index"]
+    panes = table(spark, streamed, "panes")
+    net = panes.groupBy(*columns).agg({"weight": "sum"}).where("`sum(weight)` <> 0").drop("sum(weight)")
+    current = table(spark, streamed, "current").select(*columns)
+    assert net.exceptAll(current).isEmpty() and current.exceptAll(net).isEmpty()
+
+
+def test_it_reconciles_but_for_what_is_late_and_a_backfill_takes_that_in(spark, tmp_path: Path) -> None:
+    write_files(tmp_path / "data", range(FILES))
+    short = pipeline(tmp_path, allowed_lateness="0s")
+    run(short, spark, once=True, drain=True)
+    (before,) = reconcile(short, spark)
+    assert before.equal and before.late_rows > 0 and 0 < before.late_windows <= before.late_rows
+    (result,) = backfill(short, spark, START, START + DAY)
+    assert result.changed + result.inserted == before.late_windows and result.tick is not None
+    (again,) = backfill(short, spark, START, START + DAY)
+    assert again.tick is None and again.changed == again.inserted == again.withdrawn == 0
+    (after,) = reconcile(short, spark)
+    assert after.equal and after.late_rows == 0
+    letters = table(spark, tmp_path, "dead_letters").where("reason = 'late'")
+    assert letters.where("restated_by is null").isEmpty() and not letters.isEmpty()
+
+
+def test_a_lost_checkpoint_lands_nothing_twice(spark, tmp_path: Path, streamed: Path) -> None:
+    write_files(tmp_path / "data", range(3))
+    run(pipeline(tmp_path), spark, once=True)
+    shutil.rmtree(tmp_path / "lake" / "_windrow" / "checkpoints")
+    write_files(tmp_path / "data", range(3, FILES))
+    run(pipeline(tmp_path), spark, once=True, drain=True)
+    assert table(spark, tmp_path, "raw", "clicks").count() == FILES * (ROWS + POISON)
+    for key in ("k", "window_start", "num", "total", "most"):
+        assert key in table(spark, tmp_path, "current").columns
+    ours = table(spark, tmp_path, "current").select("k", "window_start", "num", "total", "most")
+    theirs = table(spark, streamed, "current").select("k", "window_start", "num", "total", "most")
+    assert ours.exceptAll(theirs).isEmpty() and theirs.exceptAll(ours).isEmpty()
+
+
+def test_a_second_runner_does_not_write_the_tick_again(spark, tmp_path: Path) -> None:
+    write_files(tmp_path / "data", range(2))
+    first, second = PipelineWork.open(pipeline(tmp_path), spark), PipelineWork.open(pipeline(tmp_path), spark)
+    first.landings[0].run()
+    assert first.stages[0].runner.advance(2) is not None
+    with pytest.raises(StepTaken):
+        second.stages[0].runner.advance(2)
+    journal = table(spark, tmp_path, "journal/1")
+    assert journal.where("kind = 'control'").count() == 1
+
+
+def test_a_changed_meaning_is_refused_and_a_new_generation_rebuilds(spark, tmp_path: Path) -> None:
+    write_files(tmp_path / "data", range(3))
+    run(pipeline(tmp_path), spark, once=True, drain=True)
+    changed = pipeline(tmp_path, window={"fixed": {"size": "1m"}})
+    with pytest.raises(SpecError, match=r"window.*--from-start"):
+        run(changed, spark, once=True)
+    run(changed, spark, once=True, drain=True, from_start=True)
+    (result,) = reconcile(changed, spark)
+    assert result.equal and result.windows > 0
+    sizes = table(spark, tmp_path, "current").selectExpr("window_end - window_start as size").distinct().collect()
+    assert [row.size.total_seconds() for row in sizes] == [60.0]
+
+
+def test_a_larger_lateness_carries_on(spark, tmp_path: Path) -> None:
+    write_files(tmp_path / "data", range(2))
+    run(pipeline(tmp_path, allowed_lateness="0s"), spark, once=True)
+    write_files(tmp_path / "data", range(2, FILES))
+    larger = pipeline(tmp_path, allowed_lateness="2m")
+    run(larger, spark, once=True, drain=True)
+    (result,) = reconcile(larger, spark)
+    assert result.equal
+
+
+def test_a_caller_keeps_the_settings_of_their_session(spark, tmp_path: Path) -> None:
+    spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    spark.conf.set("spark.sql.ansi.enabled", "true")
+    try:
+        write_files(tmp_path / "data", range(2))
+        run(pipeline(tmp_path), spark, once=True, drain=True)
+        assert spark.conf.get("spark.sql.session.timeZone") == "Asia/Tokyo"
+        assert spark.conf.get("spark.sql.ansi.enabled") == "true"
+        assert reconcile(pipeline(tmp_path), spark)[0].equal
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+        spark.conf.set("spark.sql.ansi.enabled", "false")
+
+
+def test_the_tables_can_be_read_without_spark(streamed: Path) -> None:
+    import duckdb
+    import polars
+    from deltalake import DeltaTable
+
+    current = DeltaTable(f"{streamed}/lake/sums/current").to_pyarrow_table()
+    assert current.num_rows > 0
+    assert duckdb.sql("select count(*) from current").fetchone() == (current.num_rows,)
+    assert polars.read_delta(f"{streamed}/lake/sums/panes").height > 0
+
+
+def test_content_helper_sees_every_column(spark, streamed: Path) -> None:
+    assert content(spark, streamed, "current")
