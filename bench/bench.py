@@ -1,6 +1,6 @@
 """Measure windrow beside Spark's own streaming and batch, over the same landed rows, in one run.
 
-    make bench [ROWS=20000000] [ROUNDS=2]     or     python -m bench.bench [--rows N] [--rounds N] ...
+    make bench [ROWS=8000000] [ROUNDS=1]     or     python -m bench.bench [--rows N] [--rounds N] ...
 
 Prints seconds, rows per second and ratios, and writes them to out/bench.json. Everything that it makes is under
 out/bench and is removed in the end.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.metadata import version
@@ -31,10 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     scale = Scale(options.rows, options.batches, options.keys, options.rounds, options.small_rows, options.small_ticks)
     spark = local_session("windrow bench")
-    spark.conf.set("spark.sql.session.timeZone", "UTC")
     try:
         if not options.cold:
-            _measure(spark, replace(scale, rows=WARM_UP_ROWS, batches=2, rounds=1, small_ticks=1), options.out)
+            print("a small round first, which is not counted", file=sys.stderr)
+            _measure(
+                spark, replace(scale, rows=WARM_UP_ROWS, keys=1000, batches=2, rounds=1, small_ticks=1), options.out
+            )
+        print(f"{scale.rows:,} rows, {scale.rounds} rounds", file=sys.stderr)
         results = _measure(spark, scale, options.out)
         report(spark, scale, results, options.out / "bench.json")
     finally:
@@ -75,7 +79,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     number("--rows", 8_000_000, "rows of the large batches")
     number("--batches", 10, "landing batches, each a tick and a micro-batch")
     number("--keys", 100_000, "keys")
-    number("--rounds", 2, "how often everything is measured")
+    number("--rounds", 1, "how often everything is measured")
     number("--small-rows", 20_000, "rows of a small batch")
     number("--small-ticks", 10, "small ticks with projections, and as many without")
     parser.add_argument(

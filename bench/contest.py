@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -76,7 +77,9 @@ class Contest:
         self.spark._jvm.java.lang.System.gc()  # type: ignore[union-attr]
         started = time.monotonic()
         made = work()
-        self.results.rounds.setdefault(name, []).append(time.monotonic() - started)
+        seconds = time.monotonic() - started
+        self.results.rounds.setdefault(name, []).append(seconds)
+        print(f"{seconds:8.2f} s  {name}", file=sys.stderr, flush=True)
         return made
 
     # ---------------------------------------------------------------- all rows

@@ -53,18 +53,19 @@ def show(scale: Scale, results: Results, machine: Mapping[str, Any]) -> None:
     console.print(", ".join(f"{name} {value}" for name, value in machine.items()), highlight=False)
     title = (
         f"{scale.rows:,} rows, {scale.keys:,} keys, {scale.batches} batches, 10-minute windows, "
-        f"one minute out of order, {scale.rounds} rounds"
+        f"one minute out of order, {scale.rounds} round(s)"
     )
-    table = _table(title, "over all rows", "seconds", "median s", "rows/s")
+    console.print(title, highlight=False)
+    table = _table("over all rows", "seconds", "median s", "rows/s")
     for name, seconds in results.rounds.items():
         middle = results.median(name)
         table.add_row(name, _listed(seconds), f"{middle:.2f}", f"{scale.rows / middle:,.0f}")
     console.print(table)
-    table = _table(f"a batch of {scale.small_rows:,} rows into what is warm", "one batch", "from", "to", "median s")
+    table = _table(f"one batch of {scale.small_rows:,} rows into what is warm", "from s", "to s", "median s")
     for name, seconds in results.small.items():
         table.add_row(name, f"{min(seconds):.2f}", f"{max(seconds):.2f}", f"{results.median(name):.2f}")
     console.print(table)
-    table = _table("ratios of medians", "what", "is", "goal", "met")
+    table = _table("ratios of medians", "is", "goal", "met")
     for ratio in ratios(results):
         goal = "" if ratio.goal is None else f"{'<=' if ratio.at_most else '>='} {ratio.goal:g}"
         table.add_row(ratio.name, f"{ratio.value:.2f}", goal, {None: "", True: "yes", False: "no"}[ratio.met])
@@ -79,8 +80,8 @@ def save(path: Path, scale: Scale, results: Results, machine: Mapping[str, Any])
     path.write_text(json.dumps(content, indent=2) + "\n")
 
 
-def _table(title: str, first: str, *others: str) -> Table:
-    table = Table(title=title, title_justify="left")
+def _table(first: str, *others: str) -> Table:
+    table = Table()
     table.add_column(first)
     for name in others:
         table.add_column(name, justify="right")

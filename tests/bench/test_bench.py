@@ -13,7 +13,7 @@ from bench.contest import Contest
 from bench.report import Ratio
 from bench.workload import Scale
 
-TINY = Scale(rows=20_000, batches=2, keys=100, rounds=1, small_rows=1000, small_ticks=1)
+TINY = Scale(rows=20_000, batches=1, keys=100, rounds=1, small_rows=1000, small_ticks=1)
 
 
 @pytest.mark.spark
@@ -21,7 +21,7 @@ def test_a_tiny_run_measures_everybody(spark, tmp_path: Path, capsys: pytest.Cap
     results = Contest(spark, TINY, tmp_path / "bench", ("default",)).run()
     report(spark, TINY, results, tmp_path / "bench.json")
     printed = capsys.readouterr().out
-    assert "20,000 rows, 100 keys, 2 batches" in printed and "speed: on time" in printed
+    assert "20,000 rows, 100 keys, 1 batches" in printed and "speed: on time" in printed
     written = json.loads((tmp_path / "bench.json").read_text())
     everybody = {contest.LANDING, contest.CHANGES, contest.LAGGING, contest.ON_CLOSE, contest.BACKFILL}
     assert everybody < set(written["rounds"]) and len(written["rounds"]) == 9
@@ -38,5 +38,5 @@ def test_a_ratio_says_whether_its_goal_is_met() -> None:
 def test_how_much_is_measured_comes_from_the_environment_or_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROWS", "4000")
     monkeypatch.setenv("ROUNDS", "")
-    assert (parse([]).rows, parse([]).rounds) == (4000, 2)
+    assert (parse([]).rows, parse([]).rounds) == (4000, 1)
     assert parse(["--rows", "30"]).rows == 30

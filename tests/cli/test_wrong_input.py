@@ -10,6 +10,7 @@ import yaml
 
 from tests.cli.command import Result, windrow
 from tests.lake import pipeline
+from windrow.cli.errors import exit_code, shown_plainly
 
 
 def write(root: Path, **stage: object) -> Path:
@@ -122,3 +123,18 @@ def test_help_and_wrong_input_need_no_spark(tmp_path: Path) -> None:
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "COLUMNS": "120"})
         assert "Spark was imported" not in done.stderr
         assert done.returncode == (2 if "--every" in arguments else 0), done.stderr
+
+
+def test_another_writer_is_said_in_plain_words() -> None:
+    from delta.exceptions import ProtocolChangedException
+
+    from windrow.store.steps import StepTaken
+
+    at_a_tick = StepTaken("lake/sums/journal/1", 4, None)
+    landing = RuntimeError(f"[STREAM_FAILED] ...\nwindrow.store.steps.StepTaken: {at_a_tick}\n  at ...")
+    for error in (at_a_tick, landing, ProtocolChangedException("[DELTA_PROTOCOL_CHANGED] ...")):
+        assert exit_code(error) == 1
+        said = shown_plainly(error)
+        assert said.startswith("windrow: another writer is at work on this lake: ") and "\n" not in said
+    assert "step 4 of lake/sums/journal/1 was written by another writer. This" in shown_plainly(landing)
+    assert "the command could not go on: RuntimeError: boom" in shown_plainly(RuntimeError("boom\n  at ..."))

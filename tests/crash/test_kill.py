@@ -3,6 +3,7 @@
 import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,19 +12,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake import content, write_files
+from tests.lake import content, pipeline, table, write_files
+from windrow.run.backfill import backfill
 from windrow.run.points import POINTS
+from windrow.run.stream import run
+from windrow.spec.times import DAY, parse_time
 
 pytestmark = pytest.mark.crash
 
 FILES = 6
+START = parse_time("2024-01-01T00:00:00Z")
 TABLES = ("current", "panes", "dead_letters")
 
 
-def start(root: Path, kill_at: str = "") -> subprocess.Popen[bytes]:
-    """The runner in a process group of its own; one that shall live drains in the end."""
+def start(root: Path, kill_at: str = "", task: str = "drain") -> subprocess.Popen[bytes]:
+    """The runner in a process group of its own; a stream that shall die does not drain."""
     environment = {**os.environ, "WINDROW_KILL_AT": kill_at}
-    command = [sys.executable, "-m", "tests.crash.runner", str(root), *([] if kill_at else ["drain"])]
+    task = "once" if kill_at and task == "drain" else task
+    command = [sys.executable, "-m", "tests.crash.runner", str(root), task]
     return subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.DEVNULL)
 
 
@@ -64,12 +70,27 @@ def test_killed_at_every_point_of_a_tick(spark, tmp_path: Path, undisturbed: Pat
 
 def test_killed_at_every_point_of_the_projections(spark, tmp_path: Path, undisturbed: Path) -> None:
     """Before each kill a file is added, so that there is something to project."""
-    for number, point in enumerate(point for point in POINTS if point.startswith("projection:")):
+    for number, point in enumerate(point for point in POINTS if point.startswith(("projection:", "source:"))):
         write_files(tmp_path / "data", range(number, number + 1))
         assert finish(start(tmp_path, point)) == -signal.SIGKILL, f"{point} was not passed"
     write_files(tmp_path / "data", range(FILES))
     assert finish(start(tmp_path)) == 0
     equal_tables(spark, tmp_path, undisturbed)
+
+
+def test_a_backfill_killed_at_every_point(spark, tmp_path: Path) -> None:
+    """Two copies of a lake with late rows: one is backfilled at once, the other by a third try."""
+    killed, calm = tmp_path / "killed", tmp_path / "calm"
+    write_files(killed / "data", range(FILES))
+    run(pipeline(killed, allowed_lateness="0s"), spark, once=True, drain=True)
+    shutil.copytree(killed, calm)
+    for point in [point for point in POINTS if point.startswith("backfill:")]:
+        assert finish(start(killed, point, "backfill")) == -signal.SIGKILL, f"{point} was not passed"
+    for root in (killed, calm):
+        (result,) = backfill(pipeline(root, allowed_lateness="0s"), spark, START, START + DAY)
+        assert (result.tick is None) == (root == killed)
+    equal_tables(spark, killed, calm)
+    assert not table(spark, calm, "dead_letters").where("restated_by is not null").isEmpty()
 
 
 def test_killed_at_any_time(spark, tmp_path: Path, undisturbed: Path) -> None:

@@ -2,13 +2,15 @@
 
 import shutil
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from tests.lake import POISON, ROWS, content, pipeline, table, write_files
 from windrow.run.backfill import backfill
+from windrow.run.landing import clock_micros
 from windrow.run.reconcile import reconcile
-from windrow.run.stream import run
+from windrow.run.stream import Stream, run
 from windrow.run.work import PipelineWork
 from windrow.spec.errors import SpecError
 from windrow.spec.times import DAY, parse_time
@@ -131,8 +133,51 @@ def test_the_tables_can_be_read_without_spark(streamed: Path) -> None:
 
     current = DeltaTable(f"{streamed}/lake/sums/current").to_pyarrow_table()
     assert current.num_rows > 0
-    assert duckdb.sql("select count(*) from current").fetchone() == (current.num_rows,)
+    assert duckdb.sql("select count(*) from current").fetchall() == [(current.num_rows,)]
     assert polars.read_delta(f"{streamed}/lake/sums/panes").height > 0
+
+
+def test_a_backfill_between_two_ticks_of_a_stream(spark, tmp_path: Path) -> None:
+    """What was late before it is taken in; the stream goes on, and is equal to a batch in the end."""
+    short = pipeline(tmp_path, allowed_lateness="0s")
+    write_files(tmp_path / "data", range(3))
+    stream = Stream(PipelineWork.open(short, spark), clock_micros, None, Event())
+    stream.start()
+    stream.cycle()
+    with pytest.raises(SpecError, match="is open in the stream"):
+        backfill(short, spark, START, START + DAY)
+    (result,) = backfill(short, spark, START, parse_time("2024-01-01T01:01:30Z"))
+    assert result.changed > 0
+    write_files(tmp_path / "data", range(3, FILES))
+    stream.cycle()
+    stream.drain()
+    (after,) = reconcile(short, spark)
+    assert after.equal and after.late_rows > 0
+    letters = table(spark, tmp_path, "dead_letters").where("reason = 'late'")
+    assert {row.restated_by for row in letters.collect()} == {None, result.tick}
+
+
+def test_a_stream_that_starts_after_a_backfill_skips_what_that_has_made(spark, tmp_path: Path) -> None:
+    write_files(tmp_path / "data", range(2))
+    sliding = pipeline(tmp_path, window={"sliding": {"size": "60s", "period": "30s"}}, max_versions_per_tick=10)
+    PipelineWork.open(sliding, spark).landings[0].run()
+    (made,) = backfill(sliding, spark, START, START + DAY)
+    assert made.inserted == made.windows > 0
+    before = content(spark, tmp_path, "current")
+    run(sliding, spark, once=True, drain=True)
+    assert content(spark, tmp_path, "current") == before
+    ticks = table(spark, tmp_path, "ticks").where("kind = 'stream'").collect()
+    assert sum(tick.late + tick.panes for tick in ticks) == 0 and sum(tick.assigned for tick in ticks) > 0
+    assert reconcile(sliding, spark)[0].equal
+
+
+def test_the_tables_of_a_source_hold_its_batches_and_its_dead_rows(spark, streamed: Path) -> None:
+    landings = table(spark, streamed, "landings", "clicks").collect()
+    assert [(row.step, row.files, row.rows, row.dead) for row in sorted(landings)] == [
+        (step + 1, 1, ROWS + POISON, POISON - 1) for step in range(FILES)
+    ]
+    letters = table(spark, streamed, "dead_letters", "clicks").groupBy("reason").count().collect()
+    assert {row["reason"]: row["count"] for row in letters} == {"unreadable": 2 * FILES, "bad_timestamp": FILES}
 
 
 def test_content_helper_sees_every_column(spark, streamed: Path) -> None:

@@ -280,3 +280,12 @@ def test_a_value_is_one_of_its_column_s_type(kind: str, value: Any, expected: An
 def test_a_value_of_another_type_is_refused(kind: str, value: Any) -> None:
     with pytest.raises(SpecError):
         read_value(kind, value)
+
+
+def test_a_file_of_data_holds_no_case(tmp_path: Path) -> None:
+    file = tmp_path / "points.yaml"
+    file.write_text("points: [{value: 5}]\n")
+    assert read_transcripts(file) == []
+    file.write_text("cas: a\nstage: {}\n")
+    with pytest.raises(SpecError, match=r"document 1\.cas"):
+        read_transcripts(file)

@@ -33,6 +33,8 @@ def check(files: Files, master: Master = None, conf: Conf = None, as_json: Json 
             for case in of_file:
                 messages = () if refused(case) else check_case(spark, case).messages
                 checked.append(CheckedCase(str(file), case.name, refused(case), messages))
+    for file in (file for file, of_file in cases.items() if not of_file):
+        typer.echo(f"{file}: holds no case: none of its documents has a field of a transcript", err=as_json)
     if as_json:
         print_json(checked_mapping(checked))
     else:

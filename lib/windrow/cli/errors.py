@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 from windrow.spec.errors import SpecError
 
@@ -28,8 +29,13 @@ def shown_plainly(error: Exception) -> str:
     """The error in words, in one paragraph."""
     if isinstance(error, SpecError):
         return f"windrow: {error}"
-    if type(error).__name__ == "StepTaken":
-        return _step_taken(error)
+    other = _other_writer(error)
+    if other is not None:
+        return (
+            f"windrow: another writer is at work on this lake: {other}. This run has stopped; everything that either "
+            "has committed stays and is right. Hint: let one `windrow run` at a time write to a lake, and start this "
+            "one again when the other has ended"
+        )
     if _is_missing_path(error):
         path = str(error).split("does not exist:")[-1].split(". SQLSTATE")[0].strip()
         return f'windrow: the files of a source must be there; got "{path}". Hint: sources.files.path, or --project DIR'
@@ -40,12 +46,16 @@ def shown_plainly(error: Exception) -> str:
     )
 
 
-def _step_taken(error: Exception) -> str:
-    return (
-        f"windrow: another writer is at work on this lake: {error}. This run has stopped; everything that either has "
-        "committed stays and is right. Hint: let one `windrow run` at a time write to a lake, and start this one again "
-        "when the other has ended"
-    )
+def _other_writer(error: Exception) -> str | None:
+    """What another writer did, where that is what the error says: at a tick, in the landing query, or at a table."""
+    if type(error).__name__ == "StepTaken":
+        return str(error)
+    in_landing = re.search(r"StepTaken: (step \d+ of .+ was written by .+)", str(error))
+    if in_landing is not None:
+        return in_landing[1].strip()
+    if any(base.__module__.startswith("delta.exceptions") for base in type(error).__mro__):  # all are of this kind
+        return "it has made or changed a table at the same time"
+    return None
 
 
 def _is_missing_path(error: Exception) -> bool:

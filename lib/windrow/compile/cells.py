@@ -14,7 +14,7 @@ from windrow.compile.aggregates import CompiledAggregate
 from windrow.compile.chain import Chain
 from windrow.compile.columns import CELL, ELEMENTS, WINDOW_END
 from windrow.compile.panes import EARLY, EXPIRY, LATE, ON_TIME, PaneColumns, pane_struct, percentile_reached
-from windrow.compile.sql import Column, Value, all_of, bigint, case, coalesce, col, lit, saturating_add, when
+from windrow.compile.sql import Column, Value, all_of, bigint, case, changing, coalesce, col, lit, saturating_add, when
 from windrow.compile.triggers import DUE, TickClock, TriggerTree
 from windrow.spec.stages import Emission, Stage
 from windrow.spec.triggers import Domain
@@ -37,12 +37,15 @@ pane was fired with the window complete; whether the trigger has finished."""
 
 _LAST: Mapping[str, tuple[str, Value]] = {
     "standing": ("boolean", False),
-    "last_timing": ("string", None),
+    "last_timing": ("int", None),
     "last_on_time_index": ("int", None),
-    "last_trigger": ("string", None),
+    "last_trigger": ("int", None),
     "last_percentile": ("int", None),
 }
-"""Whether the window's last pane still stands, and what it was, for its withdrawal."""
+"""Whether the window's last pane still stands, and what it was, for its withdrawal. Names are kept as their places in a
+list, from 1: a state of numbers alone is grouped by hash, one with texts by sorting."""
+
+_TIMINGS = (EARLY, ON_TIME, LATE)
 
 
 @dataclass(frozen=True)
@@ -114,16 +117,16 @@ class CellColumns:
                 state, partial = col(f"a_{name}_{part}"), col(f"p_{name}_{part}")
                 added[f"a_{name}_{part}"] = when(is_open & has_elements, columns.combine(state, partial), state)
         added["new"] = col("new") + when(is_open, col(ELEMENTS), bigint(0))
-        in_time = has_elements & (col(WINDOW_END) > bigint(clock.watermark_before))
+        in_time = has_elements & (col(WINDOW_END) > changing(clock.watermark_before))
         added["in_time"] = col("in_time") | (is_open & in_time)
         return self.tree.add(cells.with_columns(added), is_open, clock)
 
     def fire(self, cells: Chain, clock: TickClock, partition_watermarks: list[int] | None) -> Chain:
         """Ask the trigger and decide what is emitted: the columns `fires`, `emits`, `timing` and the values."""
         cells = self.tree.ask(cells, clock)
-        expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= bigint(clock.watermark_after)
-        complete = col(WINDOW_END) <= bigint(clock.watermark_after)
-        passes_end = complete & (col(WINDOW_END) > bigint(clock.watermark_before))
+        expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after)
+        complete = col(WINDOW_END) <= changing(clock.watermark_after)
+        passes_end = complete & (col(WINDOW_END) > changing(clock.watermark_before))
         ready = ~col("closed") & col(self.tree.firings)
         cells = cells.with_columns({EXPIRED: expires, "complete": complete, "passes_end": passes_end, "ready": ready})
         fires = ~col("closed") & (col("ready") | col(EXPIRED)) & self._has_content()
@@ -159,6 +162,10 @@ class CellColumns:
         same = all_of(col(f"v_{name}").same(col(f"last_v_{name}")) for name in self.aggregates)
         return col("standing") & same
 
+    @property
+    def _leaf_names(self) -> tuple[str, ...]:
+        return (*self.tree.leaf_names, EXPIRY)
+
     def _leaf_name(self) -> Column:
         names = self.tree.leaf_names
         if len(set(names)) == 1:
@@ -192,11 +199,11 @@ class CellColumns:
             PaneColumns(
                 change=lit("update_preimage"),
                 weight=-1,
-                timing=col("last_timing"),
+                timing=_name(_TIMINGS, col("last_timing")),
                 pane_index=col("emitted") - 1,
                 on_time_index=col("last_on_time_index"),
                 is_last=lit(False),
-                trigger=col("last_trigger"),
+                trigger=_name(self._leaf_names, col("last_trigger")),
                 percentile=col("last_percentile"),
                 values={name: col(f"last_v_{name}") for name in self.aggregates},
             )
@@ -219,8 +226,12 @@ class CellColumns:
         after["completed"] = col("completed") | (fires & col("complete"))
         after["closed"] = col("closed") | col("closes")
         after["standing"] = lit(False) if self.stage.is_discarding else col("standing") | emits
-        last = {"timing": col("timing"), "trigger": col("leaf"), "percentile": col("percentile"),
-                "on_time_index": when(~early, col("emitted_on_time"))}  # fmt: skip
+        last = {
+            "timing": _place(_TIMINGS, col("timing")),
+            "trigger": _place(self._leaf_names, col("leaf")),
+            "percentile": col("percentile"),
+            "on_time_index": when(~early, col("emitted_on_time")),
+        }
         if self.stage.is_retracting:
             after.update({f"last_{n}": when(emits, c, col(f"last_{n}")) for n, c in last.items()})
         if self.keeps_values:
@@ -246,13 +257,21 @@ class CellColumns:
         """Whether a cell that got nothing must be asked: a deadline is reached, or it expires."""
 
         def reached(column: str, now: int) -> Column:
-            return coalesce(col(state, column) <= bigint(now), False)
+            return coalesce(col(state, column) <= changing(now), False)
 
         return (
             reached(DUE[Domain.PROCESSING_TIME], clock.now)
             | reached(DUE[Domain.EVENT_TIME], clock.watermark_after)
-            | (saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= bigint(clock.watermark_after))
+            | (saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after))
         )
+
+
+def _place(names: tuple[str, ...], name: Column) -> Column:
+    return sql.call("array_position", sql.array(*names), name)
+
+
+def _name(names: tuple[str, ...], place: Column) -> Column:
+    return sql.call("element_at", sql.array(*names), place)
 
 
 def _parts_of(name: str) -> Callable[[str], Column]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from windrow.compile import sql
 from windrow.compile.chain import Chain
 from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
-from windrow.compile.sql import Column, bigint, call, case, col, when
+from windrow.compile.sql import Column, bigint, call, case, changing, col, when
 from windrow.spec.stages import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
@@ -55,11 +55,11 @@ def percentile_reached(watermark: int, partition_watermarks: list[int] | None) -
     """The share of source partitions, in whole percent, whose watermark has reached the window's end."""
     end = col(WINDOW_END)
     if not partition_watermarks:
-        return when(end <= bigint(watermark), 100, 0)
+        return when(end <= changing(watermark), 100, 0)
     levels = sorted(set(partition_watermarks))
     number = len(partition_watermarks)
     shares = [(level, 100 * sum(w >= level for w in partition_watermarks) // number) for level in levels]
-    return case(*[(end <= bigint(level), share) for level, share in shares], otherwise=0)
+    return case(*[(end <= changing(level), share) for level, share in shares], otherwise=0)
 
 
 def pane_rows(stage: Stage, transitions: Chain) -> Chain:

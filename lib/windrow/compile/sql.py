@@ -136,6 +136,17 @@ def bigint(value: int) -> Column:
     return Column(f"CAST('{value}' AS BIGINT)" if value == -(2**63) else f"{value}L")
 
 
+def changing(value: int, row: Column | None = None) -> Column:
+    """A literal of 64 bits that is another one in every tick.
+
+    Spark writes a plain number into the code that it compiles for a plan, so that every tick would be compiled anew,
+    and never be optimised by the JVM. An array is handed over by reference instead, and its item is picked by an index
+    that Spark cannot know: whether a column is null that never is, `window_start` if no other is given.
+    """
+    known = Column("`window_start`") if row is None else row
+    return Column(f"array({bigint(value).text})[CAST({known.text} IS NULL AS INT)]")
+
+
 def call(function: str, *arguments: Value) -> Column:
     """A function of Spark SQL."""
     return Column(f"{function}({', '.join(text(argument) for argument in arguments)})")
@@ -190,6 +201,17 @@ def transform(items: Column, function: Callable[[Column], Column]) -> Column:
     """function over each item of an array."""
     item = f"item{next(_numbers)}"
     return Column(f"transform({items.text}, {item} -> {function(Column(item)).text})")
+
+
+def keep(items: Column, condition: Callable[[Column], Column]) -> Column:
+    """The items of an array for which the condition holds."""
+    item = f"item{next(_numbers)}"
+    return Column(f"filter({items.text}, {item} -> {condition(Column(item)).text})")
+
+
+def size(items: Column) -> Column:
+    """The number of items of an array, as bigint."""
+    return call("size", items).cast("bigint")
 
 
 def any_of(conditions: Iterable[Column]) -> Column:

@@ -1,7 +1,8 @@
 """The nodes of a trigger tree: the state of each, and what it does in each phase of a tick, as columns.
 
 Rule: SEMANTICS section 5. A node never sees a row of its own; it is a set of columns `t<i>_...` of the cell's row. The
-clocks of a tick are literals, so boundaries and deadlines that start in it are computed once, in Python.
+clocks of a tick are literals, so boundaries and deadlines that start in it are computed once, in Python; they differ
+from tick to tick, so they are written as `changing`.
 `windrow.compile.triggers` puts the phases together.
 """
 
@@ -14,7 +15,7 @@ from typing import ClassVar
 from windrow.compile import sql
 from windrow.compile.columns import ELEMENTS, WINDOW_END
 from windrow.compile.periods import next_boundary
-from windrow.compile.sql import Column, Value, all_of, any_of, bigint, coalesce, lit, saturating_add, when
+from windrow.compile.sql import Column, Value, all_of, any_of, bigint, changing, coalesce, lit, saturating_add, when
 from windrow.spec import times
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.triggers import AfterCount, AfterDelay, AtPeriod, Domain, RepeatCount, Trigger
@@ -122,7 +123,7 @@ class WatermarkNode(Node):
         return {"seen": self.col("seen") | (self.col("sees") & (sql.col(ELEMENTS) > 0))}
 
     def _complete(self, clock: TickClock) -> Column:
-        return sql.col(WINDOW_END) <= bigint(clock.watermark_after)
+        return sql.col(WINDOW_END) <= changing(clock.watermark_after)
 
     def ready(self, clock: TickClock) -> Column:
         return self._complete(clock) & (~self.col("rewound") | self.col("seen"))
@@ -153,17 +154,17 @@ class DeadlineNode(Node):
 
     def add(self, clock: TickClock) -> Mapping[str, Column]:
         at = clock.of_new_element(self.domain)
-        started = bigint(PENDING if at == MINUS_INFINITY else self.start(at))
+        started = changing(PENDING if at == MINUS_INFINITY else self.start(at))
         begins = self.col("sees") & (sql.col(ELEMENTS) > 0) & self.col("deadline").is_null()
         deadline = when(begins, started, self.col("deadline"))
         if self.domain is Domain.EVENT_TIME and at != MINUS_INFINITY:
-            known = bigint(self.start(at))
+            known = changing(self.start(at))
             deadline = when(self.col("deadline") == bigint(PENDING), known, deadline)
         return {"deadline": deadline}
 
     def ready(self, clock: TickClock) -> Column:
         at = clock.of(self.domain)
-        reached = coalesce(self.col("deadline") <= bigint(at), lit(False))
+        reached = coalesce(self.col("deadline") <= changing(at), lit(False))
         return reached & (self.col("deadline") != bigint(PENDING)) if self.domain is Domain.EVENT_TIME else reached
 
     def has_due(self, domain: Domain) -> bool:
@@ -198,7 +199,7 @@ class CloseNode(Node):
     """Ready at expiry."""
 
     def ready(self, clock: TickClock) -> Column:
-        return saturating_add(sql.col(WINDOW_END), clock.allowed_lateness) <= bigint(clock.watermark_after)
+        return saturating_add(sql.col(WINDOW_END), clock.allowed_lateness) <= changing(clock.watermark_after)
 
     def has_due(self, domain: Domain) -> bool:
         return domain is Domain.EVENT_TIME

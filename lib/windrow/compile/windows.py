@@ -11,7 +11,7 @@ from math import gcd
 from typing import Protocol
 
 from windrow.compile import sql
-from windrow.compile.sql import Column, bigint, call, floor_to
+from windrow.compile.sql import Column, bigint, call, changing, floor_to
 from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, saturating_add
 from windrow.spec.windows import FixedWindows, GlobalWindow, SlidingWindows, WindowFunction
 
@@ -90,9 +90,11 @@ class AlignedWindows:
     def late(self, event_time: Column, expired_end: int) -> Column:
         if expired_end == MINUS_INFINITY:
             return bigint(0)
+        if expired_end == INFINITY:
+            return self.assigned(event_time)
         if not self.needs_spread:
-            return (self.end_of(self.slice_start(event_time)) <= bigint(expired_end)).cast("bigint")
-        last = sql.least(event_time, bigint(expired_end) - bigint(self.size))
+            return (self.end_of(self.slice_start(event_time)) <= changing(expired_end, event_time)).cast("bigint")
+        last = sql.least(event_time, changing(expired_end - self.size, event_time))
         return self._starts_between(event_time - bigint(self.size), last)
 
     def slice_start(self, event_time: Column) -> Column:
@@ -107,12 +109,16 @@ class AlignedWindows:
 
     def late_starts(self, event_time: Column, expired_end: int) -> Column:
         first_possible = event_time - bigint(self.size - 1)
-        last = sql.least(event_time, bigint(expired_end) - bigint(self.size))
+        last = event_time
+        if expired_end != INFINITY:
+            last = sql.least(last, changing(expired_end - self.size, event_time))
         return self._sequence(first_possible, last)
 
     def _starts(self, first_possible: Column, last_possible: Column, expired_end: int) -> Column:
         if expired_end != MINUS_INFINITY:
-            first_possible = sql.greatest(first_possible, bigint(saturating_add(expired_end, 1 - self.size)))
+            first_possible = sql.greatest(
+                first_possible, changing(saturating_add(expired_end, 1 - self.size), first_possible)
+            )
         return self._sequence(first_possible, last_possible)
 
     def _sequence(self, first_possible: Column, last_possible: Column) -> Column:

@@ -15,6 +15,7 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine import dead_letters
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.frames import apply, over, where
+from windrow.engine.held import Held
 from windrow.engine.survey import Survey, survey
 from windrow.engine.tick import tick
 from windrow.spec.watermarks import Watermark
@@ -31,24 +32,29 @@ class TickPlan:
 
 
 def plan_tick(
-    stage: CompiledStage, rows: DataFrame | None, cells: DataFrame | None, times: TickTimes, batch: Survey
+    stage: CompiledStage,
+    rows: DataFrame | None,
+    cells: DataFrame | None,
+    times: TickTimes,
+    batch: Survey,
+    held: Held,
 ) -> TickPlan:
     """Plan a tick over rows with their envelope; a branch is planned only where the survey has found something."""
     elements = None
-    if rows is not None and batch.assigned > batch.late:
+    if rows is not None and batch.assigned > batch.late + batch.skipped:
         alive = pruned(stage, where(rows, col(envelope.REASON).is_null()))
         elements = apply(stage.elements.elements(stage.elements.judged(over(alive))), alive)
     transitions = None
     if elements is not None or cells is not None:
-        transitions = tick(stage, cells, elements, times)
-    dead = [] if rows is None else _dead(stage, rows, batch, cells, times.before.expired_end)
+        transitions = tick(stage, cells, elements, times, held)
+    dead = [] if rows is None else _dead(stage, rows, batch, cells, held)
     return TickPlan(transitions, dead)
 
 
-def survey_rows(stage: CompiledStage, rows: DataFrame, expired_end: int) -> Survey:
+def survey_rows(stage: CompiledStage, rows: DataFrame, held: Held) -> Survey:
     """What a batch of rows holds, in one pass over the columns that the stage uses."""
     used = pruned(stage, rows)
-    return survey(stage, apply(stage.elements.judged(over(used)), used), expired_end)
+    return survey(stage, apply(stage.elements.judged(over(used)), used), held)
 
 
 def pruned(stage: CompiledStage, rows: DataFrame) -> DataFrame:
@@ -65,9 +71,7 @@ def tick_times(before: StageClock, after: StageClock, rule: Watermark, allowed_l
     return TickTimes(number, before, after, active)
 
 
-def _dead(
-    stage: CompiledStage, rows: DataFrame, batch: Survey, cells: DataFrame | None, expired_end: int
-) -> list[DataFrame]:
+def _dead(stage: CompiledStage, rows: DataFrame, batch: Survey, cells: DataFrame | None, held: Held) -> list[DataFrame]:
     dead: list[DataFrame] = []
     if not (batch.bad_expression or batch.late or stage.can_close):
         return dead
@@ -75,7 +79,7 @@ def _dead(
     if batch.bad_expression:
         dead.append(dead_letters.bad_expressions(judged))
     if batch.late:
-        dead.append(dead_letters.late(stage, judged, expired_end))
+        dead.append(dead_letters.late(stage, judged, held))
     if stage.can_close and cells is not None and batch.assigned:
-        dead.append(dead_letters.closed(stage, judged, cells, expired_end))
+        dead.append(dead_letters.closed(stage, judged, cells, held))
     return dead

@@ -12,9 +12,10 @@ from windrow.compile import envelope
 from windrow.compile.cells import STATE
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import FAILED, KEPT
-from windrow.compile.sql import Column, array, bigint, call, col, lit, null, when
+from windrow.compile.sql import Column, call, col, lit, null
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import select, where, with_column
+from windrow.engine.held import Held
 
 
 def bad_expressions(judged: DataFrame) -> DataFrame:
@@ -23,25 +24,17 @@ def bad_expressions(judged: DataFrame) -> DataFrame:
     return _letters(failed, "bad_expression", null("bigint"), null("bigint"))
 
 
-def late(stage: CompiledStage, judged: DataFrame, expired_end: int) -> DataFrame:
-    """The pairs whose window had expired before the tick."""
-    starts = _late_starts(stage, col(envelope.EVENT_TIME), expired_end)
+def late(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
+    """The pairs whose window had expired before the tick, or was made by a backfill before they landed."""
+    starts = held.late_starts(stage.windows, col(envelope.EVENT_TIME))
     pairs = with_column(where(judged, _works()), WINDOW_START, call("explode", starts))
     return _letters(pairs, "late", col(WINDOW_START), stage.windows.end_of(col(WINDOW_START)))
 
 
-def _late_starts(stage: CompiledStage, at: Column, expired_end: int) -> Column:
-    if stage.windows.needs_spread:
-        return stage.windows.late_starts(at, expired_end)
-    start = stage.windows.slice_start(at)
-    expired = stage.windows.end_of(start) <= bigint(expired_end)
-    return when(expired, array(start))
-
-
-def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, expired_end: int) -> DataFrame:
+def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
     """The pairs whose cell is closed: its trigger has finished for good."""
     slice_start = stage.windows.slice_start(col(envelope.EVENT_TIME))
-    starts = stage.windows.starts_of_slice(slice_start, expired_end)
+    starts = held.open_starts(stage.windows, slice_start)
     keyed = with_column(where(judged, _works()), KEY, stage.elements.key)
     pairs = with_column(keyed, WINDOW_START, call("explode", starts))
     pairs = with_column(pairs, WINDOW_END, stage.windows.end_of(col(WINDOW_START)))

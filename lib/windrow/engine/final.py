@@ -13,6 +13,7 @@ from windrow.compile.columns import CELL, EVENT_TIME, KEY, WINDOW_END, WINDOW_ST
 from windrow.compile.sql import all_of, any_of, bigint, call, col, lit
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, group, over, select, where, with_column
+from windrow.engine.held import Held
 from windrow.engine.tick import combine
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
@@ -30,14 +31,14 @@ def final_values(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | No
     """
     alive = where(rows, col(envelope.REASON).is_null())
     if excluded is None:
-        combined = combine(stage, _elements(stage, alive), MINUS_INFINITY)
+        combined = combine(stage, _elements(stage, alive), Held())
     else:
         touched = excluded.select(*PAIR[:2]).distinct()
         clean = alive.join(touched, on=list(PAIR[:2]), how="left_anti")
         kept = pairs(stage, alive.join(touched, on=list(PAIR[:2]), how="left_semi")).join(
             excluded.select(*PAIR), on=list(PAIR), how="left_anti"
         )
-        parts = combine(stage, _elements(stage, clean), MINUS_INFINITY).unionByName(_combined(stage, kept))
+        parts = combine(stage, _elements(stage, clean), Held()).unionByName(_combined(stage, kept))
         combined = group(parts, CELL, stage.merged)
     values = {f"v_{name}": column for name, column in stage.values.items()}
     return select(combined, {**{name: col(name) for name in CELL}, **values})

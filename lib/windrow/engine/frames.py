@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.compile.chain import Chain
@@ -34,6 +34,13 @@ def select(frame: DataFrame, columns: Mapping[str, Column]) -> DataFrame:
 def with_column(frame: DataFrame, name: str, column: Column) -> DataFrame:
     """All columns, and this one."""
     return frame.withColumn(name, F.expr(column.text))
+
+
+def literals(spark: SparkSession, rows: Sequence[Mapping[str, Column]]) -> DataFrame:
+    """A few rows of literals, which Spark holds in the plan: no job is needed to make them."""
+    values = ", ".join(f"({', '.join(column.text for column in row.values())})" for row in rows)
+    names = ", ".join(map(quoted, rows[0]))
+    return spark.sql(f"SELECT * FROM VALUES {values} AS rows({names})")
 
 
 def group(frame: DataFrame, by: Iterable[str], columns: Mapping[str, Column]) -> DataFrame:

@@ -14,12 +14,13 @@ from windrow.compile.elements import FAILED, KEPT
 from windrow.compile.sql import Column, Value, bigint, call, coalesce, col, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group
+from windrow.engine.held import Held
 from windrow.spec.times import MINUS_INFINITY
 
 
 @dataclass(frozen=True)
 class Survey:
-    """What a batch of rows holds. `assigned` and `late` count pairs of element and window, all else rows."""
+    """What a batch of rows holds. `assigned`, `late` and `skipped` count pairs of element and window, all else rows."""
 
     read: int = 0
     dead: int = 0
@@ -29,6 +30,7 @@ class Survey:
     kept: int = 0
     assigned: int = 0
     late: int = 0
+    skipped: int = 0
     earliest: int | None = None
     latest: int | None = None
     latest_end: int | None = None
@@ -41,7 +43,7 @@ class Survey:
         return self.read == 0
 
 
-def survey(stage: CompiledStage, judged: DataFrame, expired_end: int) -> Survey:
+def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
     """Count the rows of a batch (`CompiledElements.judged`), each in exactly one of the ways that SEMANTICS names."""
     at = col(envelope.EVENT_TIME)
     alive = col(envelope.REASON).is_null()
@@ -60,7 +62,8 @@ def survey(stage: CompiledStage, judged: DataFrame, expired_end: int) -> Survey:
             "unassigned": _number(kept & (windows == 0)),
             "kept": _number(kept),
             "assigned": _number(assigned, windows),
-            "late": _number(assigned, stage.windows.late(at, expired_end)),
+            "late": _number(assigned, held.late(stage.windows, at)),
+            "skipped": _number(assigned, held.skipped(stage.windows, at)),
             "earliest": call("min", when(assigned, at)),
             "latest": call("max", when(assigned, at)),
             "greatest": call("max", when(works, at)),
@@ -74,7 +77,7 @@ def _number(condition: Column, what: Value = 1) -> Column:
     return coalesce(call("sum", when(condition, what)), bigint(0))
 
 
-_COUNTS = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "late")
+_COUNTS = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "late", "skipped")
 
 
 def _summed(stage: CompiledStage, rows: list[Row]) -> Survey:

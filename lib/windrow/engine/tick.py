@@ -15,13 +15,15 @@ from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
 from windrow.engine.clock import TickTimes
 from windrow.engine.frames import apply, group, over, select, where, with_column
-from windrow.spec.times import MINUS_INFINITY
+from windrow.engine.held import Held
 
 
-def tick(stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, times: TickTimes) -> DataFrame:
+def tick(
+    stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, times: TickTimes, held: Held
+) -> DataFrame:
     """The transitions of one tick: every cell that got elements, or whose deadline is due, or that expires."""
     clock = trigger_clock(stage, times)
-    asked = _asked(stage, cells, elements, times, clock)
+    asked = _asked(stage, cells, elements, held, clock)
     columns = stage.cells
     added = columns.add(columns.before(over(asked)), clock)
     fired = columns.fire(added, clock, list(times.active_partitions) or None)
@@ -34,27 +36,26 @@ def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:
     return TickClock(times.after.now, before, after, stage.stage.allowed_lateness)
 
 
-def combine(stage: CompiledStage, elements: DataFrame, expired_end: int) -> DataFrame:
-    """The tick's elements per cell: `elements` and the aggregates' parts. Late pairs of element and window are out.
+def combine(stage: CompiledStage, elements: DataFrame, held: Held) -> DataFrame:
+    """The tick's elements per cell: `elements` and the aggregates' parts, but for the windows that are held.
 
     Aligned windows are combined per slice first; only then are slices spread over their windows.
     """
     windows = stage.windows
     sliced = with_column(elements, WINDOW_START, windows.slice_start(col(EVENT_TIME)))
-    if not windows.needs_spread:
-        if expired_end != MINUS_INFINITY:
-            sliced = where(sliced, windows.end_of(col(WINDOW_START)) > bigint(expired_end))
-        combined = group(sliced, (KEY, WINDOW_START), stage.partials)
-    else:
+    if windows.needs_spread:
         slices = group(sliced, (KEY, WINDOW_START), stage.partials)
-        starts = windows.starts_of_slice(col(WINDOW_START), expired_end)
+        starts = held.open_starts(windows, col(WINDOW_START))
         spread = with_column(slices, WINDOW_START, call("explode", starts))
-        combined = group(spread, (KEY, WINDOW_START), stage.merged)
-    return with_column(combined, WINDOW_END, windows.end_of(col(WINDOW_START)))
+        return group(with_column(spread, WINDOW_END, windows.end_of(col(WINDOW_START))), CELL, stage.merged)
+    ended = with_column(sliced, WINDOW_END, windows.end_of(col(WINDOW_START)))
+    if held != Held():
+        ended = where(ended, held.admits(col(WINDOW_START), col(WINDOW_END)))
+    return group(ended, CELL, stage.partials)
 
 
 def _asked(
-    stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, times: TickTimes, clock: TickClock
+    stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, held: Held, clock: TickClock
 ) -> DataFrame:
     """The cells that are asked: their state before as `s_` columns, and the tick's elements as `p_` columns."""
     parts = [f"p_{name}_{part}" for name, part in stage.cells.parts]
@@ -64,7 +65,7 @@ def _asked(
         due = where(cells, stage.cells.is_due(clock))
         nothing = {name: null(stage.cells.part_types[name]) for name in parts}
         return select(due, {**identity, **_state(stage), ELEMENTS: bigint(0), **nothing})
-    combined = combine(stage, elements, times.before.expired_end)
+    combined = combine(stage, elements, held)
     if cells is None:
         new = {f"s_{name}": null(kind) for name, (kind, _) in stage.cells.state.items()}
         return select(combined, {**{name: col(name) for name in combined.columns}, **new})

@@ -18,13 +18,14 @@ from windrow.compile.triggers import DUE
 from windrow.engine.batch import plan_tick, survey_rows, tick_times
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.frames import where
+from windrow.engine.held import Held
 from windrow.engine.survey import Survey
 from windrow.engine.tick import trigger_clock
 from windrow.run.points import point
 from windrow.spec.sources import Source
 from windrow.spec.times import INFINITY
 from windrow.spec.triggers import Domain
-from windrow.store.control import Control
+from windrow.store.control import Control, Interval
 from windrow.store.journal import Journal
 from windrow.store.raw import Raw
 
@@ -49,6 +50,14 @@ class StageRunner:
     def __post_init__(self) -> None:
         self.last = self.journal.last(self.spark)
 
+    def reload(self) -> list[Control]:
+        """Read the newest tick again: the ticks that others have committed since."""
+        before = 0 if self.last is None else self.last.tick
+        self.last = self.journal.last(self.spark)
+        if self.last is None or self.last.tick <= before:
+            return []
+        return list(self.journal.controls(self.spark, before, self.last.tick).values())
+
     @property
     def clock(self) -> StageClock:
         return StageClock() if self.last is None else self.last.clock
@@ -62,13 +71,14 @@ class StageRunner:
         after = self.upstream_step
         if raw_step <= after:
             return None
-        until = min(raw_step, after + self.stage.stage.max_versions_per_tick)
+        until = min(raw_step, after + self.stage.stage.max_versions_per_tick, *self._backfilled_until(after))
         started = time.monotonic()
         rows = self.raw.rows(self.spark, after, until)
-        batch = survey_rows(self.stage, rows, self.clock.expired_end)
+        held = self._held(until)
+        batch = survey_rows(self.stage, rows, held)
         now = max(self.clock.now, batch.greatest_arrival)
         clock = self.clock.seen(batch.greatest, now, batch.latest_end)
-        return self._tick(clock, until, batch, rows, started)
+        return self._tick(clock, until, batch, rows, held, started)
 
     def pass_time(self, now: int) -> Control | None:
         """A tick without elements at the head of the upstream: None where it moves no watermark and is not due.
@@ -81,20 +91,42 @@ class StageRunner:
         moved = clock.generated(self.source.watermark) > self.clock.watermark
         if not moved and not self._is_due(clock.now):
             return None
-        return self._tick(clock, self.upstream_step, Survey(), None, time.monotonic())
+        return self._tick(clock, self.upstream_step, Survey(), None, Held(), time.monotonic())
 
     def drain(self) -> Control | None:
         """A tick that moves the watermark to +infinity: all windows fire and expire."""
         if self.last is None or self.clock.watermark == INFINITY:
             return None
         clock = self.clock.with_watermark(INFINITY, self.stage.stage.allowed_lateness)
-        return self._tick(clock, self.upstream_step, Survey(), None, time.monotonic())
+        return self._tick(clock, self.upstream_step, Survey(), None, Held(), time.monotonic())
 
-    def _tick(self, clock: StageClock, until: int, batch: Survey, rows: DataFrame | None, started: float) -> Control:
+    def _backfilled_until(self, after: int) -> list[int]:
+        """The steps at which a tick has to end, so that a backfill has either all of its rows or none."""
+        return [interval.raw_step for interval in self._backfilled if interval.raw_step > after]
+
+    @property
+    def _backfilled(self) -> tuple[Interval, ...]:
+        return () if self.last is None else self.last.backfilled
+
+    def _held(self, until: int) -> Held:
+        """What the rows up to that step may not enter."""
+        taken, made = [], []
+        for interval in self._backfilled:
+            if interval.raw_step >= until:
+                taken.append((interval.start, interval.end))
+                continue
+            last = self.stage.windows.greatest_start_before(interval.end)
+            if last is None or last[1] > self.clock.expired_end:
+                made.append((interval.start, interval.end))
+        return Held(self.clock.expired_end, tuple(taken), tuple(made))
+
+    def _tick(
+        self, clock: StageClock, until: int, batch: Survey, rows: DataFrame | None, held: Held, started: float
+    ) -> Control:
         number = 1 if self.last is None else self.last.tick + 1
         lateness = self.stage.stage.allowed_lateness
         times = tick_times(self.clock, clock, self.source.watermark, lateness, number)
-        plan = plan_tick(self.stage, rows, self._cells(times, batch), times, batch)
+        plan = plan_tick(self.stage, rows, self._cells(times, batch), times, batch, held)
         control = Control(
             tick=number,
             kind="stream",
@@ -102,7 +134,7 @@ class StageRunner:
             watermark_before=times.before.watermark,
             clock=times.after,
             counts=_counts(batch),
-            backfilled=() if self.last is None else self.last.backfilled,
+            backfilled=self._backfilled,
         )
         point("tick:before_journal")
         control = control.lasting(int(1000 * (time.monotonic() - started)))
@@ -139,7 +171,7 @@ class StageRunner:
         return cells is not None and not where(cells, due).isEmpty()
 
 
-_COUNTED = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "late")
+_COUNTED = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "late", "skipped")
 
 
 def _counts(batch: Survey) -> dict[str, int]:

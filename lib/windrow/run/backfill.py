@@ -31,16 +31,13 @@ from windrow.engine.clock import StageClock
 from windrow.engine.final import differing, final_values, starting_in
 from windrow.engine.frames import group, select
 from windrow.run.points import point
-from windrow.run.work import PipelineWork, StageWork
+from windrow.run.work import ATTEMPTS, PipelineWork, StageWork
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import MINUS_INFINITY, format_time
 from windrow.store.control import Control, Interval
 from windrow.store.results import shown, standing_panes
 from windrow.store.steps import StepTaken
-
-ATTEMPTS = 5
-"""How often a backfill computes again when others have committed meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +91,7 @@ def backfill_stage(work: PipelineWork, item: StageWork, start: int, end: int, dr
     runner, journal, spark = item.runner, item.runner.journal, work.spark
     runner.last = journal.last(spark)
     item.catch_up()
+    item.project()
     _check_expired(runner.stage, runner.clock, has_stream(runner.last), start, end)
     raw_step = runner.upstream_step if has_stream(runner.last) else work.raw_step(runner.source)
     if raw_step == 0:

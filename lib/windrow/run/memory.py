@@ -18,6 +18,7 @@ from windrow.engine.batch import plan_tick, survey_rows, tick_times
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.compiling import compile_stage
 from windrow.engine.frames import select
+from windrow.engine.held import Held
 from windrow.engine.survey import Survey
 from windrow.run.rows import row_schema
 from windrow.run.session import small_session
@@ -62,7 +63,7 @@ class MemoryStage:
     def step(self, step: Step) -> TickOutcome:
         """One tick."""
         rows, batch, times = self._begin(step)
-        plan = plan_tick(self.stage, rows, self._cells(), times, batch)
+        plan = plan_tick(self.stage, rows, self._cells(), times, batch, Held(self.clock.expired_end))
         panes, dead = [], self._dead_at_landing(step)
         if plan.transitions is not None:
             panes = self._apply(plan.transitions, times)
@@ -76,7 +77,7 @@ class MemoryStage:
         rows = self._rows(step, now) if step.add else None
         batch = Survey()
         if rows is not None:
-            batch = survey_rows(self.stage, rows, self.clock.expired_end)
+            batch = survey_rows(self.stage, rows, Held(self.clock.expired_end))
         clock = self.clock.seen(batch.greatest, now, batch.latest_end)
         lateness = self.stage.stage.allowed_lateness
         if self.rule is not None:

@@ -18,6 +18,8 @@ POINTS = (
     "projection:after_current",
     "projection:after_dead_letters",
     "projection:after_ticks",
+    "source:after_dead_letters",
+    "source:after_landings",
     "fold:before_base",
     "fold:after_base",
     "backfill:before_journal",

@@ -63,6 +63,7 @@ def reconcile(
 
 def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Reconciliation:
     item.catch_up()
+    item.project()
     runner, spark, last = item.runner, work.spark, item.runner.last
     if last is None:
         return Reconciliation(item.name, 0, (), 0, 0, 0)

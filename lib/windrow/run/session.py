@@ -21,11 +21,14 @@ RUNTIME: Mapping[str, str] = {
     "spark.sql.shuffle.partitions": str(_CORES),
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
     "spark.databricks.delta.schema.autoMerge.enabled": "false",
+    "spark.databricks.delta.merge.materializeSource": "none",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
 }
-"""Settings of every session in which windrow works: UTC and no ANSI errors, so that results do not depend on the
-caller's session and no row can stop a tick; no adaptive planning, which costs small ticks more than it gives."""
+"""Settings of every session in which windrow works. UTC and no ANSI errors, so that results do not depend on the
+caller's session and no row can stop a tick. No adaptive planning, which costs small ticks more than it gives. A MERGE
+may read its source twice: what it reads is files that do not change."""
 
 _INTERPRETED: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",

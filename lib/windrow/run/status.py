@@ -51,7 +51,7 @@ class _Reader:
             "arrival": call("max", col(ARRIVAL_TIME)),
         }
         row = group(raw.rows(self.spark, 0, batches), (), counts).collect()[0]
-        dead = self._dead_rows(raw, batches)
+        dead = _dead(self._landed(raw, batches, batches))
         return SourceStatus(source.name, batches, row["rows"], row["files"], dead, row["greatest"], row["arrival"])
 
     def stage(self, stage: Stage, generation: Generation | None) -> StageStatus:
@@ -65,10 +65,11 @@ class _Reader:
         if last is None:
             return StageStatus(stage.name, generation.number, changed)
         raw = Raw.of(self.lake, source.name)
+        batches = raw.last_step(self.spark)
+        landed = self._landed(raw, batches, last.upstream_step)
         counts = self._counts(journal)
         ticks = self._ticks(stage, generation.number)
-        dead = {**self._dead_rows(raw, last.upstream_step), "bad_expression": counts["bad_expression"]}
-        in_raw, behind = self._rows_on_both_sides(raw, last.upstream_step)
+        dead = {**_dead(landed), "bad_expression": counts["bad_expression"]}
         return StageStatus(
             stage=stage.name,
             generation=generation.number,
@@ -77,10 +78,10 @@ class _Reader:
             now=last.clock.now,
             watermark=last.clock.watermark,
             partitions=_partitions(source, last),
-            batches_behind=raw.last_step(self.spark) - last.upstream_step,
-            rows_behind=behind,
+            batches_behind=batches - last.upstream_step,
+            rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks["projected_to"],
-            in_raw=in_raw,
+            in_raw=sum(read for read, _ in landed.values()),
             read=counts["read"],
             in_windows=counts["kept"] - counts["unassigned"],
             filtered=counts["filtered"],
@@ -96,22 +97,13 @@ class _Reader:
             backfills=ticks["backfills"],
         )
 
-    def _dead_rows(self, raw: Raw, until: int) -> dict[str, int]:
-        """The rows that were dead when they landed, by reason."""
-        if until == 0:
-            return {}
-        dead = where(raw.rows(self.spark, 0, until), col(REASON).is_not_null())
-        rows = group(dead, (REASON,), {"n": call("count", 1)}).collect()
-        return {row[REASON]: row["n"] for row in sorted(rows, key=lambda row: -row["n"])}
-
-    def _rows_on_both_sides(self, raw: Raw, place: int) -> tuple[int, int]:
-        """How many rows of raw the stage has read, and how many it has not."""
-        last = raw.last_step(self.spark)
+    def _landed(self, raw: Raw, last: int, place: int) -> dict[str | None, tuple[int, int]]:
+        """By the reason why they are dead (None: alive): the rows up to a place of raw, and those behind it."""
         if last == 0:
-            return 0, 0
-        read = call("count_if", col(STEP) <= bigint(place))
-        row = group(raw.rows(self.spark, 0, last), (), {"read": read, "all": call("count", 1)}).collect()[0]
-        return row["read"], row["all"] - row["read"]
+            return {}
+        counts = {"before": call("count_if", col(STEP) <= bigint(place)), "all": call("count", 1)}
+        rows = group(raw.rows(self.spark, 0, last), (REASON,), counts).collect()
+        return {row[REASON]: (row["before"], row["all"] - row["before"]) for row in rows}
 
     def _counts(self, journal: Journal) -> dict[str, int]:
         """What the surveys of all ticks counted, from the control rows."""
@@ -144,6 +136,12 @@ class _Reader:
 
     def _table(self, stage: Stage, name: str) -> DataFrame:
         return self.lake.table(stage.name, name).read(self.spark)
+
+
+def _dead(landed: Mapping[str | None, tuple[int, int]]) -> dict[str, int]:
+    """The dead rows up to the place, by reason, the most first."""
+    dead = {reason: read for reason, (read, _) in landed.items() if reason is not None}
+    return dict(sorted(dead.items(), key=lambda item: -item[1]))
 
 
 def _partitions(source: Source, last: Control) -> list[PartitionStatus]:

@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -15,9 +16,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from windrow.run.landing import clock_micros
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.pipelines import Pipeline
-from windrow.spec.sources import Source
 from windrow.store.control import Control
-from windrow.store.projections import TickSummary
+from windrow.store.projections.batch import TickSummary
 
 CATCH_UP_SECONDS = 5.0
 """How long projections may lag while a stage is behind, so that one MERGE serves many ticks."""
@@ -116,39 +116,43 @@ class Stream:
                 _wait(queries)
         for query in queries:
             _raise_failure(query)
+        for source in self.work.sources:
+            source.project()
         while self._advance_all():
             pass
         if self.stop.is_set():
-            self._project(self.work.stages)
+            self._project_meanwhile()
             return
         for stage in self.work.stages:
-            self._ticked(stage, stage.runner.pass_time(began))
+            self._ticked(stage, stage.tick(lambda stage=stage: stage.runner.pass_time(began)))  # type: ignore[misc]
         self._project(self.work.stages)
 
     def drain(self) -> None:
         """Move the watermark of every stage to +infinity."""
         for stage in self.work.stages:
-            self._ticked(stage, stage.runner.drain())
+            self._ticked(stage, stage.tick(stage.runner.drain))
         self._project(self.work.stages)
 
     def _advance_all(self) -> bool:
         """One tick for every stage that is behind; whether there was one."""
         if self.stop.is_set():
             return False
+        heads = {source.name: self.work.raw_step(source) for source in self.work.pipeline.sources}
+        lands = [heads[stage.runner.source.name] for stage in self.work.stages]
+        with ThreadPoolExecutor(len(self.work.stages)) as pool:  # most of a small tick is planning, on one core
+            controls = list(pool.map(_advance, self.work.stages, lands))
         moved = False
-        heads: dict[str, int] = {}
-        for stage in self.work.stages:
-            source: Source = stage.runner.source
-            if source.name not in heads:
-                heads[source.name] = self.work.raw_step(source)
-            control = stage.runner.advance(heads[source.name])
-            moved |= self._ticked(stage, control, heads[source.name])
+        for stage, control, head in zip(self.work.stages, controls, lands, strict=True):
+            moved |= self._ticked(stage, control, head)
         if time.monotonic() - self._projected > max(CATCH_UP_SECONDS, CATCH_UP_TIMES * self._projecting):
-            self._project(self.work.stages)
+            self._project_meanwhile()
         return moved
 
+    def _project_meanwhile(self) -> None:
+        """Bring tables up before the head is reached; those of another generation are replaced there only."""
+        self._project([stage for stage in self.work.stages if not stage.projections.is_rebuilt])
+
     def _ticked(self, stage: StageWork, control: Control | None, head: int | None = None) -> bool:
-        stage.ticked(control)
         if control is None:
             return False
         self.totals.ticks += 1
@@ -172,6 +176,10 @@ class Stream:
             lag = self._lags.pop((stage.name, tick), 0)
             if self.watch is not None:
                 self.watch(Progress(stage.name, control, lag, summaries.get(tick, TickSummary())))
+
+
+def _advance(stage: StageWork, head: int) -> Control | None:
+    return stage.tick(lambda: stage.runner.advance(head))
 
 
 def _wait(queries: list[StreamingQuery]) -> None:

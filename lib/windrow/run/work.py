@@ -22,8 +22,14 @@ from windrow.store.control import Control
 from windrow.store.generations import Generation, Generations
 from windrow.store.journal import Journal
 from windrow.store.location import Lake
-from windrow.store.projections import Projections, TickSummary
+from windrow.store.projections.batch import TickSummary
+from windrow.store.projections.source import SourceProjections
+from windrow.store.projections.tables import Projections
 from windrow.store.raw import Raw
+from windrow.store.steps import StepTaken
+
+ATTEMPTS = 5
+"""How often something is computed again when others have committed meanwhile."""
 
 
 @dataclass
@@ -39,12 +45,35 @@ class StageWork:
         return self.runner.stage.stage.name
 
     def catch_up(self) -> None:
-        """Read how far the projections are, and what they lack; bring them to the head of the journal."""
+        """Bring the projections to the head of the journal.
+
+        Those of another generation wait until the stage has reached the head of its upstream.
+        """
+        self._look()
+        if not self.projections.is_rebuilt:
+            self.project()
+
+    def _look(self) -> None:
+        """Read how far the projections are, and what they lack."""
         self.projections.prepare()
         last = self.runner.last
+        self.pending = {}
         if last is not None and self.projections.behind(last.tick):
             self.pending = self.runner.journal.controls(self.runner.spark, self.projections.place, last.tick)
-            self.project()
+
+    def tick(self, advance: Callable[[], Control | None]) -> Control | None:
+        """Make a tick and remember it. Where a backfill has committed meanwhile, the tick is computed again behind it.
+
+        Errors: StepTaken when a second stream is at work.
+        """
+        for _ in range(ATTEMPTS):
+            try:
+                return self.ticked(advance())
+            except StepTaken:
+                if any(control.kind == "stream" for control in self.runner.reload()):
+                    raise
+                self._look()
+        return self.ticked(advance())
 
     def ticked(self, control: Control | None) -> Control | None:
         """Remember a tick that was committed."""
@@ -53,7 +82,15 @@ class StageWork:
         return control
 
     def project(self) -> dict[int, TickSummary]:
-        """Bring the projections to the last tick."""
+        """Bring the projections to the last tick. Another writer may do the same at the same time."""
+        for _ in range(ATTEMPTS):
+            try:
+                return self._project()
+            except StepTaken:
+                self._look()
+        return self._project()
+
+    def _project(self) -> dict[int, TickSummary]:
         summaries = self.projections.project(self.pending)
         self.pending = {}
         return summaries
@@ -67,6 +104,8 @@ class PipelineWork:
     pipeline: Pipeline
     lake: Lake
     landings: list[Landing]
+    raws: dict[str, Raw]
+    sources: list[SourceProjections]
     stages: list[StageWork]
 
     @classmethod
@@ -81,25 +120,33 @@ class PipelineWork:
         session, lake = working_session(spark), Lake.of(pipeline.lake)
         generations = Generations.of(lake)
         known = generations.all(session)
+        raws = {source.name: Raw.of(lake, source.name) for source in pipeline.sources}
         landings = [Landing(session, source, lake, clock) for source in pipeline.sources]
         stages = []
         for stage in pipeline.stages:
             source = pipeline.source_of(stage)
             number = _generation(session, generations, known.get(stage.name), stage, source, from_start)
-            stages.append(_stage_work(session, lake, stage, source, number))
-        return cls(session, pipeline, lake, landings, stages)
+            stages.append(_stage_work(session, lake, stage, source, raws[source.name], number))
+        sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
+        return cls(session, pipeline, lake, landings, raws, sources, stages)
 
     def raw_step(self, source: Source) -> int:
         """The newest landing step of a source."""
-        return Raw.of(self.lake, source.name).last_step(self.spark)
+        return self.raws[source.name].last_step(self.spark)
 
 
-def _stage_work(session: SparkSession, lake: Lake, stage: Stage, source: Source, generation: int) -> StageWork:
+def _stage_work(
+    session: SparkSession, lake: Lake, stage: Stage, source: Source, raw: Raw, generation: int
+) -> StageWork:
     compiled = compile_stage(stage, session.createDataFrame([], row_schema(source.schema)))
     journal = Journal.of(lake, compiled, generation)
-    runner = StageRunner(session, source, compiled, Raw.of(lake, source.name), journal)
-    projections = Projections(session, working_session(session), lake, journal, _after_write)
+    runner = StageRunner(session, source, compiled, raw, journal)
+    projections = Projections(session, lake, journal, lambda: working_session(session), _after_write)
     return StageWork(runner, projections)
+
+
+def _after_source(table: str) -> None:
+    point(f"source:after_{table}")
 
 
 def _after_write(table: str) -> None:

@@ -68,8 +68,14 @@ def read_transcripts(path: str | Path) -> list[Case]:
         raise error.within(f"{path}:") from error
 
 
+_MARKS = {"case", "stage", "stages", "steps", "rejects"}
+"""A file without any of these fields is no file of transcripts, but the data that some are about."""
+
+
 def _cases(documents: list[Any]) -> list[Case]:
     cases: dict[str, Case] = {}
+    if documents and all(isinstance(document, Mapping) and not _MARKS & set(document) for document in documents):
+        return []
     for index, document in enumerate(documents):
         name = document.get("case") if isinstance(document, Mapping) else None
         place = f"case {name!r}" if isinstance(name, str) else f"document {index + 1}"

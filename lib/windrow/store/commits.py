@@ -1,7 +1,7 @@
 """The commit files of a Delta table, read as the Delta protocol lays them down: `_delta_log/<version>.json`.
 
-Only the user metadata of a commit is looked at. It takes milliseconds where the table's history takes tenths of a
-second, and a tick looks at it several times.
+Only the user metadata of a commit and the files that it added are looked at. It takes milliseconds where the table's
+history takes tenths of a second, and a tick looks at it several times.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
@@ -30,6 +31,13 @@ class CommitFiles:
                 return
             yield number, self._metadata(files, file)
             number += 1
+
+    def added(self, version: int) -> list[str]:
+        """The files that a commit added, as paths below the table."""
+        stream = self._file_system().open(self._file(version))
+        text = self.spark._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")  # type: ignore[union-attr]
+        stream.close()
+        return [unquote(json.loads(line)["add"]["path"]) for line in text.splitlines() if line.startswith('{"add"')]
 
     def oldest_to_read(self, wanted: Callable[[str | None], bool]) -> int:
         """The newest version whose metadata is wanted; when there is none, the oldest that is there, or 0."""

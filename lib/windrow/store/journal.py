@@ -24,9 +24,9 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.compile import envelope
 from windrow.compile.cells import EXPIRED, STATE
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
-from windrow.compile.sql import Column, bigint, call, col, lit, null, struct
+from windrow.compile.sql import Column, bigint, call, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
-from windrow.engine.frames import group, select, where, with_column
+from windrow.engine.frames import group, literals, select, where, with_column
 from windrow.store.control import Control
 from windrow.store.location import Lake, Location
 from windrow.store.steps import StepLog
@@ -51,8 +51,8 @@ class Journal:
         return cls(
             stage,
             generation,
-            StepLog(journal, f"windrow-journal-{name}-{generation}"),
-            StepLog(cells, f"windrow-cells-{name}-{generation}"),
+            StepLog(journal, f"windrow-journal-{name}-{generation}", indexed=1),
+            StepLog(cells, f"windrow-cells-{name}-{generation}", indexed=0),
         )
 
     @property
@@ -72,33 +72,33 @@ class Journal:
 
     def controls(self, spark: SparkSession, after: int, until: int) -> dict[int, Control]:
         """The control rows of the ticks after < tick <= until."""
-        ticks = (col("kind") == "control") & (col("tick") > bigint(after)) & (col("tick") <= bigint(until))
-        rows = where(self.location.read(spark), ticks).select("tick", "control").collect()
+        rows = self.rows(spark, after, until, "control").select("tick", "control").collect()
         return {row["tick"]: Control.from_json(row["control"]) for row in rows}
 
     def commit(
         self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: list[DataFrame]
     ) -> None:
         """Write a tick. Errors: StepTaken where another writer has written it."""
+        own = {"kind": lit("control"), "bucket": null("bigint"), "control": lit(control.to_json())}
         stamp = {"tick": bigint(control.tick), "generation": lit(self.generation)}
-        rows = select(
-            spark.range(1, numPartitions=1),
-            {"kind": lit("control"), "bucket": null("bigint"), "control": lit(control.to_json()), **stamp},
-        )
-        parts = [rows, *(self._dead_rows(letters, stamp) for letters in dead)]
+        parts = [literals(spark, [{**own, **stamp}]), *(self._dead_rows(letters, control) for letters in dead)]
         if transitions is not None:
-            parts.insert(0, self._cell_rows(transitions, stamp))
+            parts.insert(0, self._cell_rows(transitions, control))
         if len(parts) == 1 or not self.location.exists(spark):
             parts.insert(0, self.empty(spark))
         union = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
         self.log.append(union, control.tick, {"kind": control.kind}, PARTITIONS)
 
-    def _cell_rows(self, transitions: DataFrame, stamp: Mapping[str, Column]) -> DataFrame:
+    def _cell_rows(self, transitions: DataFrame, control: Control) -> DataFrame:
         own = {name: col(name) for name in transitions.columns}
         bucket = self.stage.windows.bucket(col(WINDOW_START))
-        return select(transitions, {"kind": lit("cell"), "bucket": bucket, **own, **stamp})
+        return select(transitions, {"kind": lit("cell"), "bucket": bucket, **own, **self._stamp(control, WINDOW_START)})
 
-    def _dead_rows(self, letters: DataFrame, stamp: Mapping[str, Column]) -> DataFrame:
+    def _stamp(self, control: Control, row: str) -> dict[str, Column]:
+        """`tick` and `generation`, for rows whose column `row` is never null."""
+        return {"tick": changing(control.tick, col(row)), "generation": lit(self.generation)}
+
+    def _dead_rows(self, letters: DataFrame, control: Control) -> DataFrame:
         source = [name for name in letters.columns if not name.startswith("_") and name not in _LETTER]
         dead = struct(
             reason=col("reason"),
@@ -113,7 +113,8 @@ class Journal:
         )
         bounds = {WINDOW_START: col(WINDOW_START), WINDOW_END: col(WINDOW_END)}
         bucket = self.stage.windows.bucket(col(WINDOW_START))
-        return select(letters, {"kind": lit("dead_letter"), "bucket": bucket, **bounds, "dead": dead, **stamp})
+        own = {"kind": lit("dead_letter"), "bucket": bucket, **bounds, "dead": dead}
+        return select(letters, {**own, **self._stamp(control, envelope.STEP)})
 
     def empty(self, spark: SparkSession) -> DataFrame:
         """No rows, with every column of the journal and its type."""
@@ -131,6 +132,10 @@ class Journal:
             "`offset`: string, arrived_at: bigint, step: bigint, `row`: bigint>, control string"
         )
 
+    def rows(self, spark: SparkSession, after: int, until: int, *kinds: str) -> DataFrame:
+        """The rows of these kinds that the ticks after < tick <= until have written."""
+        return self.log.rows(spark, after, until, "tick", kinds)
+
     # ---------------------------------------------------------------- cells
 
     def cells(self, spark: SparkSession, wanted: Column | None) -> DataFrame | None:
@@ -142,7 +147,8 @@ class Journal:
         if not self.location.exists(spark):
             return None
         base_step = self.base_step(spark)
-        tail = where(self.location.read(spark), (col("kind") == "cell") & (col("tick") > bigint(base_step)))
+        last = self.log.last(spark)
+        tail = self.rows(spark, base_step, 0 if last is None else last.step, "cell")
         rows = tail.select(*CELL, STATE, EXPIRED, "tick")
         if base_step > 0:
             base = self.base.location.read(spark)
@@ -150,7 +156,7 @@ class Journal:
                 base = where(base, wanted)
             whole = {**{name: col(name) for name in CELL}, STATE: col(STATE), EXPIRED: lit(False), "tick": col("tick")}
             rows = select(base, whole).unionByName(rows)
-        return newest(rows, list(self.stage.cells.state))
+        return newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
 
     def base_step(self, spark: SparkSession) -> int:
         """The tick that the base is made up to; 0 without one. An older value than the true one does no harm."""
@@ -169,14 +175,29 @@ class Journal:
         self._base_step = tick
 
 
-def newest(rows: DataFrame, state: list[str]) -> DataFrame:
-    """The newest transition of each cell that has not expired: `key`, bounds, `state`, `tick`."""
-    fields = {f"_{index}": call("max_by", col(STATE, name), col("tick")) for index, name in enumerate(state)}
+_FIXED_SIZE = ("bigint", "int", "smallint", "tinyint", "boolean", "double", "float", "decimal", "date", "timestamp")
+
+
+def newest(rows: DataFrame, state: Mapping[str, str]) -> DataFrame:
+    """The newest transition of each cell that has not expired: `key`, bounds, `state`, `tick`. `state` names its types.
+
+    A state of fields of fixed size is picked field by field, which Spark does by hash; any other as a whole.
+    """
     expired = call("max_by", col(EXPIRED), col("tick"))
-    picked = group(rows, CELL, {EXPIRED: expired, **fields, "tick": call("max", col("tick"))})
+    if not all(kind.startswith(_FIXED_SIZE) for kind in state.values()):
+        picked = group(
+            rows, CELL, {EXPIRED: expired, STATE: call("max_by", col(STATE), col("tick")), "tick": _latest_tick()}
+        )
+        return where(picked, ~col(EXPIRED)).drop(EXPIRED)
+    fields = {f"_{index}": call("max_by", col(STATE, name), col("tick")) for index, name in enumerate(state)}
+    picked = group(rows, CELL, {EXPIRED: expired, **fields, "tick": _latest_tick()})
     whole = struct(**{name: col(f"_{index}") for index, name in enumerate(state)})
     kept = {**{name: col(name) for name in CELL}, STATE: whole, "tick": col("tick")}
     return select(where(picked, ~col(EXPIRED)), kept)
+
+
+def _latest_tick() -> Column:
+    return call("max", col("tick"))
 
 
 _LETTER = ("reason", "event_time", WINDOW_START, WINDOW_END)

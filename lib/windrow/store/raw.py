@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.envelope import OFFSET, STEP
-from windrow.compile.sql import bigint, col
-from windrow.engine.frames import where
 from windrow.store.location import Lake
 from windrow.store.steps import StepLog
 
@@ -22,7 +20,7 @@ class Raw:
 
     @classmethod
     def of(cls, lake: Lake, source: str) -> Raw:
-        return cls(source, StepLog(lake.table(source, "raw"), f"windrow-raw-{source}"))
+        return cls(source, StepLog(lake.table(source, "raw"), f"windrow-raw-{source}", indexed=4))
 
     def last_step(self, spark: SparkSession) -> int:
         """The newest landing step; 0 before the first."""
@@ -31,7 +29,7 @@ class Raw:
 
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until."""
-        return where(self.log.location.read(spark), (col(STEP) > bigint(after)) & (col(STEP) <= bigint(until)))
+        return self.log.rows(spark, after, until, STEP)
 
     def files(self, spark: SparkSession, until: int) -> DataFrame:
         """The paths of the files that the steps up to `until` hold, each once."""

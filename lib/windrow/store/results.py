@@ -18,7 +18,7 @@ from windrow.store.location import Lake
 _OVER_PANES: Mapping[str, str] = {
     "count": "sum", "count_if": "sum", "sum": "sum", "min": "min", "max": "max",
 }  # fmt: skip
-"""How the panes of a discarding window are combined: what their values allow."""
+"""How the panes of a discarding window are combined, where their values allow it; others must be alone."""
 
 
 def identity_columns(keys: Mapping[str, object]) -> dict[str, Column]:
@@ -37,13 +37,17 @@ def shown(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
     rows = select(table, {**identity_columns(stage.keys), **values})
     if not stage.is_discarding:
         return rows
-    combined = {}
-    for name, aggregate in stage.aggregates.items():
-        if aggregate.NAME not in _OVER_PANES:
-            rule = "of a discarding stage cannot be put together from its panes in this version"
-            raise NotInThisVersion(f"aggregates.{name}", rule, aggregate.NAME)
-        kind = journal.stage.cells.value_types[f"v_{name}"]
-        combined[f"v_{name}"] = call(_OVER_PANES[aggregate.NAME], col(f"v_{name}")).cast(kind)
+    kinds = journal.stage.cells.value_types
+    combined = {
+        f"v_{name}": call(_OVER_PANES.get(aggregate.NAME, "any_value"), col(f"v_{name}")).cast(kinds[f"v_{name}"])
+        for name, aggregate in stage.aggregates.items()
+    }
+    single = [name for name, aggregate in stage.aggregates.items() if aggregate.NAME not in _OVER_PANES]
+    if single:
+        panes = group(rows, CELL, {"panes": call("count", 1)})
+        if not where(panes, col("panes") > 1).isEmpty():
+            rule = "of a discarding stage cannot be put together from several panes of a window in this version"
+            raise NotInThisVersion(f"aggregates.{single[0]}", rule, stage.aggregates[single[0]].NAME)
     return group(rows, CELL, combined)
 
 

@@ -62,7 +62,10 @@ STAGE_DEAD_LETTERS = (
     f"reason string, rule string, {_TIMES}, element string, source string, `partition` string, `offset` string, "
     "arrived_at timestamp, tick bigint, restated_by bigint"
 )
-SOURCE_DEAD_LETTERS = STAGE_DEAD_LETTERS.replace("tick bigint", "step bigint")
+SOURCE_DEAD_LETTERS = (
+    "reason string, rule string, event_time timestamp, element string, source string, `partition` string, "
+    "`offset` string, arrived_at timestamp, step bigint"
+)
 LANDINGS = "step bigint, landed_at timestamp, files bigint, `rows` bigint, dead bigint"
 TICKS = (
     "tick bigint, generation int, kind string, watermark_before timestamp, watermark timestamp, now timestamp, "

@@ -8,13 +8,15 @@ so after each commit the writer reads back who owns the step. Whoever does not o
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
 from delta.exceptions import DeltaConcurrentModificationException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from windrow.store.commits import CommitFiles
 from windrow.store.location import READABLE, Location
@@ -47,15 +49,20 @@ class Commit:
 class StepLog:
     """An append-only log, or a projection, with its sequence of steps. `writer` is this process's nonce.
 
+    `indexed` is the number of columns whose least and greatest values Delta keeps for every file, if not its default.
+
     The newest step that was seen is remembered; a look at the log reads only the commits behind it.
     """
 
     location: Location
     app_id: str
+    indexed: int | None = None
     writer: str = field(default_factory=lambda: uuid4().hex)
     _version: int = field(default=-1, repr=False)
     _newest: Commit | None = field(default=None, repr=False)
     _owners: dict[int, str] = field(default_factory=dict, repr=False)
+    _versions: dict[int, int] = field(default_factory=dict, repr=False)
+    _schema: StructType | None = field(default=None, repr=False)
 
     def last(self, spark: SparkSession) -> Commit | None:
         """The newest step of the log, or None when there is none."""
@@ -67,8 +74,31 @@ class StepLog:
             commit = _commit(version, metadata)
             if commit is not None:
                 self._owners[commit.step] = commit.writer
+                self._versions[commit.step] = version
                 self._newest = commit
         return self._newest
+
+    def rows(self, spark: SparkSession, after: int, until: int, column: str, kinds: Sequence[str] = ()) -> DataFrame:
+        """The rows of the steps after < step <= until of a log that is only appended to; `column` holds the step.
+
+        Of a log that is partitioned by `kind` only those `kinds`. Steps that were committed while this process looked
+        on are read from the files of their commits: the plan is the same in every tick, and Delta has nothing to look
+        up (a third of a second less). Older ones are found by Delta.
+        """
+        if self._schema is None:
+            self._schema = self.location.read(spark).schema
+        steps = range(after + 1, until + 1)
+        if all(step in self._versions for step in steps):
+            commits, folders = CommitFiles(spark, self.location.path), tuple(f"kind={kind}/" for kind in kinds) or ""
+            files = [file for step in steps for file in commits.added(self._versions[step])]
+            paths = [f"{self.location.path}/{file}" for file in files if file.startswith(folders)]
+            if paths:
+                reader = spark.read.schema(self._schema).option("basePath", self.location.path)
+                return reader.parquet(*paths)
+        wanted = f"{column} > {after} AND {column} <= {until}"
+        if kinds:
+            wanted += " AND kind IN ({})".format(", ".join(f"'{kind}'" for kind in kinds))
+        return self.location.read(spark).where(wanted)
 
     def append(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Append a frame as that step. Errors: StepTaken where another writer owns it."""
@@ -78,7 +108,26 @@ class StepLog:
         """Put a frame in place of all that the table holds, as that step."""
         self._write(frame, step, notes, partition_by, "overwrite")
 
-    def metadata(self, step: int, notes: Mapping[str, Any]) -> str:
+    @contextmanager
+    def stepping(self, spark: SparkSession, step: int, notes: Notes) -> Iterator[None]:
+        """Make what is done in it, one MERGE or UPDATE of the table in that session, the step. Errors: StepTaken."""
+        settings = {
+            "spark.databricks.delta.write.txnAppId": self.app_id,
+            "spark.databricks.delta.write.txnVersion": str(step),
+            "spark.databricks.delta.commitInfo.userMetadata": self.metadata(step, notes),
+        }
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        try:
+            yield
+        except DeltaConcurrentModificationException as error:
+            raise StepTaken(self.location.path, step, None) from error
+        finally:
+            for name in settings:
+                spark.conf.unset(name)
+        self.verify(spark, step)
+
+    def metadata(self, step: int, notes: Notes) -> str:
         """The `userMetadata` of the commit of a step."""
         return json.dumps({"step": step, "writer": self.writer, **notes})
 
@@ -99,6 +148,8 @@ class StepLog:
             writer = writer.option("overwriteSchema", "true")
         for name, value in READABLE.items():
             writer = writer.option(name, value)
+        if self.indexed is not None:
+            writer = writer.option("delta.dataSkippingNumIndexedCols", self.indexed)
         if partition_by:
             writer = writer.partitionBy(*partition_by)
         try:

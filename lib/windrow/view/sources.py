@@ -86,4 +86,6 @@ def _writes(source: Source, lake: str) -> list[str]:
     return [
         f"{lake}/{source.name}/",
         "  raw: every row that was read, with its times and, where it is dead, the reason",
+        "  dead_letters: the rows that are dead, for people",
+        "  landings: one row a landing batch",
     ]

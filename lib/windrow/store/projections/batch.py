@@ -1,0 +1,122 @@
+"""The ticks that a projection has yet to apply, and the rows of the journal that they left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile.columns import WINDOW_START
+from windrow.compile.panes import WITHDRAWN, pane_rows
+from windrow.compile.sql import Column, any_of, bigint, call, changing, coalesce, col, when
+from windrow.engine.frames import apply, group, literals, over, where
+from windrow.spec.times import MINUS_INFINITY
+from windrow.store.control import Control
+from windrow.store.journal import Journal
+
+
+@dataclass(frozen=True)
+class TickSummary:
+    """What the rows of one tick hold, counted when it is projected."""
+
+    panes: int = 0
+    retractions: int = 0
+    changed: int = 0
+    late: int = 0
+    closed: int = 0
+    opened: int = 0
+    ended: int = 0
+    first_start: int | None = None
+    last_start: int | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Ticks that one write applies: their control rows and what was counted in each.
+
+    `fresh` says that the table holds nothing, or another generation, so that the write puts it in place of all.
+    """
+
+    journal: Journal
+    controls: Mapping[int, Control]
+    counted: Mapping[int, TickSummary]
+    fresh: bool
+
+    @property
+    def until(self) -> int:
+        return max(self.controls)
+
+    @property
+    def has_panes(self) -> bool:
+        return any(summary.panes or summary.retractions for summary in self.counted.values())
+
+    @property
+    def has_letters(self) -> bool:
+        failed = any(control.counts.get("bad_expression", 0) for control in self.controls.values())
+        return failed or any(summary.late or summary.closed for summary in self.counted.values())
+
+    def rows(self, spark: SparkSession, kind: str) -> DataFrame:
+        """The rows of that kind which the ticks left."""
+        return self.journal.rows(spark, min(self.controls) - 1, self.until, kind)
+
+    def cells(self, spark: SparkSession) -> DataFrame:
+        """The transitions that emitted something."""
+        return where(self.rows(spark, "cell"), col("panes").is_not_null())
+
+    def pane_rows(self, cells: DataFrame) -> DataFrame:
+        """The panes of transitions, with the watermark and the processing time of their ticks."""
+        clocks = [
+            {"tick": tick, "watermark": control.clock.watermark, "now": control.clock.now}
+            for tick, control in self.controls.items()
+        ]
+        if len(clocks) == 1:
+            chain = over(cells).with_columns({name: changing(clocks[0][name]) for name in ("watermark", "now")})
+        else:
+            rows = [{name: bigint(value) for name, value in clock.items()} for clock in clocks]
+            cells = cells.join(literals(cells.sparkSession, rows).hint("broadcast"), on="tick")
+            chain = over(cells)
+        return apply(pane_rows(self.journal.stage.stage, chain), cells)
+
+
+def summaries(spark: SparkSession, journal: Journal, after: int, until: int) -> dict[int, TickSummary]:
+    """Count the rows of the ticks after < tick <= until, in one pass."""
+    rows = journal.rows(spark, after, until, "cell", "dead_letter")
+    panes, kind = col("panes"), col("kind")
+    withdrawn = _size_of(panes, any_of(Column(f"(pane.change = '{change}')") for change in WITHDRAWN))
+    total = coalesce(call("size", panes), 0)
+    changed = _size_of(panes, Column("(pane.change <> 'insert')"))
+    has_panes = panes.is_not_null()
+    counts = group(
+        rows,
+        ("tick",),
+        {
+            "panes": _sum(when(has_panes, total - withdrawn, 0)),
+            "retractions": _sum(when(has_panes, withdrawn, 0)),
+            "changed": _sum(when(has_panes, changed, 0)),
+            "late": _sum(when((kind == "dead_letter") & (col("dead", "reason") == "late"), 1, 0)),
+            "closed": _sum(when((kind == "dead_letter") & (col("dead", "reason") == "closed"), 1, 0)),
+            "opened": _sum(when(col("opened"), 1, 0)),
+            "ended": _sum(when(col("expired"), 1, 0)),
+            "first_start": call("min", when(has_panes, col(WINDOW_START))),
+            "last_start": call("max", when(has_panes, col(WINDOW_START))),
+        },
+    )
+    counted = (row.asDict() for row in counts.collect())
+    return {row.pop("tick"): TickSummary(**row) for row in counted}
+
+
+def bounds(counted: Mapping[int, TickSummary]) -> tuple[int, int] | None:
+    """The first and last start of the windows that the ticks concern; None without one, or for the global window."""
+    first = min((s.first_start for s in counted.values() if s.first_start is not None), default=None)
+    last = max((s.last_start for s in counted.values() if s.last_start is not None), default=None)
+    return None if first is None or last is None or first == MINUS_INFINITY else (first, last)
+
+
+def _size_of(panes: Column, condition: Column) -> Column:
+    """The number of panes for which the condition over `pane` holds."""
+    return Column(f"size(filter({panes.text}, pane -> {condition.text}))")
+
+
+def _sum(column: Column) -> Column:
+    return call("sum", column).cast("bigint")

@@ -1,0 +1,67 @@
+"""`current`: the latest pane of each key and window, or every pane that stands of a discarding stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile.columns import CELL
+from windrow.compile.panes import WITHDRAWN, as_timestamp, current_columns
+from windrow.compile.sql import bigint, call, col, quoted, struct
+from windrow.engine.frames import group, select
+from windrow.store.projections.batch import Batch, bounds
+from windrow.store.steps import StepLog
+
+_GONE = "change IN ({})".format(", ".join(f"'{change}'" for change in WITHDRAWN))
+
+
+def write_current(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> int:
+    """Insert what is new; where something that stands is changed or withdrawn, MERGE.
+
+    `spark` is a session that nothing else uses meanwhile. Gives the last step that is written.
+    """
+    columns = [quoted(name) for name in current_columns(batch.journal.stage.stage)]
+    changed = any(summary.changed for summary in batch.counted.values())
+    if batch.fresh:
+        log.replace(_newest(spark, batch).where(f"NOT {_GONE}").select(*columns), step + 1, notes)
+    elif not batch.has_panes:
+        return step
+    elif not changed:
+        log.append(batch.pane_rows(batch.cells(spark)).select(*columns), step + 1, notes)
+    else:
+        _merge(spark, log, step + 1, batch, notes)
+    return step + 1
+
+
+def _newest(spark: SparkSession, batch: Batch) -> DataFrame:
+    """The last change of each row of `current` in these ticks."""
+    cells = batch.cells(spark)
+    if batch.journal.stage.stage.is_discarding:
+        rows = batch.pane_rows(cells)
+        whole = struct(**{name: col(name) for name in rows.columns})
+        newest = group(rows, _identity(batch), {"row": call("max_by", whole, col("tick"))})
+        return select(newest, {name: col("row", name) for name in rows.columns})
+    last = call("slice", col("panes"), -1, 1)
+    newest = group(cells, CELL, {"panes": call("max_by", last, col("tick")), "tick": call("max", col("tick"))})
+    return batch.pane_rows(newest)
+
+
+def _identity(batch: Batch) -> tuple[str, ...]:
+    """The columns that tell one row of `current` from another."""
+    stage = batch.journal.stage.stage
+    index = ("pane_index",) if stage.is_discarding else ()
+    return (*stage.keys, "window_start", "window_end", *index)
+
+
+def _merge(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> None:
+    same = " AND ".join(f"t.{quoted(name)} <=> s.{quoted(name)}" for name in _identity(batch))
+    between = bounds(batch.counted)
+    if between is not None:
+        low, high = (as_timestamp(bigint(bound)).text for bound in between)
+        same += f" AND t.window_start >= {low} AND t.window_start <= {high}"
+    values: dict[str, str] = {quoted(name): f"s.{quoted(name)}" for name in current_columns(batch.journal.stage.stage)}
+    with log.stepping(spark, step, notes):
+        merge = log.location.table(spark).alias("t").merge(_newest(spark, batch).alias("s"), same)
+        merge = merge.whenMatchedDelete(f"s.{_GONE}").whenMatchedUpdate(set=values)  # type: ignore[arg-type]
+        merge.whenNotMatchedInsert(f"NOT s.{_GONE}", values=values).execute()  # type: ignore[arg-type]

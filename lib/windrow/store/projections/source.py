@@ -1,0 +1,80 @@
+"""The tables of a source: `landings`, one row a landing batch, and `dead_letters`, the rows that were dead on arrival.
+
+Both are made from `raw`, behind it, and hold in each commit the landing step that they are made up to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile import envelope
+from windrow.compile.panes import as_timestamp
+from windrow.compile.sql import Column, call, coalesce, col, lit, quoted
+from windrow.engine.frames import group, select, where
+from windrow.store.location import Lake
+from windrow.store.raw import Raw
+from windrow.store.schemas import LANDINGS, SOURCE_DEAD_LETTERS, ensure_table, struct_of
+from windrow.store.steps import StepLog
+
+
+@dataclass
+class SourceProjections:
+    """The tables of one source."""
+
+    spark: SparkSession
+    lake: Lake
+    raw: Raw
+    after_write: Callable[[str], None] = lambda name: None
+    _logs: dict[str, StepLog] = field(default_factory=dict)
+
+    def project(self) -> None:
+        """Bring both tables up to the newest landing step."""
+        head = self.raw.last_step(self.spark)
+        for name, (schema, rows) in _TABLES.items():
+            log = self._logs.get(name)
+            if log is None:
+                location = self.lake.table(self.raw.source, name)
+                log = self._logs[name] = StepLog(location, f"windrow-{name}-{self.raw.source}")
+                ensure_table(self.spark, location, struct_of(schema))
+            commit = log.last(self.spark)
+            step, place = (0, 0) if commit is None else (commit.step, commit.notes["raw_step"])
+            if place < head:
+                frame = rows(self.raw.source, self.raw.rows(self.spark, place, head))
+                log.append(frame, step + 1, {"raw_step": head})
+                self.after_write(name)
+
+
+def _landings(source: str, rows: DataFrame) -> DataFrame:
+    counts = {
+        "landed_at": as_timestamp(call("max", col(envelope.ARRIVAL_TIME))),
+        "files": call("count", Column(f"DISTINCT {quoted(envelope.OFFSET)}")),
+        "rows": call("count", 1),
+        "dead": call("count_if", col(envelope.REASON).is_not_null()),
+    }
+    grouped = group(rows, (envelope.STEP,), counts)
+    return select(grouped, {"step": col(envelope.STEP), **{name: col(name) for name in counts}})
+
+
+def _dead_letters(source: str, rows: DataFrame) -> DataFrame:
+    own = [name for name in rows.columns if name not in envelope.ENVELOPE]
+    element = coalesce(col(envelope.RAW), call("to_json", call("struct", *map(col, own))))
+    return select(
+        where(rows, col(envelope.REASON).is_not_null()),
+        {
+            "reason": col(envelope.REASON),
+            "rule": col(envelope.RULE),
+            "event_time": as_timestamp(col(envelope.EVENT_TIME)),
+            "element": element,
+            "source": lit(source),
+            "partition": col(envelope.PARTITION),
+            "offset": col(envelope.OFFSET),
+            "arrived_at": as_timestamp(col(envelope.ARRIVAL_TIME)),
+            "step": col(envelope.STEP),
+        },
+    )
+
+
+_TABLES = {"dead_letters": (SOURCE_DEAD_LETTERS, _dead_letters), "landings": (LANDINGS, _landings)}

@@ -1,0 +1,130 @@
+"""The four tables of a stage, brought up together.
+
+Each applies the journal's steps after its own, all of them in one write, and holds the step that it is made up to in
+the same commit. So they may lag behind the journal and catch up, and be rebuilt from it. Those of a new generation
+are put in place of the old ones, each in one version, when the stage has reached the head of its upstream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from windrow.compile.panes import current_columns, pane_rows
+from windrow.compile.sql import bigint
+from windrow.engine.frames import apply, over
+from windrow.store.control import Control
+from windrow.store.journal import Journal
+from windrow.store.location import Lake
+from windrow.store.projections.batch import Batch, TickSummary, summaries
+from windrow.store.projections.current import write_current
+from windrow.store.projections.dead_letters import write_dead_letters
+from windrow.store.projections.panes import write_panes
+from windrow.store.projections.ticks import write_ticks
+from windrow.store.schemas import STAGE_DEAD_LETTERS, TICKS, ensure_table, struct_of
+from windrow.store.steps import StepLog
+
+Write = Callable[[SparkSession, StepLog, int, Batch, Mapping[str, int]], int]
+
+WRITERS: Mapping[str, Write] = {
+    "panes": write_panes,
+    "current": write_current,
+    "dead_letters": write_dead_letters,
+    "ticks": write_ticks,
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """How far a table is: its own last step, and the journal's step that it is made up to.
+
+    `fresh` says that what it holds is nothing, or of another generation.
+    """
+
+    step: int
+    journal_step: int
+    fresh: bool
+
+
+@dataclass
+class Projections:
+    """The tables of a stage. `session` makes sessions: a MERGE takes its step from the settings of its session."""
+
+    spark: SparkSession
+    lake: Lake
+    journal: Journal
+    session: Callable[[], SparkSession]
+    after_write: Callable[[str], None] = lambda name: None
+    _logs: dict[str, StepLog] = field(default_factory=dict)
+    _sessions: dict[str, SparkSession] = field(default_factory=dict)
+    _places: dict[str, Place] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        stage = self.journal.stage.stage
+        for name in WRITERS:
+            self._logs[name] = StepLog(self.lake.table(stage.name, name), f"windrow-{name}-{stage.name}")
+            self._sessions[name] = self.spark if name in ("panes", "ticks") else self.session()
+
+    def prepare(self) -> None:
+        """Make the tables that are not there, and find out how far each is."""
+        schemas = self._schemas()
+        for name, log in self._logs.items():
+            ensure_table(self.spark, log.location, schemas[name])
+            commit = log.last(self.spark)
+            if commit is None:
+                self._places[name] = Place(0, 0, False)
+            elif commit.notes["generation"] != self.journal.generation:
+                self._places[name] = Place(commit.step, 0, True)
+            else:
+                self._places[name] = Place(commit.step, commit.notes["journal_step"], False)
+
+    def _schemas(self) -> dict[str, StructType]:
+        clock = {"watermark": bigint(0), "now": bigint(0)}
+        empty = self.journal.empty(self.spark)
+        panes = apply(pane_rows(self.journal.stage.stage, over(empty).with_columns(clock)), empty).schema
+        by_name = {f.name: f for f in panes.fields}
+        current = StructType([by_name[name] for name in current_columns(self.journal.stage.stage)])
+        return {
+            "panes": panes, "current": current,
+            "dead_letters": struct_of(STAGE_DEAD_LETTERS), "ticks": struct_of(TICKS),
+        }  # fmt: skip
+
+    @property
+    def place(self) -> int:
+        """The tick that every table is made up to."""
+        return min(place.journal_step for place in self._places.values())
+
+    @property
+    def is_rebuilt(self) -> bool:
+        """Whether a table still holds another generation, to be replaced at the head."""
+        return any(place.fresh for place in self._places.values())
+
+    def behind(self, tick: int) -> bool:
+        """Whether any table is not made up to that tick."""
+        return self.place < tick
+
+    def project(self, controls: Mapping[int, Control]) -> dict[int, TickSummary]:
+        """Bring every table up to the newest of these ticks. The controls must hold every tick that is missing."""
+        if not controls:
+            return {}
+        until = max(controls)
+        counted = summaries(self.spark, self.journal, self.place, until)
+        lagging = [name for name, place in self._places.items() if place.journal_step < until]
+        with ThreadPoolExecutor(len(WRITERS)) as pool:
+            futures = [pool.submit(self._write, name, controls, counted) for name in lagging]
+            for future in futures:
+                future.result()
+        return counted
+
+    def _write(self, name: str, controls: Mapping[int, Control], counted: Mapping[int, TickSummary]) -> None:
+        place = self._places[name]
+        theirs = {tick: control for tick, control in controls.items() if tick > place.journal_step}
+        batch = Batch(self.journal, theirs, {tick: counted.get(tick, TickSummary()) for tick in theirs}, place.fresh)
+        notes = {"journal_step": batch.until, "generation": self.journal.generation}
+        step = WRITERS[name](self._sessions[name], self._logs[name], place.step, batch, notes)
+        self._places[name] = Place(step, batch.until, False)
+        self.after_write(name)
