@@ -81,7 +81,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     number("--keys", 100_000, "keys")
     number("--rounds", 1, "how often everything is measured")
     number("--small-rows", 20_000, "rows of a small batch")
-    number("--small-ticks", 10, "small ticks with projections, and as many without")
+    number("--small-ticks", 10, "small ticks with projections, and as many without; 0: none")
     parser.add_argument(
         "--out", type=Path, default=Path("out"), help="the folder of bench.json and of all that is made"
     )

@@ -70,7 +70,8 @@ class Contest:
             self._stream(number, files)
             self._batch(number)
         self._check()
-        self._small_ticks()
+        if self.scale.small_ticks:
+            self._small_ticks()
         return self.results
 
     def _timed(self, name: str, work: Callable[[], Any]) -> Any:

@@ -35,16 +35,20 @@ class Ratio:
 def ratios(results: Results) -> list[Ratio]:
     """Ratios of speed (how many times as fast) and of time (how many times as long), over medians."""
     of, merges, appends = results.median, contest.merges(results.store), contest.appends(results.store)
-    return [
+    compared = [
         Ratio("speed: every change / Spark and MERGE", of(merges) / of(contest.CHANGES), 1.5),
         Ratio("speed: every change, projections behind / Spark and MERGE", of(merges) / of(contest.LAGGING), 1.5),
         Ratio("speed: on time / Spark and bare append", of(appends) / of(contest.ON_CLOSE), 0.8),
         Ratio("speed: every change / Spark and bare append", of(appends) / of(contest.CHANGES), 0.8),
         Ratio("speed: landing / bare append", of(contest.BARE_APPEND) / of(contest.LANDING)),
         Ratio("time: backfill / GROUP BY", of(contest.BACKFILL) / of(contest.GROUP_BY), 1.5, at_most=True),
-        Ratio("seconds: small tick, projected", of(contest.TICK_PROJECTED), 2.0, at_most=True),
-        Ratio("speed: small tick / Spark and MERGE", of(contest.SMALL_MERGES) / of(contest.TICK_PROJECTED)),
     ]
+    if results.small:
+        compared += [
+            Ratio("seconds: small tick, projected", of(contest.TICK_PROJECTED), 2.0, at_most=True),
+            Ratio("speed: small tick / Spark and MERGE", of(contest.SMALL_MERGES) / of(contest.TICK_PROJECTED)),
+        ]
+    return compared
 
 
 def show(scale: Scale, results: Results, machine: Mapping[str, Any]) -> None:

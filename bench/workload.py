@@ -45,7 +45,7 @@ class Scale:
     @property
     def small_batches(self) -> int:
         """Half of them for ticks without projections, half with; the first of each half is not counted."""
-        return 2 * (self.small_ticks + 1)
+        return 2 * (self.small_ticks + 1) if self.small_ticks else 0
 
     def ids(self, batch: int) -> tuple[int, int]:
         """The numbers of the rows of a batch, counted from 0 over large and then small ones."""

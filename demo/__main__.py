@@ -29,11 +29,11 @@ FILE = "conf/pipelines/flights.yaml"
 FILES = "sources.departures.files"
 FULL = os.environ.get("FULL", "") not in ("", "0")
 MONTHS = range(1, 13) if FULL else flights.JANUARY
-HOURS_PER_FILE = 24 * 7 if FULL else 24
+HOURS_PER_FILE = 24 * 7 if FULL else 48
 START, END = "2013-01-01", "2014-01-03" if FULL else "2013-02-03"
 STAGE = "departures_hourly"
 WINDOW = {"origin": "EWR", "carrier": "UA"}
-AT = "2013-01-23T19:30:00Z"
+AT = "2013-01-24T19:30:00Z"
 
 
 def main() -> None:

@@ -149,7 +149,7 @@ class StageRunner:
         """Fold the journal into the base, up to the last tick."""
         if self.last is not None:
             point("fold:before_base")
-            self.journal.fold(self.spark, self.last.tick)
+            self.journal.fold(self.spark, self.last.tick, self.last.clock.expired_end)
             point("fold:after_base")
 
     def _cells(self, times: TickTimes, batch: Survey) -> DataFrame | None:
@@ -160,14 +160,14 @@ class StageRunner:
         if batch.earliest is not None and batch.latest is not None:
             low, high = self.stage.windows.bucket_range(batch.earliest, batch.latest)
             wanted = wanted | col("bucket").between(bigint(low), bigint(high))
-        return self.journal.cells(self.spark, wanted)
+        return self.journal.cells(self.spark, wanted, times.before.expired_end)
 
     def _is_due(self, now: int) -> bool:
         """Whether a deadline of processing time has been reached."""
         if not self.stage.tree.root.has_due(Domain.PROCESSING_TIME):
             return False
         due = col(STATE, DUE[Domain.PROCESSING_TIME]) <= bigint(now)
-        cells = self.journal.cells(self.spark, due)
+        cells = self.journal.cells(self.spark, due, self.clock.expired_end)
         return cells is not None and not where(cells, due).isEmpty()
 
 

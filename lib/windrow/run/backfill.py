@@ -23,6 +23,7 @@ from windrow.compile.sql import (
     empty_array,
     lit,
     null,
+    struct,
     transform,
     when,
 )
@@ -97,6 +98,8 @@ def backfill_stage(work: PipelineWork, item: StageWork, start: int, end: int, dr
     if raw_step == 0:
         return BackfillResult(item.name, 0, 0, 0, 0, None)
     batch = starting_in(final_values(runner.stage, runner.raw.rows(spark, 0, raw_step)), start, end)
+    if runner.last is None and not dry_run:
+        return _first(item, batch, _control(None, start, end, raw_step))
     stream = starting_in(shown(spark, work.lake, journal), start, end)
     changes = differing(runner.stage, stream, batch).persist()
     try:
@@ -104,7 +107,8 @@ def backfill_stage(work: PipelineWork, item: StageWork, start: int, end: int, dr
         result = BackfillResult(item.name, batch.count(), *kinds, None)
         if sum(kinds) == 0 or dry_run:
             return result
-        transitions = _transitions(runner.stage, changes, standing_panes(spark, work.lake, journal), runner.last)
+        rows = _with_gone(runner.stage, changes, standing_panes(spark, work.lake, journal))
+        transitions = _transitions(runner.stage, rows, runner.last)
         control = _control(runner.last, start, end, raw_step)
         point("backfill:before_journal")
         journal.commit(spark, control, transitions, [])
@@ -115,6 +119,24 @@ def backfill_stage(work: PipelineWork, item: StageWork, start: int, end: int, dr
     item.ticked(control)
     item.project()
     return BackfillResult(item.name, result.windows, *kinds, control.tick)
+
+
+def _first(item: StageWork, batch: DataFrame, control: Control) -> BackfillResult:
+    """The first tick of a stage: nothing is there to compare with, so every window is inserted."""
+    runner = item.runner
+    stage = runner.stage
+    columns = {
+        "batch": struct(**{name: col(f"v_{name}") for name in stage.aggregates}),
+        "gone": null(_gone_type(stage)),
+    }
+    rows = select(batch, {**{name: col(name) for name in CELL}, **columns})
+    point("backfill:before_journal")
+    runner.journal.commit(runner.spark, control, _transitions(stage, rows, None), [])
+    point("backfill:after_journal")
+    runner.last = control
+    item.ticked(control)
+    panes = item.project()[control.tick].panes
+    return BackfillResult(item.name, panes, panes, 0, 0, control.tick)
 
 
 def has_stream(last: Control | None) -> bool:
@@ -165,8 +187,8 @@ def _control(last: Control | None, start: int, end: int, raw_step: int) -> Contr
     )
 
 
-def _transitions(stage: CompiledStage, changes: DataFrame, standing: DataFrame, last: Control | None) -> DataFrame:
-    """Withdraw what stands in each window that differs, and insert what is right."""
+def _with_gone(stage: CompiledStage, changes: DataFrame, standing: DataFrame) -> DataFrame:
+    """The windows that differ, with `gone`: the withdrawals of the panes that stand in each, by index."""
     withdrawn = pane_struct(
         PaneColumns(
             change=lit("delete"), weight=-1, timing=col("timing"), pane_index=col("pane_index"),
@@ -176,12 +198,20 @@ def _transitions(stage: CompiledStage, changes: DataFrame, standing: DataFrame, 
     )  # fmt: skip
     touched = standing.join(changes.select(*CELL), on=list(CELL), how="left_semi")
     gone = group(touched, CELL, {"gone": call("array_sort", call("collect_list", _ordered(withdrawn)))})
-    joined = changes.join(gone, on=list(CELL), how="left")
+    return changes.join(gone, on=list(CELL), how="left")
+
+
+def _gone_type(stage: CompiledStage) -> str:
+    return f"array<struct<index: int, pane: {stage.cells.pane_type}>>"
+
+
+def _transitions(stage: CompiledStage, rows: DataFrame, last: Control | None) -> DataFrame:
+    """Withdraw what stands in each window, and insert what is right."""
     inserted = _inserted(stage, last)
     gone_panes = coalesce(transform(col("gone"), lambda item: item.field("pane")), empty_array(stage.cells.pane_type))
     panes = case((col("batch").is_null(), gone_panes), otherwise=call("concat", gone_panes, array(inserted)))
     return select(
-        joined,
+        rows,
         {
             **{name: col(name) for name in CELL},
             STATE: null(stage.cells.state_type),

@@ -138,18 +138,19 @@ class Journal:
 
     # ---------------------------------------------------------------- cells
 
-    def cells(self, spark: SparkSession, wanted: Column | None) -> DataFrame | None:
+    def cells(self, spark: SparkSession, wanted: Column | None, expired_end: int) -> DataFrame | None:
         """The cells that have not expired: base and tail, the newest of each. None when there can be none.
 
         `wanted` is a condition on a cell that may be pushed into the base; the tail is united whole, and the newest
-        picked before anything else is decided.
+        picked before anything else is decided. Only the windows that end by `expired_end`, which have expired, are left
+        out before: that does not depend on the transition.
         """
         if not self.location.exists(spark):
             return None
         base_step = self.base_step(spark)
         last = self.log.last(spark)
         tail = self.rows(spark, base_step, 0 if last is None else last.step, "cell")
-        rows = tail.select(*CELL, STATE, EXPIRED, "tick")
+        rows = where(tail, col(WINDOW_END) > changing(expired_end)).select(*CELL, STATE, EXPIRED, "tick")
         if base_step > 0:
             base = self.base.location.read(spark)
             if wanted is not None:
@@ -165,9 +166,9 @@ class Journal:
             self._base_step = 0 if commit is None else commit.step
         return self._base_step
 
-    def fold(self, spark: SparkSession, tick: int) -> None:
+    def fold(self, spark: SparkSession, tick: int, expired_end: int) -> None:
         """Make the base up to a tick: all cells that are open after it, in one version."""
-        cells = self.cells(spark, None)
+        cells = self.cells(spark, None, expired_end)
         if cells is None or self.base_step(spark) >= tick:
             return
         bucket = self.stage.windows.bucket(col(WINDOW_START))

@@ -86,6 +86,8 @@ def _writes(source: Source, lake: str) -> list[str]:
     return [
         f"{lake}/{source.name}/",
         "  raw: every row that was read, with its times and, where it is dead, the reason",
+        "  dead_letters: the rows of raw that are dead",
+        "  landings: one row a landing batch",
         "  dead_letters: the rows that are dead, for people",
         "  landings: one row a landing batch",
     ]

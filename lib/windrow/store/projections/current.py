@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.compile.columns import CELL
 from windrow.compile.panes import WITHDRAWN, as_timestamp, current_columns
 from windrow.compile.sql import bigint, call, col, quoted, struct
-from windrow.engine.frames import group, select
+from windrow.engine.frames import group, select, with_column
 from windrow.store.projections.batch import Batch, bounds
 from windrow.store.steps import StepLog
 
@@ -43,6 +43,8 @@ def _newest(spark: SparkSession, batch: Batch) -> DataFrame:
         newest = group(rows, _identity(batch), {"row": call("max_by", whole, col("tick"))})
         return select(newest, {name: col("row", name) for name in rows.columns})
     last = call("slice", col("panes"), -1, 1)
+    if len(batch.controls) == 1:
+        return batch.pane_rows(with_column(cells, "panes", last))
     newest = group(cells, CELL, {"panes": call("max_by", last, col("tick")), "tick": call("max", col("tick"))})
     return batch.pane_rows(newest)
 
