@@ -291,8 +291,8 @@ GUARDED = {
     "a % 10 = 0": ("`a` % 10 = 0", None),
     "a div 2": ("`a` div 2", None),
     "-a": (
-        "if(try_multiply(`a`, -1Y) is null, null, -`a`)",
-        "if(try_multiply(`a`, -1Y) is null, null, -`a`) is null and `a` is not null",
+        "if(try_subtract(0Y, `a`) is null, null, -`a`)",
+        "if(try_subtract(0Y, `a`) is null, null, -`a`) is null and `a` is not null",
     ),
     "cast(a as int)": ("try_cast(`a` as int)", "try_cast(`a` as int) is null and `a` is not null"),
     "cast(a as string)": ("cast(`a` as string)", None),

@@ -28,7 +28,7 @@ class StageClock:
     `greatest_end`: the greatest end of any window so far.
     """
 
-    now: int = 0
+    now: int = MINUS_INFINITY
     watermark: int = MINUS_INFINITY
     expired_end: int = MINUS_INFINITY
     greatest_end: int = MINUS_INFINITY

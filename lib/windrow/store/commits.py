@@ -39,6 +39,11 @@ class CommitFiles:
         stream.close()
         return [unquote(json.loads(line)["add"]["path"]) for line in text.splitlines() if line.startswith('{"add"')]
 
+    def metadata(self, version: int) -> str | None:
+        """The user metadata of a commit; None where there is none, or the commit is not there any more."""
+        files, file = self._file_system(), self._file(version)
+        return self._metadata(files, file) if files.exists(file) else None
+
     def oldest_to_read(self, wanted: Callable[[str | None], bool]) -> int:
         """The newest version whose metadata is wanted; when there is none, the oldest that is there, or 0."""
         versions = self._versions()

@@ -25,6 +25,10 @@ Notes = Mapping[str, Any]
 """What a commit says beside its step and writer, as plain values."""
 
 
+LOOK_BACK = 256
+"""How many older commits are looked at, at most, to find the files of a step."""
+
+
 class StepTaken(Exception):
     """Another writer owns the step: read the log again and compute again."""
 
@@ -62,6 +66,8 @@ class StepLog:
     _newest: Commit | None = field(default=None, repr=False)
     _owners: dict[int, str] = field(default_factory=dict, repr=False)
     _versions: dict[int, int] = field(default_factory=dict, repr=False)
+    _oldest: int | None = field(default=None, repr=False)
+    _rewritten: bool = field(default=False, repr=False)
     _schema: StructType | None = field(default=None, repr=False)
 
     def last(self, spark: SparkSession) -> Commit | None:
@@ -71,26 +77,47 @@ class StepLog:
         self._owners.clear()
         for version, metadata in commits.after(head):
             self._version = version
-            commit = _commit(version, metadata)
+            commit = self._seen(version, metadata)
             if commit is not None:
                 self._owners[commit.step] = commit.writer
-                self._versions[commit.step] = version
                 self._newest = commit
         return self._newest
+
+    def _seen(self, version: int, metadata: str | None) -> Commit | None:
+        self._oldest = version if self._oldest is None else min(self._oldest, version)
+        commit = _commit(version, metadata)
+        if commit is not None:
+            self._versions[commit.step] = version
+        elif version > 0:
+            self._rewritten = True
+        return commit
+
+    def _versions_of(self, spark: SparkSession, steps: range) -> list[int] | None:
+        """The versions of these steps, by a look at older commits where need be.
+
+        None where they are too far back, or where somebody else has rewritten the table, so that files may be gone.
+        """
+        commits = CommitFiles(spark, self.location.path)
+        for _ in range(LOOK_BACK):
+            if self._rewritten or not self._oldest or not steps or steps[0] in self._versions:
+                break
+            self._seen(self._oldest - 1, commits.metadata(self._oldest - 1))
+        known = [self._versions[step] for step in steps if step in self._versions]
+        return known if len(known) == len(steps) and not self._rewritten else None
 
     def rows(self, spark: SparkSession, after: int, until: int, column: str, kinds: Sequence[str] = ()) -> DataFrame:
         """The rows of the steps after < step <= until of a log that is only appended to; `column` holds the step.
 
-        Of a log that is partitioned by `kind` only those `kinds`. Steps that were committed while this process looked
-        on are read from the files of their commits: the plan is the same in every tick, and Delta has nothing to look
-        up (a third of a second less). Older ones are found by Delta.
+        Of a log that is partitioned by `kind` only those `kinds`. They are read from the files of their commits: the
+        plan is the same in every tick, and Delta has nothing to look up, which saves a third of a second. Where that
+        cannot be, Delta finds them.
         """
         if self._schema is None:
             self._schema = self.location.read(spark).schema
-        steps = range(after + 1, until + 1)
-        if all(step in self._versions for step in steps):
+        versions = self._versions_of(spark, range(after + 1, until + 1))
+        if versions is not None:
             commits, folders = CommitFiles(spark, self.location.path), tuple(f"kind={kind}/" for kind in kinds) or ""
-            files = [file for step in steps for file in commits.added(self._versions[step])]
+            files = [file for version in versions for file in commits.added(version)]
             paths = [f"{self.location.path}/{file}" for file in files if file.startswith(folders)]
             if paths:
                 reader = spark.read.schema(self._schema).option("basePath", self.location.path)

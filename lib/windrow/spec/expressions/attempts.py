@@ -94,7 +94,7 @@ def absolute(arguments: Arguments) -> Attempt:
 
 
 def _unless_least(value: Tree, arguments: Arguments) -> Attempt:
-    overflow = Is(Call("try_multiply", (arguments[0], Literal("-1Y"))), "null")  # a tinyint keeps the type
+    overflow = Is(Call("try_subtract", (Literal("0Y"), arguments[0])), "null")  # a tinyint keeps the type
     return null_for(Call("if", (overflow, NULL, value)), arguments)
 
 

@@ -1,0 +1,21 @@
+"""The plan of a tick is that of the tick before: what differs in every tick is no part of the code that Spark makes."""
+
+from pathlib import Path
+
+from tests.lake import pipeline, write_files
+from windrow.run.work import PipelineWork
+
+
+def test_a_tick_runs_code_that_was_compiled_before(spark, tmp_path: Path) -> None:
+    files = 7
+    write_files(tmp_path / "data", range(files))
+    work = PipelineWork.open(pipeline(tmp_path), spark)
+    work.landings[0].run()
+    (source,), (stage,) = work.pipeline.sources, work.stages
+    head, compilations = work.raw_step(source), spark._jvm.org.apache.spark.metrics.source.CodegenMetrics
+    compiled = []
+    for _ in range(files):
+        before = compilations.METRIC_COMPILATION_TIME().getCount()
+        assert stage.runner.advance(head) is not None
+        compiled.append(compilations.METRIC_COMPILATION_TIME().getCount() - before)
+    assert compiled[0] > 10 and min(compiled[3:]) <= 1, compiled
