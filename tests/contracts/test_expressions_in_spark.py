@@ -49,8 +49,8 @@ HAS_NULLS = {number for number, name in enumerate(ROWS) if name.startswith("null
 OPERATORS = [
     "i + j", "i - j", "i * j", "l + k", "l - k", "l * k", "t + t", "t * t", "n + n", "n * n", "n * 10", "i + 1.5",
     "d + e", "i / j", "l / k", "d / e", "n / e", "n / n", "i % j", "l % k", "d % e", "n % k", "i % 3", "i div j",
-    "l div k", "t div j", "i div -1", "l div -1", "l div 7", "-i", "-l", "-t", "-d", "-n", "-(i + j)",
-    "-(l div k) + 1", "abs(i)", "abs(l)", "abs(t)", "abs(d)", "abs(n)", "negative(l)", "mod(l, k)", "pmod(i, j)",
+    "l div k", "t div j", "i div -1", "l div -1", "l div 7", "-i", "-l", "-t", "-d", "-(i + j)",
+    "-(l div k) + 1", "abs(i)", "abs(l)", "abs(t)", "abs(d)", "negative(l)", "mod(l, k)", "pmod(i, j)",
     "pmod(l, k)", "pmod(d, e)", "(i + j) * (l / k)", "i + j + i - j * i",
 ]  # fmt: skip
 CASTS = [
@@ -248,6 +248,15 @@ def test_many_of_the_expressions_fail_on_some_row_and_none_on_all(rows: DataFram
     found = evaluated(rows, [Expression.parse(text).failure_sql or "false" for text in MAY_FAIL])
     assert sum("true" in by_row.values() for by_row in found) > 70
     assert all("false" in by_row.values() for by_row in found)
+
+
+def test_a_decimal_of_38_digits_is_negated_exactly(spark: SparkSession) -> None:
+    """Spark's own `-n` and `abs(n)` round to 34 digits, and raise where the rounded number does not fit."""
+    digits = "9" * 36 + ".99"
+    frame = spark.sql(f"select 0 as id, cast('{digits}' as decimal(38,2)) as n, -1.5bd as m").localCheckpoint()
+    assert raises(frame, "-n")
+    texts = [Expression.parse(text).value_sql for text in ("-n", "abs(-n)", "abs(n)", "-m", "abs(m)")]
+    assert [by_row[0] for by_row in evaluated(frame, texts)] == [f"-{digits}", digits, digits, "1.5", "1.5"]
 
 
 @pytest.mark.parametrize("time", ["12:30", "7:00:00"])

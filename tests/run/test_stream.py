@@ -7,6 +7,7 @@ from threading import Event
 import pytest
 
 from tests.lake import POISON, ROWS, content, pipeline, table, write_files
+from windrow.run import advance
 from windrow.run.backfill import backfill
 from windrow.run.landing import clock_micros
 from windrow.run.reconcile import reconcile
@@ -76,6 +77,14 @@ def test_a_lost_checkpoint_lands_nothing_twice(spark, tmp_path: Path, streamed: 
     ours = table(spark, tmp_path, "current").select("k", "window_start", "num", "total", "most")
     theirs = table(spark, streamed, "current").select("k", "window_start", "num", "total", "most")
     assert ours.exceptAll(theirs).isEmpty() and theirs.exceptAll(ours).isEmpty()
+
+
+def test_how_often_cells_are_folded_changes_nothing(spark, tmp_path: Path, streamed: Path, monkeypatch) -> None:
+    monkeypatch.setattr(advance, "FOLD_EVERY", 2)
+    write_files(tmp_path / "data", range(FILES))
+    run(pipeline(tmp_path), spark, once=True, drain=True)
+    for name in ("current", "panes", "dead_letters"):
+        assert content(spark, tmp_path, name) == content(spark, streamed, name), name
 
 
 def test_a_second_runner_does_not_write_the_tick_again(spark, tmp_path: Path) -> None:

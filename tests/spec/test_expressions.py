@@ -290,10 +290,7 @@ GUARDED = {
     "a % b": ("try_mod(`a`, `b`)", "try_mod(`a`, `b`) is null and `a` is not null and `b` is not null"),
     "a % 10 = 0": ("`a` % 10 = 0", None),
     "a div 2": ("`a` div 2", None),
-    "-a": (
-        "if(try_subtract(0Y, `a`) is null, null, -`a`)",
-        "if(try_subtract(0Y, `a`) is null, null, -`a`) is null and `a` is not null",
-    ),
+    "-a": ("try_subtract(0Y, `a`)", "try_subtract(0Y, `a`) is null and `a` is not null"),
     "cast(a as int)": ("try_cast(`a` as int)", "try_cast(`a` as int) is null and `a` is not null"),
     "cast(a as string)": ("cast(`a` as string)", None),
     "try_cast(a as int)": ("try_cast(`a` as int)", None),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +13,12 @@ from windrow.cli.options import Conf, Json, Master, print_json
 from windrow.cli.session import session
 from windrow.spec.errors import NotInThisVersion
 from windrow.spec.transcripts import Case, read_transcripts
-from windrow.view.checked import CheckedCase, checked_mapping, checked_text
+from windrow.view.checked import CheckedCase, checked_mapping, file_text, summary
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from windrow.run.check import Outcome
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Transcripts.", show_default=False)]
 
@@ -29,18 +35,21 @@ def check(files: Files, master: Master = None, conf: Conf = None, as_json: Json 
     with session(master, conf) as spark:
         from windrow.run.check import check_case
 
-        for file, of_file in cases.items():
-            for case in of_file:
-                messages = () if refused(case) else check_case(spark, case).messages
-                checked.append(CheckedCase(str(file), case.name, refused(case), messages))
-    for file in (file for file, of_file in cases.items() if not of_file):
-        typer.echo(f"{file}: holds no case: none of its documents has a field of a transcript", err=as_json)
+        for file, read in cases.items():
+            of_file = [_checked(file, case, check_case, spark) for case in read]
+            checked += of_file
+            typer.echo(file_text(str(file), of_file), err=as_json)
     if as_json:
         print_json(checked_mapping(checked))
     else:
-        typer.echo(checked_text(checked))
+        typer.echo(f"\n{summary(checked)}")
     if any(case.messages for case in checked):
         raise typer.Exit(FAILED)
+
+
+def _checked(file: Path, case: Case, run: Callable[[SparkSession, Case], Outcome], spark: SparkSession) -> CheckedCase:
+    messages = () if refused(case) else run(spark, case).messages
+    return CheckedCase(str(file), case.name, refused(case), messages)
 
 
 def refused(case: Case) -> str | None:

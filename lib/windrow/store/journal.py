@@ -143,16 +143,17 @@ class Journal:
 
         `wanted` is a condition on a cell that may be pushed into the base; the tail is united whole, and the newest
         picked before anything else is decided. Only the windows that end by `expired_end`, which have expired, are left
-        out before: that does not depend on the transition.
+        out of both before: in the tail alone that would bring back what the base still has.
         """
         if not self.location.exists(spark):
             return None
         base_step = self.base_step(spark)
         last = self.log.last(spark)
         tail = self.rows(spark, base_step, 0 if last is None else last.step, "cell")
-        rows = where(tail, col(WINDOW_END) > changing(expired_end)).select(*CELL, STATE, EXPIRED, "tick")
+        lives = col(WINDOW_END) > changing(expired_end)
+        rows = where(tail, lives).select(*CELL, STATE, EXPIRED, "tick")
         if base_step > 0:
-            base = self.base.location.read(spark)
+            base = where(self.base.location.read(spark), lives)
             if wanted is not None:
                 base = where(base, wanted)
             whole = {**{name: col(name) for name in CELL}, STATE: col(STATE), EXPIRED: lit(False), "tick": col("tick")}

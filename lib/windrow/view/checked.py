@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from windrow.view.times import many
@@ -27,11 +26,6 @@ class CheckedCase:
         return "failed" if self.messages else "passed"
 
 
-def checked_text(cases: Sequence[CheckedCase]) -> str:
-    """By file: the cases that failed with their messages, those that were refused, and how many passed."""
-    return "\n".join([*_lines(cases), "", summary(cases)])
-
-
 def summary(cases: Sequence[CheckedCase]) -> str:
     """How many there were of each outcome."""
     numbers = {outcome: sum(case.outcome == outcome for case in cases) for outcome in ("passed", "failed", "refused")}
@@ -39,17 +33,23 @@ def summary(cases: Sequence[CheckedCase]) -> str:
     return f"{many(len(cases), 'case')}: {numbers['passed']:,} passed, {numbers['failed']:,} failed{refused}"
 
 
-def _lines(cases: Sequence[CheckedCase]) -> Iterator[str]:
-    for file, of_file in groupby(cases, key=lambda case: case.file):
-        group = list(of_file)
-        passed = sum(case.outcome == "passed" for case in group)
-        yield f"{file}: {passed:,} of {many(len(group), 'case')} passed"
-        for case in group:
-            if case.outcome == "failed":
-                yield f"  failed   {case.case}"
-                yield from (f"             {line}" for message in case.messages for line in message.splitlines())
-            elif case.outcome == "refused":
-                yield f"  refused  {case.case}: {case.refused}"
+def file_text(file: str, cases: Sequence[CheckedCase]) -> str:
+    """How many cases of a file passed, those that failed with their messages, and those that were refused."""
+    return "\n".join(_lines(file, cases))
+
+
+def _lines(file: str, cases: Sequence[CheckedCase]) -> Iterator[str]:
+    if not cases:
+        yield f"{file}: holds no case: none of its documents has a field of a transcript"
+        return
+    passed = sum(case.outcome == "passed" for case in cases)
+    yield f"{file}: {passed:,} of {many(len(cases), 'case')} passed"
+    for case in cases:
+        if case.outcome == "failed":
+            yield f"  failed   {case.case}"
+            yield from (f"             {line}" for message in case.messages for line in message.splitlines())
+        elif case.outcome == "refused":
+            yield f"  refused  {case.case}: {case.refused}"
 
 
 def checked_mapping(cases: Sequence[CheckedCase]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
-from windrow.spec.expressions.tree import Between, Call, Case, Cast, Infix, Is, Item, Literal, Prefix, Tree
+from windrow.spec.expressions.tree import Between, Call, Case, Cast, Infix, Is, Item, Literal, Tree
 
 Arguments = Sequence[Tree]
 
@@ -85,17 +85,19 @@ def whole_quotient(arguments: Arguments) -> Attempt:
 
 def opposite(arguments: Arguments) -> Attempt:
     """`-a`: fails for the least whole number of its type."""
-    return _unless_least(Prefix("-", arguments[0]), arguments)
+    return null_for(_negative(arguments[0]), arguments)
 
 
 def absolute(arguments: Arguments) -> Attempt:
     """`abs(a)`: fails for the least whole number of its type."""
-    return _unless_least(Call("abs", tuple(arguments)), arguments)
+    negative = _negative(arguments[0])
+    larger = Call("greatest", (arguments[0], negative))
+    return null_for(Call("if", (Is(negative, "null"), NULL, larger)), arguments)
 
 
-def _unless_least(value: Tree, arguments: Arguments) -> Attempt:
-    overflow = Is(Call("try_subtract", (Literal("0Y"), arguments[0])), "null")  # a tinyint keeps the type
-    return null_for(Call("if", (overflow, NULL, value)), arguments)
+def _negative(value: Tree) -> Tree:
+    """0 - value. Spark's own `-value` and `abs` round decimals of over 34 digits, or raise. A tinyint stays one."""
+    return Call("try_subtract", (Literal("0Y"), value))
 
 
 def cast(type: str) -> Attempting:
