@@ -167,7 +167,10 @@ def rows(spark: SparkSession) -> DataFrame:
 
 
 def evaluated(frame: DataFrame, texts: Iterable[str]) -> list[dict[int, str | None]]:
-    """For each expression its value as a text by row: in one job; if that fails, one by one, to name the culprit."""
+    """For each expression its value as a text by row: in one job; if that fails, one by one, to name the culprit.
+
+    A negative zero is zero, as windrow has no other.
+    """
     wanted = list(texts)
     columns = [f"cast(({text}) as string) as c{place}" for place, text in enumerate(wanted)]
     try:
@@ -178,7 +181,8 @@ def evaluated(frame: DataFrame, texts: Iterable[str]) -> list[dict[int, str | No
         for text in wanted:
             evaluated(frame, [text])
         raise
-    return [{row["id"]: row[f"c{place}"] for row in found} for place in range(len(wanted))]
+    values = [{row["id"]: row[f"c{place}"] for row in found} for place in range(len(wanted))]
+    return [{number: "0.0" if value == "-0.0" else value for number, value in by_row.items()} for by_row in values]
 
 
 def raises(frame: DataFrame, text: str) -> bool:
