@@ -1,9 +1,10 @@
 """The engine gives what the model gives: panes, dead letters and counts of every tick, for random stages and ticks."""
 
+import os
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.laws import strategies
 from tests.model.stream import Stream
@@ -12,7 +13,16 @@ from windrow.run.memory import MemoryStage
 from windrow.spec.fields import Named
 from windrow.spec.transcripts import Step
 
-EXAMPLES = 12
+EXAMPLES = int(os.environ.get("EXAMPLES", "12"))
+"""Some in every run, thousands by hand: `EXAMPLES=2000 make test ARGS=tests/laws`."""
+
+IN_SPARK = settings(
+    deadline=None,
+    derandomize="SEED" not in os.environ,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.generate, *([Phase.shrink] if "SHRINK" in os.environ else [])],
+)
+"""A step takes a second in Spark: an example that fails is shown as it was found, and made small only when asked."""
 
 
 def without_floats(run: strategies.Run) -> strategies.Run:
@@ -34,7 +44,7 @@ def differences(expected: list[dict[str, Any]], actual: list[dict[str, Any]]) ->
     return missing + [f"only the engine: {row}" for row in left]
 
 
-@settings(max_examples=EXAMPLES, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(IN_SPARK, max_examples=EXAMPLES)
 @given(run=strategies.runs().map(without_floats))
 def test_engine_and_model_agree(spark, run: strategies.Run) -> None:
     model = Stream(run.stage, strategies.SCHEMA)
@@ -50,7 +60,7 @@ def test_engine_and_model_agree(spark, run: strategies.Run) -> None:
         assert expected.counts.unassigned == out.survey.unassigned, place
 
 
-@settings(max_examples=EXAMPLES // 2, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(IN_SPARK, max_examples=EXAMPLES // 2)
 @given(ticks=strategies.source_ticks(), rule=strategies.watermarks(), stage=strategies.stages(depth=2))
 def test_watermarks_agree(spark, ticks, rule, stage) -> None:
     run = without_floats(strategies.Run(stage, ticks))

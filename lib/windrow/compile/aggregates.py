@@ -187,6 +187,10 @@ def _mean(name: str, argument: Column, kind: DataType) -> CompiledAggregate:
         parts = {**_limbs(argument), "n": n}
         return CompiledAggregate(parts, lambda of: _whole(of).cast("double") / of("n"), _carried)
     whole = _sum(name, argument, kind).parts["sum"]
+    if isinstance(kind, DecimalType):
+        scale = min(kind.scale + 4, 38)
+        type_of_avg = f"decimal({min(kind.precision + 4, 38)},{scale})"
+        return CompiledAggregate({"sum": whole, "n": n}, lambda of: (of("sum") / of("n")).cast(type_of_avg))
     return CompiledAggregate({"sum": whole, "n": n}, lambda of: of("sum") / of("n"))
 
 

@@ -94,7 +94,7 @@ class AlignedWindows:
             return self.assigned(event_time)
         if not self.needs_spread:
             return (self.end_of(self.slice_start(event_time)) <= changing(expired_end, event_time)).cast("bigint")
-        last = sql.least(event_time, changing(expired_end - self.size, event_time))
+        last = sql.least(event_time, self._last_expired(expired_end, event_time))
         return self._starts_between(event_time - bigint(self.size), last)
 
     def slice_start(self, event_time: Column) -> Column:
@@ -111,8 +111,12 @@ class AlignedWindows:
         first_possible = event_time - bigint(self.size - 1)
         last = event_time
         if expired_end != INFINITY:
-            last = sql.least(last, changing(expired_end - self.size, event_time))
+            last = sql.least(last, self._last_expired(expired_end, event_time))
         return self._sequence(first_possible, last)
+
+    def _last_expired(self, expired_end: int, row: Column) -> Column:
+        """The greatest start of an expired window, as a number that can be rounded down without an overflow."""
+        return changing(max(expired_end - self.size, -(2**62)), row)
 
     def _starts(self, first_possible: Column, last_possible: Column, expired_end: int) -> Column:
         if expired_end != MINUS_INFINITY:

@@ -72,8 +72,6 @@ class StageClock:
 
     def generated(self, rule: Watermark) -> int:
         """The watermark that the rule gives now: the minimum over the partitions that are not idle."""
-        if rule.processing_time:
-            return self.now
         watermarks, idle = self.partition_watermarks(rule), self.idle(rule)
         active = [watermark for name, watermark in watermarks.items() if name not in idle]
         if active:

@@ -24,7 +24,7 @@ from windrow.run.rows import row_schema
 from windrow.run.session import small_session
 from windrow.spec.schemas import Schema
 from windrow.spec.stages import Stage
-from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME
+from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME, MINUS_INFINITY
 from windrow.spec.transcripts import Step, TranscriptElement
 from windrow.spec.watermarks import Watermark
 from windrow.store.schemas import struct_of
@@ -73,7 +73,7 @@ class MemoryStage:
         return TickOutcome(panes, dead, batch, times.after.watermark)
 
     def _begin(self, step: Step) -> tuple[DataFrame | None, Survey, TickTimes]:
-        now = self.clock.now if step.now is None else step.now
+        now = self._now(step)
         rows = self._rows(step, now) if step.add else None
         batch = Survey()
         if rows is not None:
@@ -84,6 +84,12 @@ class MemoryStage:
             return rows, batch, tick_times(self.clock, clock, self.rule, lateness, self.tick + 1)
         watermark = clock.watermark if step.watermark is None else step.watermark
         return rows, batch, TickTimes(self.tick + 1, self.clock, clock.with_watermark(watermark, lateness))
+
+    def _now(self, step: Step) -> int:
+        """Processing time of the step; where none is written, that of the step before, and the epoch at first."""
+        if step.now is not None:
+            return step.now
+        return 0 if self.clock.now == MINUS_INFINITY else self.clock.now
 
     def _rows(self, step: Step, now: int) -> DataFrame:
         schema = row_schema(self.schema)
@@ -103,7 +109,7 @@ class MemoryStage:
             and at > now + rule.max_future
         ):
             reason = "future_timestamp"
-        columns = [typed(value, schema[name]) for name, value in element.columns.items()]
+        columns = [typed(element.columns.get(name), schema[name]) for name in self.schema]
         return (self.tick + 1, number, at, now, element.partition, None, reason, None, None, *columns)
 
     def _cells(self) -> DataFrame | None:
@@ -152,7 +158,7 @@ class MemoryStage:
         return panes
 
     def _dead_at_landing(self, step: Step) -> list[dict[str, Any]]:
-        now = self.clock.now if step.now is None else step.now
+        now = self._now(step)
         schema = row_schema(self.schema)
         dead = []
         for number, element in enumerate(step.add):

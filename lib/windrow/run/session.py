@@ -68,7 +68,8 @@ def local_session(
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
-    logging.getLogger("DataFrameQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     return builder.getOrCreate()
 
 
