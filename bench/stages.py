@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from bench.workload import END, START, open_work, pipeline
 from windrow.run.backfill import backfill
+from windrow.run.pace import Pace
 from windrow.run.work import PipelineWork, StageWork
 
 EVERY_CHANGE: dict[str, Any] = {"trigger": {"repeat": {"after_count": 1}}}
@@ -45,14 +46,18 @@ class Running:
         return control is not None
 
 
-def run_stage(spark: SparkSession, root: Path, name: str, stage: dict[str, Any], lag: float) -> Running:
-    """Take all that is landed, one landing batch a tick. Projections may lag by so many seconds; 0: not at all."""
+def run_stage(spark: SparkSession, root: Path, name: str, stage: dict[str, Any], each_tick: bool) -> Running:
+    """Take all that is landed, one landing batch a tick, and bring the tables up as the stream does behind the head.
+
+    `each_tick`: as it does at the head.
+    """
     running = Running(spark, root, open_work(spark, root, {"name": name, **stage}))
-    projected = time.monotonic()
+    pace = Pace()
     while running.tick():
-        if time.monotonic() - projected >= lag:
+        if each_tick or pace.is_due():
+            began = time.monotonic()
             running.stage.project()
-            projected = time.monotonic()
+            pace.took(began)
     running.stage.project()
     return running
 

@@ -9,7 +9,8 @@ from windrow.run.work import PipelineWork
 def test_a_tick_runs_code_that_was_compiled_before(spark, tmp_path: Path) -> None:
     files = 7
     write_files(tmp_path / "data", range(files))
-    work = PipelineWork.open(pipeline(tmp_path), spark)
+    unlike_any_other = {"num": {"count": "*"}, "a": {"sum": "v + 11"}, "b": {"mean": "v - 13"}, "c": {"max": "v * 17"}}
+    work = PipelineWork.open(pipeline(tmp_path, aggregates=unlike_any_other, derive={}), spark)
     work.landings[0].run()
     (source,), (stage,) = work.pipeline.sources, work.stages
     head, compilations = work.raw_step(source), spark._jvm.org.apache.spark.metrics.source.CodegenMetrics

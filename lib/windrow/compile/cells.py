@@ -13,8 +13,31 @@ from windrow.compile import sql
 from windrow.compile.aggregates import CompiledAggregate
 from windrow.compile.chain import Chain
 from windrow.compile.columns import CELL, ELEMENTS, WINDOW_END
-from windrow.compile.panes import EARLY, EXPIRY, LATE, ON_TIME, PaneColumns, pane_struct, percentile_reached
-from windrow.compile.sql import Column, Value, all_of, bigint, case, changing, coalesce, col, lit, saturating_add, when
+from windrow.compile.panes import (
+    EARLY,
+    EXPIRY,
+    LATE,
+    ON_TIME,
+    TIMINGS,
+    PaneColumns,
+    pane_struct,
+    percentile_reached,
+)
+from windrow.compile.sql import (
+    Column,
+    Value,
+    all_of,
+    bigint,
+    case,
+    changing,
+    coalesce,
+    col,
+    lit,
+    name_at,
+    place_of,
+    saturating_add,
+    when,
+)
 from windrow.compile.triggers import DUE, TickClock, TriggerTree
 from windrow.spec.stages import Emission, Stage
 from windrow.spec.triggers import Domain
@@ -44,8 +67,6 @@ _LAST: Mapping[str, tuple[str, Value]] = {
 }
 """Whether the window's last pane still stands, and what it was, for its withdrawal. Names are kept as their places in a
 list, from 1: a state of numbers alone is grouped by hash, one with texts by sorting."""
-
-_TIMINGS = (EARLY, ON_TIME, LATE)
 
 
 @dataclass(frozen=True)
@@ -199,11 +220,11 @@ class CellColumns:
             PaneColumns(
                 change=lit("update_preimage"),
                 weight=-1,
-                timing=_name(_TIMINGS, col("last_timing")),
+                timing=name_at(TIMINGS, col("last_timing")),
                 pane_index=col("emitted") - 1,
                 on_time_index=col("last_on_time_index"),
                 is_last=lit(False),
-                trigger=_name(self._leaf_names, col("last_trigger")),
+                trigger=name_at(self._leaf_names, col("last_trigger")),
                 percentile=col("last_percentile"),
                 values={name: col(f"last_v_{name}") for name in self.aggregates},
             )
@@ -227,8 +248,8 @@ class CellColumns:
         after["closed"] = col("closed") | col("closes")
         after["standing"] = lit(False) if self.stage.is_discarding else col("standing") | emits
         last = {
-            "timing": _place(_TIMINGS, col("timing")),
-            "trigger": _place(self._leaf_names, col("leaf")),
+            "timing": place_of(TIMINGS, col("timing")),
+            "trigger": place_of(self._leaf_names, col("leaf")),
             "percentile": col("percentile"),
             "on_time_index": when(~early, col("emitted_on_time")),
         }
@@ -264,14 +285,6 @@ class CellColumns:
             | reached(DUE[Domain.EVENT_TIME], clock.watermark_after)
             | (saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after))
         )
-
-
-def _place(names: tuple[str, ...], name: Column) -> Column:
-    return sql.call("array_position", sql.array(*names), name)
-
-
-def _name(names: tuple[str, ...], place: Column) -> Column:
-    return sql.call("element_at", sql.array(*names), place)
 
 
 def _parts_of(name: str) -> Callable[[str], Column]:

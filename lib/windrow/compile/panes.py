@@ -13,11 +13,13 @@ from windrow.spec.stages import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
 EARLY, ON_TIME, LATE = "early", "on_time", "late"
+TIMINGS = (EARLY, ON_TIME, LATE)
 EXPIRY = "expiry"
 """The `trigger` of a closing pane that no trigger asked for."""
 BACKFILL = "backfill"
 
 WITHDRAWN = ("update_preimage", "delete")
+CHANGES = ("insert", "update_postimage", *WITHDRAWN)
 
 
 @dataclass(frozen=True)

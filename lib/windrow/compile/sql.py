@@ -8,7 +8,7 @@ names that they have in Spark SQL; operators are parenthesised always.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import count
@@ -252,3 +252,13 @@ def added(left: Column, right: Column) -> Column:
 def named(name: str, column: Column) -> str:
     """The expression under a name, as `selectExpr` takes it."""
     return f"{column.text} AS {quoted(name)}"
+
+
+def place_of(names: Sequence[str], name: Column) -> Column:
+    """The place of a name in a list, from 1."""
+    return call("array_position", array(*names), name).cast("int")
+
+
+def name_at(names: Sequence[str], place: Column) -> Column:
+    """The name at that place of a list, from 1; null where there is no place."""
+    return call("element_at", array(*names), place)

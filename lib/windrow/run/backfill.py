@@ -24,7 +24,6 @@ from windrow.compile.sql import (
     lit,
     null,
     struct,
-    transform,
     when,
 )
 from windrow.compile.stage import CompiledStage
@@ -208,7 +207,7 @@ def _gone_type(stage: CompiledStage) -> str:
 def _transitions(stage: CompiledStage, rows: DataFrame, last: Control | None) -> DataFrame:
     """Withdraw what stands in each window, and insert what is right."""
     inserted = _inserted(stage, last)
-    gone_panes = coalesce(transform(col("gone"), lambda item: item.field("pane")), empty_array(stage.cells.pane_type))
+    gone_panes = coalesce(col("gone", "pane"), empty_array(stage.cells.pane_type))
     panes = case((col("batch").is_null(), gone_panes), otherwise=call("concat", gone_panes, array(inserted)))
     return select(
         rows,

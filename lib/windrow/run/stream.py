@@ -14,15 +14,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.run.landing import clock_micros
+from windrow.run.pace import Pace
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.pipelines import Pipeline
 from windrow.store.control import Control
 from windrow.store.projections.batch import TickSummary
-
-CATCH_UP_SECONDS = 5.0
-"""How long projections may lag while a stage is behind, so that one MERGE serves many ticks."""
-CATCH_UP_TIMES = 3
-"""While a stage is behind, this many times as long as the last projecting took goes into ticks before the next."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +92,7 @@ class Stream:
     watch: Watch | None
     stop: threading.Event
     totals: Totals = field(default_factory=Totals)
-    _projected: float = field(default_factory=time.monotonic)
-    _projecting: float = 0.0
+    _pace: Pace = field(default_factory=Pace)
     _lags: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def start(self) -> None:
@@ -144,7 +139,7 @@ class Stream:
         moved = False
         for stage, control, head in zip(self.work.stages, controls, lands, strict=True):
             moved |= self._ticked(stage, control, head)
-        if time.monotonic() - self._projected > max(CATCH_UP_SECONDS, CATCH_UP_TIMES * self._projecting):
+        if self._pace.is_due():
             self._project_meanwhile()
         return moved
 
@@ -168,8 +163,7 @@ class Stream:
                 summaries = stage.project()
                 self.totals.add(summaries)
                 self._show(stage, ticks, summaries)
-        self._projected = time.monotonic()
-        self._projecting = self._projected - began
+        self._pace.took(began)
 
     def _show(self, stage: StageWork, ticks: Mapping[int, Control], summaries: Mapping[int, TickSummary]) -> None:
         for tick, control in sorted(ticks.items()):

@@ -26,7 +26,8 @@ from windrow.compile.cells import EXPIRED, STATE
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.sql import Column, bigint, call, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
-from windrow.engine.frames import group, literals, select, where, with_column
+from windrow.engine.frames import literals, select, where, with_column
+from windrow.engine.newest import newest
 from windrow.store.control import Control
 from windrow.store.location import Lake, Location
 from windrow.store.steps import StepLog
@@ -158,7 +159,7 @@ class Journal:
                 base = where(base, wanted)
             whole = {**{name: col(name) for name in CELL}, STATE: col(STATE), EXPIRED: lit(False), "tick": col("tick")}
             rows = select(base, whole).unionByName(rows)
-        return newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
+        return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
 
     def base_step(self, spark: SparkSession) -> int:
         """The tick that the base is made up to; 0 without one. An older value than the true one does no harm."""
@@ -177,29 +178,16 @@ class Journal:
         self._base_step = tick
 
 
-_FIXED_SIZE = ("bigint", "int", "smallint", "tinyint", "boolean", "double", "float", "decimal", "date", "timestamp")
-
-
-def newest(rows: DataFrame, state: Mapping[str, str]) -> DataFrame:
+def _newest(rows: DataFrame, state: Mapping[str, str]) -> DataFrame:
     """The newest transition of each cell that has not expired: `key`, bounds, `state`, `tick`. `state` names its types.
 
-    A state of fields of fixed size is picked field by field, which Spark does by hash; any other as a whole.
+    A field of the state has its number for a name meanwhile: those of users may be anything.
     """
-    expired = call("max_by", col(EXPIRED), col("tick"))
-    if not all(kind.startswith(_FIXED_SIZE) for kind in state.values()):
-        picked = group(
-            rows, CELL, {EXPIRED: expired, STATE: call("max_by", col(STATE), col("tick")), "tick": _latest_tick()}
-        )
-        return where(picked, ~col(EXPIRED)).drop(EXPIRED)
-    fields = {f"_{index}": call("max_by", col(STATE, name), col("tick")) for index, name in enumerate(state)}
-    picked = group(rows, CELL, {EXPIRED: expired, **fields, "tick": _latest_tick()})
+    fields = {f"_{index}": (col(STATE, name), kind) for index, (name, kind) in enumerate(state.items())}
+    picked = newest(rows, CELL, "tick", {EXPIRED: (col(EXPIRED), "boolean"), **fields})
     whole = struct(**{name: col(f"_{index}") for index, name in enumerate(state)})
     kept = {**{name: col(name) for name in CELL}, STATE: whole, "tick": col("tick")}
     return select(where(picked, ~col(EXPIRED)), kept)
-
-
-def _latest_tick() -> Column:
-    return call("max", col("tick"))
 
 
 _LETTER = ("reason", "event_time", WINDOW_START, WINDOW_END)

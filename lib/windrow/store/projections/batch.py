@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import WINDOW_START
-from windrow.compile.panes import WITHDRAWN, pane_rows
-from windrow.compile.sql import Column, any_of, bigint, call, changing, coalesce, col, when
+from windrow.compile.panes import pane_rows
+from windrow.compile.sql import Column, bigint, call, changing, col, when
 from windrow.engine.frames import apply, group, literals, over, where
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.control import Control
@@ -83,10 +83,9 @@ def summaries(spark: SparkSession, journal: Journal, after: int, until: int) -> 
     """Count the rows of the ticks after < tick <= until, in one pass."""
     rows = journal.rows(spark, after, until, "cell", "dead_letter")
     panes, kind = col("panes"), col("kind")
-    withdrawn = _size_of(panes, any_of(Column(f"(pane.change = '{change}')") for change in WITHDRAWN))
-    total = coalesce(call("size", panes), 0)
-    changed = _size_of(panes, Column("(pane.change <> 'insert')"))
-    has_panes = panes.is_not_null()
+    total, has_panes = call("size", panes), panes.is_not_null()
+    withdrawn = total - call("size", call("array_remove", col("panes", "weight"), -1))
+    changed = call("size", call("array_remove", col("panes", "change"), "insert"))
     counts = group(
         rows,
         ("tick",),
@@ -111,11 +110,6 @@ def bounds(counted: Mapping[int, TickSummary]) -> tuple[int, int] | None:
     first = min((s.first_start for s in counted.values() if s.first_start is not None), default=None)
     last = max((s.last_start for s in counted.values() if s.last_start is not None), default=None)
     return None if first is None or last is None or first == MINUS_INFINITY else (first, last)
-
-
-def _size_of(panes: Column, condition: Column) -> Column:
-    """The number of panes for which the condition over `pane` holds."""
-    return Column(f"size(filter({panes.text}, pane -> {condition.text}))")
 
 
 def _sum(column: Column) -> Column:

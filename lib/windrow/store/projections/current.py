@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import CELL
-from windrow.compile.panes import WITHDRAWN, as_timestamp, current_columns
-from windrow.compile.sql import bigint, call, col, quoted, struct
+from windrow.compile.panes import CHANGES, TIMINGS, WITHDRAWN, as_timestamp, current_columns
+from windrow.compile.sql import array, bigint, call, col, name_at, null, place_of, quoted, struct
 from windrow.engine.frames import group, select, with_column
+from windrow.engine.newest import newest
 from windrow.store.projections.batch import Batch, bounds
 from windrow.store.steps import StepLog
 
@@ -42,11 +43,38 @@ def _newest(spark: SparkSession, batch: Batch) -> DataFrame:
         whole = struct(**{name: col(name) for name in rows.columns})
         newest = group(rows, _identity(batch), {"row": call("max_by", whole, col("tick"))})
         return select(newest, {name: col("row", name) for name in rows.columns})
-    last = call("slice", col("panes"), -1, 1)
     if len(batch.controls) == 1:
-        return batch.pane_rows(with_column(cells, "panes", last))
-    newest = group(cells, CELL, {"panes": call("max_by", last, col("tick")), "tick": call("max", col("tick"))})
-    return batch.pane_rows(newest)
+        return batch.pane_rows(with_column(cells, "panes", call("slice", col("panes"), -1, 1)))
+    return batch.pane_rows(_newest_panes(batch, cells))
+
+
+_COUNTERS = {"pane_index": "int", "on_time_index": "int", "is_last": "boolean"}
+_NOT_SHOWN = {"weight": "int", "is_first": "boolean", "trigger": "string", "watermark_percentile": "int"}
+
+
+def _newest_panes(batch: Batch, cells: DataFrame) -> DataFrame:
+    """The last pane of the newest of a cell's transitions, as far as `current` shows it."""
+    types = batch.journal.stage.cells.value_types
+    result = {f"_{index}": name for index, name in enumerate(batch.journal.stage.stage.aggregates)}
+    found = newest(
+        with_column(cells, "pane", call("element_at", col("panes"), -1)),
+        CELL,
+        "tick",
+        {
+            "change": (place_of(CHANGES, col("pane", "change")), "int"),
+            "timing": (place_of(TIMINGS, col("pane", "timing")), "int"),
+            **{name: (col("pane", name), kind) for name, kind in _COUNTERS.items()},
+            **{place: (col("pane", "result", name), types[f"v_{name}"]) for place, name in result.items()},
+        },
+    )
+    pane = struct(
+        change=name_at(CHANGES, col("change")),
+        timing=name_at(TIMINGS, col("timing")),
+        **{name: col(name) for name in _COUNTERS},
+        **{name: null(kind) for name, kind in _NOT_SHOWN.items()},
+        result=struct(**{name: col(place) for place, name in result.items()}),
+    )
+    return select(found, {**{name: col(name) for name in (*CELL, "tick")}, "panes": array(pane)})
 
 
 def _identity(batch: Batch) -> tuple[str, ...]:
