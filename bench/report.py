@@ -37,7 +37,6 @@ def ratios(results: Results) -> list[Ratio]:
     of, merges, appends = results.median, contest.merges(results.store), contest.appends(results.store)
     compared = [
         Ratio("speed: every change / Spark and MERGE", of(merges) / of(contest.CHANGES), 1.5),
-        Ratio("speed: every change, tables up in every tick / Spark and MERGE", of(merges) / of(contest.EACH_TICK)),
         Ratio("speed: on time / Spark and bare append", of(appends) / of(contest.ON_CLOSE), 0.8),
         Ratio("speed: every change / Spark and bare append", of(appends) / of(contest.CHANGES), 0.8),
         Ratio("speed: landing / bare append", of(contest.BARE_APPEND) / of(contest.LANDING)),

@@ -46,15 +46,12 @@ class Running:
         return control is not None
 
 
-def run_stage(spark: SparkSession, root: Path, name: str, stage: dict[str, Any], each_tick: bool) -> Running:
-    """Take all that is landed, one landing batch a tick, and bring the tables up as the stream does behind the head.
-
-    `each_tick`: as it does at the head.
-    """
+def run_stage(spark: SparkSession, root: Path, name: str, stage: dict[str, Any]) -> Running:
+    """Take all that is landed, one landing batch a tick, and bring the tables up as the stream does behind the head."""
     running = Running(spark, root, open_work(spark, root, {"name": name, **stage}))
     pace = Pace()
     while running.tick():
-        if each_tick or pace.is_due():
+        if pace.is_due():
             began = time.monotonic()
             running.stage.project()
             pace.took(began)

@@ -18,13 +18,13 @@ TINY = Scale(rows=20_000, batches=1, keys=100, rounds=1, small_rows=1000, small_
 
 @pytest.mark.spark
 def test_a_tiny_run_measures_everybody(spark, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    results = Contest(spark, TINY, tmp_path / "bench", ("default",)).run()
+    results = Contest(spark, TINY, tmp_path / "bench").run()
     report(spark, TINY, results, tmp_path / "bench.json")
     printed = capsys.readouterr().out
     assert "20,000 rows, 100 keys, 1 batches" in printed and "speed: on time" in printed
     written = json.loads((tmp_path / "bench.json").read_text())
-    everybody = {contest.LANDING, contest.CHANGES, contest.EACH_TICK, contest.ON_CLOSE, contest.BACKFILL}
-    assert everybody < set(written["rounds"]) and len(written["rounds"]) == 9
+    everybody = {contest.LANDING, contest.CHANGES, contest.ON_CLOSE, contest.BACKFILL}
+    assert everybody < set(written["rounds"]) and len(written["rounds"]) == 8
     assert all(len(seconds) == 1 for seconds in written["rounds"].values())
 
 

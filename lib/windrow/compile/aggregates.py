@@ -21,6 +21,7 @@ from pyspark.sql.types import (
     LongType,
     MapType,
     ShortType,
+    StructType,
 )
 
 from windrow.compile import sql
@@ -88,7 +89,7 @@ def compile_aggregate(name: str, aggregate: Aggregate, argument: Column | None, 
         case CountDistinct():
             return _count_distinct(name, argument, kind)
         case Collect():
-            return _collect(argument, event_time)
+            return _collect(name, argument, kind, event_time)
         case _:
             raise NotImplementedError(type(aggregate).__name__)
 
@@ -109,8 +110,14 @@ def _require_number(name: str, kind: DataType, function: str) -> None:
 
 
 def _require_ordered(name: str, kind: DataType, function: str) -> None:
-    if isinstance(kind, MapType):
+    if not _has_order(kind):
         raise SpecError(f"aggregates.{name}", f"{function} takes values with an order", kind.simpleString())
+
+
+def _has_order(kind: DataType) -> bool:
+    if isinstance(kind, StructType):
+        return all(_has_order(field.dataType) for field in kind.fields)
+    return _has_order(kind.elementType) if isinstance(kind, ArrayType) else not isinstance(kind, MapType)
 
 
 def total(column: Column) -> Column:
@@ -219,7 +226,8 @@ def _count_distinct(name: str, argument: Column, kind: DataType) -> CompiledAggr
     return CompiledAggregate({"values": part}, lambda of: greatest(call("size", of("values")), 0).cast("bigint"))
 
 
-def _collect(argument: Column, event_time: Column) -> CompiledAggregate:
+def _collect(name: str, argument: Column, kind: DataType, event_time: Column) -> CompiledAggregate:
+    _require_ordered(name, kind, "collect")
     stamped = when(argument.is_not_null(), sql.struct(at=event_time, value=argument))
     part = Part(
         call("collect_list", stamped),
@@ -228,8 +236,7 @@ def _collect(argument: Column, event_time: Column) -> CompiledAggregate:
     )
 
     def extract(of: Values) -> Column:
-        values = sql.transform(call("array_sort", of("list")), lambda item: item.field("value"))
-        return coalesce(values, sql.array())
+        return coalesce(call("sort_array", of("list")).field("value"), sql.array())
 
     return CompiledAggregate({"list": part}, extract)
 

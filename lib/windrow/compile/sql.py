@@ -197,12 +197,6 @@ def empty_array(kind: str) -> Column:
 _numbers = count()
 
 
-def transform(items: Column, function: Callable[[Column], Column]) -> Column:
-    """function over each item of an array."""
-    item = f"item{next(_numbers)}"
-    return Column(f"transform({items.text}, {item} -> {function(Column(item)).text})")
-
-
 def keep(items: Column, condition: Callable[[Column], Column]) -> Column:
     """The items of an array for which the condition holds."""
     item = f"item{next(_numbers)}"

@@ -90,6 +90,7 @@ class _Reader:
             assigned=counts["assigned"],
             late=ticks["late"],
             closed=ticks["closed"],
+            skipped=counts["skipped"],
             timings=self._timings(stage),
             withdrawn=ticks["withdrawn"],
             shown=self._table(stage, "current").count(),
@@ -107,7 +108,7 @@ class _Reader:
 
     def _counts(self, journal: Journal) -> dict[str, int]:
         """What the surveys of all ticks counted, from the control rows."""
-        names = ("read", "bad_expression", "filtered", "unassigned", "kept", "assigned")
+        names = ("read", "bad_expression", "filtered", "unassigned", "kept", "assigned", "skipped")
         sums = {
             name: call("sum", call("get_json_object", col("control"), f"$.counts.{name}").cast("bigint"))
             for name in names
