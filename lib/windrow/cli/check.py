@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +16,6 @@ from windrow.spec.transcripts import Case, read_transcripts
 from windrow.view.checked import CheckedCase, checked_mapping, file_text, summary
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from windrow.run.check import Outcome
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Transcripts.", show_default=False)]
@@ -33,10 +31,11 @@ def check(files: Files, master: Master = None, conf: Conf = None, as_json: Json 
     cases = {file: read_transcripts(file) for file in files}
     checked: list[CheckedCase] = []
     with session(master, conf) as spark:
-        from windrow.run.check import check_case
+        from windrow.run.check import check_cases
 
         for file, read in cases.items():
-            of_file = [_checked(file, case, check_case, spark) for case in read]
+            outcomes = check_cases(spark, [case for case in read if not refused(case)])
+            of_file = [_checked(file, case, outcomes) for case in read]
             checked += of_file
             typer.echo(file_text(str(file), of_file), err=as_json)
     if as_json:
@@ -47,8 +46,9 @@ def check(files: Files, master: Master = None, conf: Conf = None, as_json: Json 
         raise typer.Exit(FAILED)
 
 
-def _checked(file: Path, case: Case, run: Callable[[SparkSession, Case], Outcome], spark: SparkSession) -> CheckedCase:
-    messages = () if refused(case) else run(spark, case).messages
+def _checked(file: Path, case: Case, outcomes: Iterator[Outcome]) -> CheckedCase:
+    """The next outcome belongs to the case, unless that was refused and not run."""
+    messages = () if refused(case) else next(outcomes).messages
     return CheckedCase(str(file), case.name, refused(case), messages)
 
 

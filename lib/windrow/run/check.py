@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
@@ -22,6 +25,12 @@ class Outcome:
     @property
     def passed(self) -> bool:
         return not self.messages
+
+
+def check_cases(spark: SparkSession, cases: Iterable[Case]) -> Iterator[Outcome]:
+    """Run cases side by side, as each is mostly planning on one core; their outcomes in order."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(lambda case: check_case(spark, case), cases)
 
 
 def check_case(spark: SparkSession, case: Case) -> Outcome:
