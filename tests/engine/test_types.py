@@ -6,10 +6,12 @@ from windrow.run.memory import MemoryStage
 from windrow.spec.errors import SpecError
 from windrow.spec.schemas import Schema
 from windrow.spec.stages import Stage
+from windrow.spec.transcripts import Step, TranscriptElement
 
 WRONG = [
     ("string", {"sum": "x"}, "sum takes numbers"),
     ("date", {"mean": "x"}, "mean takes numbers"),
+    ("decimal(28, 2)", {"sum": "x"}, "sum takes decimals of at most 27 digits"),
     ("map<string, int>", {"max": "x"}, "max takes values with an order"),
     ("map<string, int>", {"last": "x"}, "last takes values with an order"),
     ("array<map<string, int>>", {"collect": "x"}, "collect takes values with an order"),
@@ -23,3 +25,13 @@ def test_a_type_that_does_not_fit_is_refused(spark, kind: str, aggregate: dict[s
     with pytest.raises(SpecError, match=rule) as refused:
         MemoryStage.of(spark, stage, Schema.parse(f"x {kind}"), None)
     assert "aggregates.y" in str(refused.value) and kind.replace(" ", "") in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["float", "double"])
+def test_a_floating_key_keeps_its_type_and_has_one_zero(spark, kind: str) -> None:
+    fields = {"name": "s", "keys": ["x"], "window": {"fixed": {"size": "10s"}}, "aggregates": {"n": {"count": "*"}}}
+    memory = MemoryStage.of(spark, Stage.from_mapping(fields), Schema.parse(f"x {kind}"), None)
+    added = tuple(TranscriptElement(1, None, {"x": zero}) for zero in (-0.0, 0.0))
+    memory.step(Step(added, None, 1, None, (), None, None))
+    assert len(memory.cells) == 1 and memory.cell_schema is not None
+    assert memory.cell_schema["key"].dataType.simpleString() == memory.stage.key_type == f"struct<x:{kind}>"

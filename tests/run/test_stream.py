@@ -180,6 +180,30 @@ def test_a_stream_that_starts_after_a_backfill_skips_what_that_has_made(spark, t
     assert reconcile(sliding, spark)[0].equal
 
 
+def test_a_backfill_that_the_stream_has_not_reached_is_not_made_again(spark, tmp_path: Path) -> None:
+    """From the stream's place only, the windows would lose rows that the stream will skip."""
+    write_files(tmp_path / "data", range(3))
+    made = pipeline(tmp_path)
+    work = PipelineWork.open(made, spark)
+    work.landings[0].run()
+    backfill(made, spark, START, START + DAY)
+    (stage,) = work.stages
+    stage.runner.reload()
+    assert stage.runner.advance(1) is not None
+    with pytest.raises(SpecError, match="has read further than the stream"):
+        backfill(made, spark, START, START + DAY)
+
+
+def test_rows_after_the_end_of_time_are_late_for_windows_that_can_close(spark, tmp_path: Path) -> None:
+    write_files(tmp_path / "data", range(1))
+    closing = pipeline(tmp_path, trigger={"after_count": 4}, allow_closing=True)
+    run(closing, spark, once=True, drain=True)
+    write_files(tmp_path / "data", range(1, 2))
+    run(closing, spark, once=True)
+    ticks = table(spark, tmp_path, "ticks").orderBy("tick").collect()
+    assert ticks[-1].late == ROWS
+
+
 def test_the_tables_of_a_source_hold_its_batches_and_its_dead_rows(spark, streamed: Path) -> None:
     landings = table(spark, streamed, "landings", "clicks").collect()
     assert [(row.step, row.files, row.rows, row.dead) for row in sorted(landings)] == [

@@ -99,6 +99,10 @@ def _count(argument: Column) -> CompiledAggregate:
     return CompiledAggregate({"n": part}, lambda of: coalesce(of("n"), bigint(0)))
 
 
+_DIGITS = 27
+"""A sum has ten digits more than what is summed, and Spark adds two decimals exactly up to 37."""
+
+
 def plain(column: Column, kind: DataType) -> Column:
     """-0.0 as 0.0, so that equal values are the same bits."""
     return column + lit(0.0).cast(kind.simpleString()) if isinstance(kind, FloatType | DoubleType) else column
@@ -107,6 +111,11 @@ def plain(column: Column, kind: DataType) -> Column:
 def _require_number(name: str, kind: DataType, function: str) -> None:
     if not isinstance(kind, ByteType | ShortType | IntegerType | LongType | DecimalType | FloatType | DoubleType):
         raise SpecError(f"aggregates.{name}", f"{function} takes numbers", kind.simpleString(), "cast(... as decimal)")
+    if isinstance(kind, DecimalType) and kind.precision > _DIGITS:
+        rule = f"{function} takes decimals of at most {_DIGITS} digits, so that it is exact"
+        raise SpecError(
+            f"aggregates.{name}", rule, kind.simpleString(), f"cast(... as decimal({_DIGITS}, {min(kind.scale, 10)}))"
+        )
 
 
 def _require_ordered(name: str, kind: DataType, function: str) -> None:

@@ -6,8 +6,8 @@ arguments are only looked at where `where` keeps the row, so that a condition ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from windrow.compile import envelope, sql
 from windrow.compile.chain import Chain
@@ -29,10 +29,10 @@ def argument_name(aggregate: str) -> str:
 
 @dataclass(frozen=True)
 class CompiledElements:
-    """The element columns of a stage. `floating_keys` names keys for which -0.0 must become 0.0."""
+    """The element columns of a stage. `floating_keys` are keys, and their types, for which -0.0 must become 0.0."""
 
     stage: Stage
-    floating_keys: frozenset[str] = frozenset()
+    floating_keys: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def columns_read(self) -> list[str]:
@@ -88,7 +88,8 @@ class CompiledElements:
         if not self.stage.keys:
             return sql.struct(**{UNKEYED: True})
         values = {name: Column(expression.value_sql) for name, expression in self.stage.keys.items()}
-        return sql.struct(**{n: v + lit(0.0) if n in self.floating_keys else v for n, v in values.items()})
+        zeros = {name: lit(0.0).cast(kind) for name, kind in self.floating_keys.items()}
+        return sql.struct(**{name: v + zeros[name] if name in zeros else v for name, v in values.items()})
 
 
 def _failures(expressions: Iterable[Expression]) -> list[Column]:

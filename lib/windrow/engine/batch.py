@@ -80,6 +80,6 @@ def _dead(stage: CompiledStage, rows: DataFrame, batch: Survey, cells: DataFrame
         dead.append(dead_letters.bad_expressions(judged))
     if batch.late:
         dead.append(dead_letters.late(stage, judged, held))
-    if stage.can_close and cells is not None and batch.assigned:
+    if stage.can_close and cells is not None and batch.assigned > batch.late + batch.skipped:
         dead.append(dead_letters.closed(stage, judged, cells, held))
     return dead

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DoubleType, FloatType, StructType
 
 from windrow.compile.aggregates import compile_aggregate, is_floating
 from windrow.compile.cells import CellColumns
@@ -27,7 +27,8 @@ def compile_stage(stage: Stage, rows: DataFrame) -> CompiledStage:
     sample = _elements(elements, rows)
     key_type = sample.schema[KEY].dataType
     assert isinstance(key_type, StructType)
-    elements = CompiledElements(stage, frozenset(f.name for f in key_type.fields if is_floating(f.dataType)))
+    numbers = [f for f in key_type.fields if isinstance(f.dataType, FloatType | DoubleType)]
+    elements = CompiledElements(stage, {f.name: f.dataType.simpleString() for f in numbers})
     kinds = {field.name: field.dataType for field in sample.schema.fields}
     aggregates = {}
     for name, aggregate in stage.aggregates.items():

@@ -30,6 +30,7 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine.clock import StageClock
 from windrow.engine.final import differing, final_values, starting_in
 from windrow.engine.frames import group, select
+from windrow.run.advance import StageRunner
 from windrow.run.points import point
 from windrow.run.work import ATTEMPTS, PipelineWork, StageWork
 from windrow.spec.errors import SpecError
@@ -93,6 +94,7 @@ def backfill_stage(work: PipelineWork, item: StageWork, start: int, end: int, dr
     item.catch_up()
     item.project()
     _check_expired(runner.stage, runner.clock, has_stream(runner.last), start, end)
+    _check_reached(runner, start, end)
     raw_step = runner.upstream_step if has_stream(runner.last) else work.raw_step(runner.source)
     if raw_step == 0:
         return BackfillResult(item.name, 0, 0, 0, 0, None)
@@ -156,6 +158,25 @@ def _check_expired(stage: CompiledStage, clock: StageClock, streams: bool, start
         hint = f"windows that end at or before {format_time(clock.expired_end)} have expired; " + hint
     window = f"[{format_time(last[0])}, {format_time(last[1])})"
     raise SpecError(f"stages.{stage.stage.name}", f"window {window} is open in the stream, which owns it", None, hint)
+
+
+def _check_reached(runner: StageRunner, start: int, end: int) -> None:
+    """Refuse windows that an earlier backfill has made from rows which the stream has not reached yet.
+
+    The stream will skip those rows: computed up to its place only, the windows would lose them.
+    """
+    last = runner.last
+    if not has_stream(last) or last is None:
+        return
+    is_global = runner.stage.stage.window.IS_GLOBAL
+    made = [i.raw_step for i in last.backfilled if is_global or (i.start < end and start < i.end)]
+    if max(made, default=0) > last.upstream_step:
+        raise SpecError(
+            f"stages.{runner.stage.stage.name}",
+            "an earlier backfill has read further than the stream",
+            f"landing step {max(made)}, and the stream is at {last.upstream_step}",
+            "run the stream until it has passed that step",
+        )
 
 
 def _count(changes: DataFrame) -> tuple[int, int, int]:
