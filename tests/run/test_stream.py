@@ -183,7 +183,7 @@ def test_a_stream_that_starts_after_a_backfill_skips_what_that_has_made(spark, t
 def test_a_backfill_that_the_stream_has_not_reached_is_not_made_again(spark, tmp_path: Path) -> None:
     """From the stream's place only, the windows would lose rows that the stream will skip."""
     write_files(tmp_path / "data", range(3))
-    made = pipeline(tmp_path)
+    made = pipeline(tmp_path, allowed_lateness="0s")
     work = PipelineWork.open(made, spark)
     work.landings[0].run()
     backfill(made, spark, START, START + DAY)
@@ -191,7 +191,7 @@ def test_a_backfill_that_the_stream_has_not_reached_is_not_made_again(spark, tmp
     stage.runner.reload()
     assert stage.runner.advance(1) is not None
     with pytest.raises(SpecError, match="has read further than the stream"):
-        backfill(made, spark, START, START + DAY)
+        backfill(made, spark, START, parse_time("2024-01-01T00:59:00Z"))
 
 
 def test_rows_after_the_end_of_time_are_late_for_windows_that_can_close(spark, tmp_path: Path) -> None:
