@@ -1,5 +1,7 @@
 """An aggregate over a type that it does not take is refused before the first tick."""
 
+from decimal import Decimal
+
 import pytest
 
 from windrow.run.memory import MemoryStage
@@ -12,6 +14,7 @@ WRONG = [
     ("string", {"sum": "x"}, "sum takes numbers"),
     ("date", {"mean": "x"}, "mean takes numbers"),
     ("decimal(28, 2)", {"sum": "x"}, "sum takes decimals of at most 27 digits"),
+    ("decimal(25, 2)", {"mean": "x"}, "mean takes decimals of at most 24 digits"),
     ("map<string, int>", {"max": "x"}, "max takes values with an order"),
     ("map<string, int>", {"last": "x"}, "last takes values with an order"),
     ("array<map<string, int>>", {"collect": "x"}, "collect takes values with an order"),
@@ -25,6 +28,18 @@ def test_a_type_that_does_not_fit_is_refused(spark, kind: str, aggregate: dict[s
     with pytest.raises(SpecError, match=rule) as refused:
         MemoryStage.of(spark, stage, Schema.parse(f"x {kind}"), None)
     assert "aggregates.y" in str(refused.value) and kind.replace(" ", "") in str(refused.value)
+
+
+def test_the_widest_decimals_that_are_taken_lose_no_digit_between_ticks(spark) -> None:
+    aggregates = {"total": {"sum": "wide"}, "middle": {"mean": "narrow"}}
+    stage = Stage.from_mapping({"name": "s", "window": {"fixed": {"size": "10s"}}, "aggregates": aggregates})
+    memory = MemoryStage.of(spark, stage, Schema.parse("wide decimal(27, 20), narrow decimal(24, 20)"), None)
+    ticks = [("0.00000000000000000001", None), ("0.00000000000000000002", 10_000_000)]
+    for value, watermark in ticks:
+        element = TranscriptElement(1, None, {"wide": value, "narrow": value})
+        panes = memory.step(Step((element,), watermark, None, None, (), None, None)).panes
+    (pane,) = panes
+    assert (pane["total"], pane["middle"]) == (Decimal("3E-20"), Decimal("1.5E-20"))
 
 
 @pytest.mark.parametrize("kind", ["float", "double"])

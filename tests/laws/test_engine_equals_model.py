@@ -22,7 +22,9 @@ IN_SPARK = settings(
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.generate, *([Phase.shrink] if "SHRINK" in os.environ else [])],
 )
-"""A step takes a second in Spark: an example that fails is shown as it was found, and made small only when asked."""
+"""A step takes a second in Spark: an example that fails is shown as it was found.
+
+`SHRINK=1` makes it small, `SEED=1` takes other examples every time."""
 
 
 def without_floats(run: strategies.Run) -> strategies.Run:

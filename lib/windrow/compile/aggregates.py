@@ -99,8 +99,9 @@ def _count(argument: Column) -> CompiledAggregate:
     return CompiledAggregate({"n": part}, lambda of: coalesce(of("n"), bigint(0)))
 
 
-_DIGITS = 27
-"""A sum has ten digits more than what is summed, and Spark adds two decimals exactly up to 37."""
+_SUM_DIGITS, _MEAN_DIGITS = 27, 24
+"""A sum has ten digits more than what is summed, and Spark adds two decimals exactly up to 37; what it divides by a
+count has four digits more behind the point only up to 34."""
 
 
 def plain(column: Column, kind: DataType) -> Column:
@@ -108,14 +109,13 @@ def plain(column: Column, kind: DataType) -> Column:
     return column + lit(0.0).cast(kind.simpleString()) if isinstance(kind, FloatType | DoubleType) else column
 
 
-def _require_number(name: str, kind: DataType, function: str) -> None:
+def _require_number(name: str, kind: DataType, function: str, digits: int) -> None:
     if not isinstance(kind, ByteType | ShortType | IntegerType | LongType | DecimalType | FloatType | DoubleType):
         raise SpecError(f"aggregates.{name}", f"{function} takes numbers", kind.simpleString(), "cast(... as decimal)")
-    if isinstance(kind, DecimalType) and kind.precision > _DIGITS:
-        rule = f"{function} takes decimals of at most {_DIGITS} digits, so that it is exact"
-        raise SpecError(
-            f"aggregates.{name}", rule, kind.simpleString(), f"cast(... as decimal({_DIGITS}, {min(kind.scale, 10)}))"
-        )
+    if isinstance(kind, DecimalType) and kind.precision > digits:
+        rule = f"{function} takes decimals of at most {digits} digits, so that it is exact"
+        hint = f"cast(... as decimal({digits}, {min(kind.scale, 10)}))"
+        raise SpecError(f"aggregates.{name}", rule, kind.simpleString(), hint)
 
 
 def _require_ordered(name: str, kind: DataType, function: str) -> None:
@@ -176,7 +176,7 @@ def _fits_bigint(whole: Column) -> Column:
 
 
 def _sum(name: str, argument: Column, kind: DataType) -> CompiledAggregate:
-    _require_number(name, kind, "sum")
+    _require_number(name, kind, "sum", _SUM_DIGITS)
     if isinstance(kind, LongType):
         return CompiledAggregate(_limbs(argument), lambda of: _fits_bigint(_whole(of)), _carried)
     if isinstance(kind, ByteType | ShortType | IntegerType):
@@ -187,7 +187,7 @@ def _sum(name: str, argument: Column, kind: DataType) -> CompiledAggregate:
 
 def _plain_sum(argument: Column, kind: DataType) -> Part:
     if isinstance(kind, DecimalType):
-        wide = f"decimal({min(kind.precision + 10, 38)},{kind.scale})"
+        wide = f"decimal({kind.precision + 10},{kind.scale})"
         return Part(
             total(argument).cast(wide),
             lambda column: total(column).cast(wide),
@@ -197,15 +197,14 @@ def _plain_sum(argument: Column, kind: DataType) -> Part:
 
 
 def _mean(name: str, argument: Column, kind: DataType) -> CompiledAggregate:
-    _require_number(name, kind, "mean")
+    _require_number(name, kind, "mean", _MEAN_DIGITS)
     n = Part(call("count", argument), total, added)
     if isinstance(kind, LongType):
         parts = {**_limbs(argument), "n": n}
         return CompiledAggregate(parts, lambda of: _whole(of).cast("double") / of("n"), _carried)
     whole = _sum(name, argument, kind).parts["sum"]
     if isinstance(kind, DecimalType):
-        scale = min(kind.scale + 4, 38)
-        type_of_avg = f"decimal({min(kind.precision + 4, 38)},{scale})"
+        type_of_avg = f"decimal({kind.precision + 4},{kind.scale + 4})"
         return CompiledAggregate({"sum": whole, "n": n}, lambda of: (of("sum") / of("n")).cast(type_of_avg))
     return CompiledAggregate({"sum": whole, "n": n}, lambda of: of("sum") / of("n"))
 

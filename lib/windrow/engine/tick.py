@@ -69,7 +69,7 @@ def _asked(
     if cells is None:
         new = {f"s_{name}": null(kind) for name, (kind, _) in stage.cells.state.items()}
         return select(combined, {**{name: col(name) for name in combined.columns}, **new})
-    joined = combined.hint("shuffle_hash").join(cells, on=list(CELL), how="full")
+    joined = combined.join(cells, on=list(CELL), how="full")
     asked = where(joined, col(ELEMENTS).is_not_null() | stage.cells.is_due(clock))
     kept = {name: col(name) for name in parts}
     return select(asked, {**identity, **_state(stage), ELEMENTS: coalesce(col(ELEMENTS), bigint(0)), **kept})

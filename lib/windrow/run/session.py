@@ -19,7 +19,6 @@ RUNTIME: Mapping[str, str] = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": str(_CORES),
-    "spark.sql.maxConcurrentOutputFileWriters": "16",
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
