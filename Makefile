@@ -11,8 +11,8 @@ help: ## list the targets
 setup: ## make .venv: packages from the lock, windrow, Delta's jars; offline and quick once it is there
 	@$(PYTHON) scripts/setup.py
 
-test: setup ## run all tests (ARGS="-k sessions" to choose)
-	$(BIN)/python -m pytest --durations=10 $(ARGS)
+test: setup ## run all tests, two files at a time (ARGS="-k sessions" to choose, WORKERS=0: one process)
+	$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --durations=10 $(ARGS)
 
 lint: setup ## ruff, mypy and the tests that need no Spark
 	$(BIN)/ruff check

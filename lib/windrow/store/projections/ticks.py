@@ -7,32 +7,31 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, bigint, call, col, lit
-from windrow.engine.frames import group, literals
+from windrow.compile.sql import Column, bigint, lit
+from windrow.engine.frames import literals
 from windrow.store.control import Control
 from windrow.store.projections.batch import Batch, TickSummary
 from windrow.store.steps import StepLog
 
 
 def write_ticks(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> int:
-    """Append a row for each tick. Gives the last step that is written."""
-    open_cells = 0 if batch.fresh else _open_before(spark, log)
+    """Append a row for each tick. Gives the last step that is written.
+
+    How many cells are open is counted on from write to write, in what the commit says.
+    """
+    before = log.last(spark)
+    open_cells = 0 if batch.fresh or before is None else int(before.notes["open_cells"])
     rows = []
     for tick, control in sorted(batch.controls.items()):
         summary = batch.counted[tick]
         open_cells += summary.opened - summary.ended
         rows.append(_row(control, summary, batch.journal.generation, open_cells))
-    ticks = literals(spark, rows)
+    ticks, notes = literals(spark, rows), {**notes, "open_cells": open_cells}
     if batch.fresh:
         log.replace(ticks, step + 1, notes)
     else:
         log.append(ticks, step + 1, notes)
     return step + 1
-
-
-def _open_before(spark: SparkSession, log: StepLog) -> int:
-    row = group(log.location.read(spark), (), {"open_cells": call("max_by", col("open_cells"), col("tick"))}).first()
-    return 0 if row is None or row["open_cells"] is None else int(row["open_cells"])
 
 
 def _row(control: Control, summary: TickSummary, generation: int, open_cells: int) -> dict[str, Column]:
