@@ -12,7 +12,7 @@ setup: ## make .venv: packages from the lock, windrow, Delta's jars; offline and
 	@$(PYTHON) scripts/setup.py
 
 test: setup ## run all tests, two files at a time (ARGS="-k sessions" to choose, WORKERS=0: one process)
-	$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --durations=10 $(ARGS)
+	$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder --durations=10 $(ARGS)
 
 lint: setup ## ruff, mypy and the tests that need no Spark
 	$(BIN)/ruff check

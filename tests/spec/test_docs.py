@@ -33,10 +33,14 @@ from windrow.compile.envelope import ENVELOPE
 from windrow.compile.panes import current_columns, pane_columns
 from windrow.run.points import POINTS
 from windrow.spec import aggregates, triggers, windows
+from windrow.spec.documents import load_yaml
 from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.expectations import SHAPES
 from windrow.spec.expressions.functions import FUNCTIONS
 from windrow.spec.fields import Spec, kind_of, yaml_name
-from windrow.spec.pipelines import Pipeline, load_yaml
+from windrow.spec.pipelines import Pipeline
+from windrow.spec.quality import Suite
+from windrow.spec.schedules import Schedule
 from windrow.spec.schemas import _SIMPLE, Schema
 from windrow.spec.sources import FileFormat, Files, Source, TimeColumn, TimeFormat
 from windrow.spec.stages import RESERVED_NAMES, Stage
@@ -67,8 +71,9 @@ def test_every_page_is_linked_from_the_readme() -> None:
 # ---------------------------------------------------------------- pipeline files
 
 SPECS: dict[str, type[Spec]] = {
-    "Pipeline": Pipeline, "Sources": Source, "Files": Files, "Time columns": TimeColumn, "Watermark": Watermark,
-    "Stages": Stage, **{name: cls for name, cls in windows.WINDOW_FUNCTIONS.items() if fields(cls)},
+    "Pipeline": Pipeline, "Schedule": Schedule, "Sources": Source, "Files": Files, "Time columns": TimeColumn,
+    "Watermark": Watermark, "Stages": Stage,
+    **{name: cls for name, cls in windows.WINDOW_FUNCTIONS.items() if fields(cls)},
 }  # fmt: skip
 
 
@@ -122,6 +127,14 @@ def test_every_aggregate_and_function() -> None:
     assert sorted(functions) == sorted(FUNCTIONS)
 
 
+def test_every_expectation_and_its_arguments() -> None:
+    table = {row["expectation"].strip("`"): row for row in table_of("quality", "Expectations", "expectation")}
+    assert list(table) == list(SHAPES)
+    for name, shape in SHAPES.items():
+        assert coded(table[name]["arguments"]) == list(shape.arguments), name
+        assert (table[name]["row"] == "yes") == shape.by_row, name
+
+
 def test_every_format_type_and_reserved_name() -> None:
     assert column(tables(section("pipeline-files", "Time columns"))[1], "format") == list(TimeFormat)
     assert set(FileFormat) <= set(coded(section("pipeline-files", "Files")))
@@ -154,8 +167,10 @@ def test_every_example_can_be_read(path: Path, tmp_path: Path) -> None:
             for line in text.splitlines():
                 stage = {"window": {"fixed": {"size": "1h"}}, "aggregates": {"n": {"count": "*"}}, **load_yaml(line)}
                 assert refusal(stage) == ("refused" in line), line
+        elif text.startswith("# conf/quality"):
+            assert Suite.from_list(load_yaml(text)).expectations
         else:
-            assert text.startswith("case:"), "an example is a pipeline, a trigger or a transcript"
+            assert text.startswith("case:"), "an example is a pipeline, a trigger, a suite or a transcript"
             file = tmp_path / "example.yaml"
             file.write_text(text)
             for case in read_transcripts(file):
@@ -240,7 +255,9 @@ def test_every_field_of_a_transcript() -> None:
 
 
 def commands() -> dict[str, Any]:
-    return typer.main.get_command(app).commands  # type: ignore[attr-defined, no-any-return]
+    """The commands that people see."""
+    every = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    return {name: command for name, command in every.items() if not command.hidden}
 
 
 def test_every_command_and_option() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from windrow.spec.documents import load_yaml, load_yaml_documents
 from windrow.spec.errors import NotInThisVersion, SpecError
-from windrow.spec.pipelines import Pipeline, load_yaml, load_yaml_documents
+from windrow.spec.pipelines import Pipeline
 from windrow.spec.schemas import Schema, column_type
 from windrow.spec.sources import Source, TimeColumn, TimeFormat, resolve_environment
 from windrow.spec.times import HOUR, MINUTE
@@ -170,12 +171,11 @@ def test_what_a_pipeline_must_have(missing: str) -> None:
 @pytest.mark.parametrize(
     "mapping",
     [
-        changed(catalog="x"), changed(schedule={}), changed(extensions=[]), with_source(kafka={}),
-        with_source(delta={}),
-        with_source(rate={}), with_source(weight="sign"), with_source(quality="q.yaml"), with_source(unknown="keep"),
+        changed(catalog="x"), changed(extensions=[]), with_source(kafka={}), with_source(delta={}),
+        with_source(rate={}), with_source(weight="sign"), with_source(unknown="keep"),
         with_stage(**{"from": "per_user"}), with_stage(having="flights > 1"),
     ],
-    ids=range(11),
+    ids=range(9),
 )  # fmt: skip
 def test_what_is_not_built_yet_is_refused_by_name(mapping: Any) -> None:
     with pytest.raises(NotInThisVersion, match="not in this version"):

@@ -10,9 +10,9 @@ from hypothesis import given
 
 from tests.laws.strategies import stages, watermarks
 from windrow.spec.aggregates import AGGREGATES, Collect, Count, CountIf, Mean, Sum
+from windrow.spec.documents import load_yaml
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.pipelines import load_yaml
 from windrow.spec.stages import RESERVED_NAMES, Accumulation, Emission, Stage
 from windrow.spec.times import HOUR, MINUTE, SECOND
 from windrow.spec.triggers import DEFAULT_TRIGGER, AfterCount, AtWatermark, Repeat
@@ -170,7 +170,7 @@ def test_an_error_names_place_rule_value_and_hint(fields: dict[str, Any], messag
         {"window": {"fixed": {"size": "1h", "phase": "by_key"}}},
         {"accumulation": "clear_by_default"}, {"accumulation": "accumulate_by_default"},
         {"event_time": "earliest"}, {"event_time": "latest"},
-        {"having": "num > 1"}, {"explode": {"item": "items"}}, {"join": "inner"}, {"inputs": {}}, {"quality": "q.yaml"},
+        {"having": "num > 1"}, {"explode": {"item": "items"}}, {"join": "inner"}, {"inputs": {}},
         {"aggregates": {"a": {"variance": "v"}}}, {"aggregates": {"a": {"top": {"of": "v", "count": 3}}}},
         {"aggregates": {"a": {"approx_count_distinct": "v"}}}, {"aggregates": {"a": {"any": "v"}}},
     ],

@@ -10,8 +10,8 @@ from hypothesis import given
 
 from tests.laws.strategies import triggers
 from windrow.spec.closing import Moment, can_close, check_loses_nothing, earliest_finish, earliest_ready
+from windrow.spec.documents import load_yaml
 from windrow.spec.errors import NotInThisVersion, SpecError
-from windrow.spec.pipelines import load_yaml
 from windrow.spec.times import DAY, HOUR, MINUTE, SECOND
 from windrow.spec.triggers import (
     DEFAULT_TRIGGER,

@@ -12,9 +12,11 @@ from windrow.cli.check import check
 from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly
 from windrow.cli.plan import plan
 from windrow.cli.reconcile import reconcile
+from windrow.cli.report import report
 from windrow.cli.run import run
 from windrow.cli.show import show
 from windrow.cli.status import status
+from windrow.cli.step import step
 
 app = typer.Typer(
     name="windrow",
@@ -25,8 +27,9 @@ app = typer.Typer(
     help="Windows, triggers and exact corrections for lakehouse pipelines on Spark and Delta.",
     epilog="Exit codes: 0 it worked; 1 it ran, and the answer is no or it failed; 2 a wrong file or option.",
 )
-for _command in (plan, run, backfill, reconcile, status, show, check):
+for _command in (plan, run, backfill, reconcile, status, report, show, check):
     app.command()(_command)
+app.command(hidden=True)(step)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 
 from windrow.spec.errors import SpecError
+from windrow.spec.judgements import GateFailed
 
 FAILED = 1
 """It ran, and the answer is no; or it could not go on."""
@@ -29,6 +30,8 @@ def shown_plainly(error: Exception) -> str:
     """The error in words, in one paragraph."""
     if isinstance(error, SpecError):
         return f"windrow: {error}"
+    if isinstance(error, GateFailed):
+        return f"windrow: {error}. Nothing was published. Hint: windrow report shows every expectation with its figure"
     other = _other_writer(error)
     if other is not None:
         return (

@@ -47,6 +47,9 @@ class CompiledWindows(Protocol):
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:
         """The bounds of the last window that starts before a time, or None for the window of all time."""
 
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """From the start of the first window that starts in [start, end) to the end of the last; None without one."""
+
     def bucket(self, start: Column) -> Column:
         """The coarse partition of window time that a window belongs to."""
 
@@ -139,6 +142,11 @@ class AlignedWindows:
         start = (time - 1 - self.offset) // self.period * self.period + self.offset
         return start, start + self.size
 
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        first = -((self.offset - start) // self.period) * self.period + self.offset
+        last = (end - 1 - self.offset) // self.period * self.period + self.offset
+        return (first, last + self.size) if first <= last else None
+
     def bucket(self, start: Column) -> Column:
         return sql.div(floor_to(start, self.bucket_size, 0), self.bucket_size)
 
@@ -174,6 +182,9 @@ class GlobalWindows:
         return INFINITY
 
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:
+        return MINUS_INFINITY, INFINITY
+
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
         return MINUS_INFINITY, INFINITY
 
     def bucket(self, start: Column) -> Column:

@@ -1,59 +1,41 @@
-"""A backfill recomputes windows from raw and commits what differs, as changes with retractions.
+"""A backfill: windows recomputed from raw, judged where nobody sees them, and then published. SEMANTICS section 11.
 
-Rule: SEMANTICS section 11.
+    land -> gate on the rows -> compute into staging -> gate on the staged windows -> publish
+
+Each step sees to what must be before it, and records what it found, so that any of them can be run alone, killed, and
+run again, also while its first try still runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
+from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.cells import EXPIRED, OPENED, PANES, STATE
-from windrow.compile.columns import CELL
-from windrow.compile.panes import BACKFILL, LATE, ON_TIME, PaneColumns, pane_struct
-from windrow.compile.sql import (
-    Column,
-    array,
-    call,
-    case,
-    coalesce,
-    col,
-    empty_array,
-    lit,
-    null,
-    struct,
-    when,
-)
-from windrow.compile.stage import CompiledStage
-from windrow.engine.clock import StageClock
-from windrow.engine.final import differing, final_values, starting_in
-from windrow.engine.frames import group, select
-from windrow.run.advance import StageRunner
+from windrow.compile import envelope
+from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
+from windrow.compile.panes import as_timestamp
+from windrow.compile.sql import Column, bigint, call, col
+from windrow.engine.batch import survey_rows
+from windrow.engine.frames import group, select, where, with_column
+from windrow.engine.held import Held
+from windrow.quality.gate import judge
 from windrow.run.points import point
+from windrow.run.recompute import BackfillResult, commit, prepare, raw_step_of, recomputed
 from windrow.run.work import ATTEMPTS, PipelineWork, StageWork
 from windrow.spec.errors import SpecError
+from windrow.spec.judgements import GateFailed, GateResult
 from windrow.spec.pipelines import Pipeline
-from windrow.spec.times import MINUS_INFINITY, format_time
-from windrow.store.control import Control, Interval
-from windrow.store.results import shown, standing_panes
+from windrow.spec.times import format_time
+from windrow.store.audits import Audits
+from windrow.store.raw import Raw
+from windrow.store.staging import Staged, Staging
 from windrow.store.steps import StepTaken
 
-
-@dataclass(frozen=True)
-class BackfillResult:
-    """What a backfill of one stage did: windows recomputed, and how many were inserted, changed and withdrawn.
-
-    `tick` is the step of its commit, None where there was no difference or it was a dry run.
-    """
-
-    stage: str
-    windows: int
-    inserted: int
-    changed: int
-    withdrawn: int
-    tick: int | None
+T = TypeVar("T")
 
 
 def backfill(
@@ -67,200 +49,225 @@ def backfill(
     """Recompute the windows that start in [start, end) and commit the differences, one step a stage.
 
     Times are microseconds. A window that is open in a stream is the stream's: an interval that holds one is refused.
-    Errors: SpecError.
+    Where the pipeline has quality suites nothing is committed before its gates have passed; a dry run has no gates.
+    Errors: SpecError, GateFailed.
     """
-    if start >= end:
-        raise SpecError("--to", "must be after --from", format_time(end))
     if stage is not None:
         pipeline.stage(stage)
     work = PipelineWork.open(pipeline, spark)
-    chosen = [item for item in work.stages if stage in (None, item.name)]
-    return [_with_retries(lambda item=item: backfill_stage(work, item, start, end, dry_run)) for item in chosen]  # type: ignore[misc]
+    made = Backfill(work, f"backfill {uuid4().hex}", start, end, stage)
+    if work.suites and not dry_run:
+        return made.publish()
+    return [_with_retries(lambda item=item: made.at_once(item, dry_run)) for item in made.stages]  # type: ignore[misc]
 
 
-def _with_retries(attempt: Callable[[], BackfillResult]) -> BackfillResult:
+@dataclass
+class Backfill:
+    """One run over the windows that start in [start, end). `run` names it in the audits and the staging area."""
+
+    work: PipelineWork
+    run: str
+    start: int
+    end: int
+    stage: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.start >= self.end:
+            raise SpecError("--to", "must be after --from", format_time(self.end))
+
+    @property
+    def stages(self) -> list[StageWork]:
+        return [item for item in self.work.stages if self.stage in (None, item.name)]
+
+    @property
+    def audits(self) -> Audits:
+        return Audits.of(self.work.lake)
+
+    def at_once(self, item: StageWork, dry_run: bool) -> BackfillResult:
+        """Recompute and commit a stage without gates. Errors: StepTaken when another has committed meanwhile."""
+        raw_step = prepare(self.work, item, self.start, self.end)
+        if raw_step == 0:
+            return BackfillResult(item.name, 0, 0, 0, 0, None)
+        batch = recomputed(self.work, item, self.start, self.end, raw_step)
+        return commit(self.work, item, self.start, self.end, batch, raw_step, dry_run)
+
+    # ---------------------------------------------------------------- the steps
+
+    def land(self) -> None:
+        """Land all that is there, by the pipeline's one landing query for each source."""
+        for landing, projection in zip(self.work.landings, self.work.sources, strict=True):
+            before = landing.raw.last_step(self.work.spark)
+            landing.run()
+            projection.project()
+            after = landing.raw.last_step(self.work.spark)
+            self._record("land", landing.source.name, self._landed(landing.raw, before, after))
+
+    def gate_rows(self) -> list[GateResult]:
+        """Judge the rows of the interval's windows by the suite of their source. Errors: GateFailed."""
+        read = {item.runner.source.name: raw_step_of(self.work, item) for item in self.stages}
+        return _passed([result for name, step in read.items() for result in self._gated_rows(name, step)])
+
+    def compute(self) -> None:
+        """Recompute every stage into its staging area, behind the gate on its rows. Errors: GateFailed."""
+        for item in self.stages:
+            _with_retries(lambda item=item: self._staged(item, fresh=True))  # type: ignore[misc]
+
+    def gate_results(self) -> list[GateResult]:
+        """Judge the staged windows by the suite of each stage. Errors: GateFailed."""
+        results = []
+        for item in self.stages:
+            staged = _with_retries(lambda item=item: self._staged(item))  # type: ignore[misc]
+            results += self._gated_results(item, staged)
+        return _passed(results)
+
+    def publish(self) -> list[BackfillResult]:
+        """Commit what was staged and judged, and bring the tables up.
+
+        Where the journal has moved on since the windows were staged they are computed and judged again. Errors:
+        GateFailed.
+        """
+        return [_with_retries(lambda item=item: self._published(item)) for item in self.stages]  # type: ignore[misc]
+
+    # ---------------------------------------------------------------- what each of them needs
+
+    def _staged(self, item: StageWork, fresh: bool = False) -> Staged | None:
+        """What stands in the staging area, computed where there is nothing, where it is out of date, or afresh.
+
+        None where nothing has landed. Errors: GateFailed of the rows.
+        """
+        work = self.work
+        raw_step = prepare(work, item, self.start, self.end)
+        if raw_step == 0:
+            return None
+        tick = 0 if item.runner.last is None else item.runner.last.tick
+        staging = Staging.of(work.lake, self.run, item.name)
+        staged = staging.last(work.spark)
+        if staged is not None and not fresh and (staged.tick == tick or self._is_published(item, staging)):
+            return staged
+        _passed(self._gated_rows(item.runner.source.name, raw_step))
+        batch = recomputed(work, item, self.start, self.end, raw_step)
+        staged = staging.write(batch, tick, raw_step)
+        point("backfill:after_staging")
+        self._record("rows", item.name, self._counted(item, raw_step))
+        return staged
+
+    def _is_published(self, item: StageWork, staging: Staging) -> bool:
+        """Whether the stage shows what is staged already: the run was killed behind its commit."""
+        batch = staging.read(self.work.spark)
+        result = commit(self.work, item, self.start, self.end, batch, 0, dry_run=True)
+        return result.inserted + result.changed + result.withdrawn == 0
+
+    def _gated_rows(self, source: str, raw_step: int) -> list[GateResult]:
+        """The rows of the interval's windows that could be read and dated: those that were rejected count as well."""
+
+        def rows() -> DataFrame:
+            low, high = self._span(source)
+            at, reason = col(envelope.EVENT_TIME), col(envelope.REASON)
+            inside = at.between(bigint(low), bigint(high - 1)) & (reason.is_null() | (reason == "rejected"))
+            landed = self.work.raws[source].rows(self.work.spark, 0, raw_step)
+            return where(landed, inside).drop(*envelope.ENVELOPE)
+
+        return self._gated(source, raw_step, rows) if raw_step > 0 else []
+
+    def _gated_results(self, item: StageWork, staged: Staged | None) -> list[GateResult]:
+        """The staged windows, as the stage would show them."""
+        if staged is None:
+            return []
+        staging = Staging.of(self.work.lake, self.run, item.name)
+        return self._gated(item.name, staged.step, lambda: results(item, staging.read(self.work.spark)))
+
+    def _gated(self, subject: str, version: int, rows: Callable[[], DataFrame]) -> list[GateResult]:
+        """The judgement of a suite on rows of that version, made unless this run has made it; none without a suite."""
+        suite = self.work.suites.get(subject)
+        if suite is None:
+            return []
+        judged = {"version": version, "suite": suite.to_list()}
+        found = self.audits.of_run(self.work.spark, self.run).get(("gate", subject))
+        if found is not None and judged == {name: found[name] for name in judged}:
+            return [GateResult.from_mapping(found)]
+        result = judge(subject, rows(), suite)
+        self._record("gate", subject, {**result.to_mapping(), **judged})
+        return [result]
+
+    def _published(self, item: StageWork) -> BackfillResult:
+        staged = self._staged(item)
+        if staged is None:
+            return BackfillResult(item.name, 0, 0, 0, 0, None)
+        _passed(self._gated_results(item, staged))
+        staging = Staging.of(self.work.lake, self.run, item.name)
+        result = commit(self.work, item, self.start, self.end, staging.read(self.work.spark), staged.raw_step)
+        kinds = {"inserted": result.inserted, "changed": result.changed, "withdrawn": result.withdrawn}
+        if result.tick is not None or ("publish", item.name) not in self.audits.of_run(self.work.spark, self.run):
+            self._record("publish", item.name, {"windows": result.windows, **kinds, "tick": result.tick})
+        staging.log.location.remove(self.work.spark)
+        return result
+
+    def _span(self, source: str) -> tuple[int, int]:
+        """The event times of the interval's windows, over all stages that read the source."""
+        spans = [
+            span
+            for item in self.stages
+            if item.runner.source.name == source
+            for span in [item.runner.stage.windows.span(self.start, self.end)]
+            if span is not None
+        ]
+        lows, highs = zip(*spans or [(self.start, self.end)], strict=True)
+        return min(lows), max(highs)
+
+    # ---------------------------------------------------------------- what is recorded
+
+    def _record(self, step: str, subject: str, found: dict[str, object]) -> None:
+        self.audits.record(self.work.spark, self.run, step, subject, found)
+
+    def _landed(self, raw: Raw, after: int, until: int) -> dict[str, object]:
+        """How many rows these landing steps hold, by the reason why they are dead; those that live have none."""
+        counted: dict[str, int] = {}
+        if after < until:
+            counts = group(raw.rows(self.work.spark, after, until), (envelope.REASON,), {"n": call("count", 1)})
+            counted = {row[envelope.REASON] or "": row["n"] for row in counts.collect()}
+        read = raw.rows(self.work.spark, after, until).count() if counted else 0
+        return {"after": after, "until": until, "read": read, "rows": counted}
+
+    def _counted(self, item: StageWork, raw_step: int) -> dict[str, object]:
+        """Where the rows went that fall into the interval's windows."""
+        span = item.runner.stage.windows.span(self.start, self.end)
+        if span is None:
+            return {}
+        rows = item.runner.raw.rows(self.work.spark, 0, raw_step)
+        inside = where(rows, col(envelope.EVENT_TIME).between(bigint(span[0]), bigint(span[1] - 1)))
+        survey = survey_rows(item.runner.stage, inside, Held())
+        counted = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned")
+        return {name: getattr(survey, name) for name in counted}
+
+
+def results(item: StageWork, staged: DataFrame) -> DataFrame:
+    """Recomputed windows with the columns that a stage's suite knows: keys, bounds, aggregates and derived ones."""
+    stage = item.runner.stage.stage
+    frame = select(
+        staged,
+        {
+            **{name: col(KEY, name) for name in stage.keys},
+            "window_start": as_timestamp(col(WINDOW_START)),
+            "window_end": as_timestamp(col(WINDOW_END)),
+            **{name: col(f"v_{name}") for name in stage.aggregates},
+        },
+    )
+    for name, expression in stage.derive.items():
+        frame = with_column(frame, name, Column(expression.value_sql))
+    return frame
+
+
+def _passed(results: list[GateResult]) -> list[GateResult]:
+    stopping = tuple(result for result in results if result.stops)
+    if stopping:
+        raise GateFailed(stopping)
+    return results
+
+
+def _with_retries(attempt: Callable[[], T]) -> T:
     for _ in range(ATTEMPTS - 1):
         try:
             return attempt()
         except StepTaken:
             continue
     return attempt()
-
-
-def backfill_stage(work: PipelineWork, item: StageWork, start: int, end: int, dry_run: bool) -> BackfillResult:
-    """Backfill one stage. Errors: StepTaken when another has committed meanwhile, SpecError for an open window."""
-    runner, journal, spark = item.runner, item.runner.journal, work.spark
-    runner.last = journal.last(spark)
-    item.catch_up()
-    item.project()
-    _check_expired(runner.stage, runner.clock, has_stream(runner.last), start, end)
-    _check_reached(runner, start, end)
-    raw_step = runner.upstream_step if has_stream(runner.last) else work.raw_step(runner.source)
-    if raw_step == 0:
-        return BackfillResult(item.name, 0, 0, 0, 0, None)
-    batch = starting_in(final_values(runner.stage, runner.raw.rows(spark, 0, raw_step)), start, end)
-    if runner.last is None and not dry_run:
-        return _first(item, batch, _control(None, start, end, raw_step))
-    stream = starting_in(shown(spark, work.lake, journal), start, end)
-    changes = differing(runner.stage, stream, batch).persist()
-    try:
-        kinds = _count(changes)
-        result = BackfillResult(item.name, batch.count(), *kinds, None)
-        if sum(kinds) == 0 or dry_run:
-            return result
-        rows = _with_gone(runner.stage, changes, standing_panes(spark, work.lake, journal))
-        transitions = _transitions(runner.stage, rows, runner.last)
-        control = _control(runner.last, start, end, raw_step)
-        point("backfill:before_journal")
-        journal.commit(spark, control, transitions, [])
-        point("backfill:after_journal")
-    finally:
-        changes.unpersist()
-    runner.last = control
-    item.ticked(control)
-    item.project()
-    return BackfillResult(item.name, result.windows, *kinds, control.tick)
-
-
-def _first(item: StageWork, batch: DataFrame, control: Control) -> BackfillResult:
-    """The first tick of a stage: nothing is there to compare with, so every window is inserted."""
-    runner = item.runner
-    stage = runner.stage
-    columns = {
-        "batch": struct(**{name: col(f"v_{name}") for name in stage.aggregates}),
-        "gone": null(_gone_type(stage)),
-    }
-    rows = select(batch, {**{name: col(name) for name in CELL}, **columns})
-    point("backfill:before_journal")
-    runner.journal.commit(runner.spark, control, _transitions(stage, rows, None), [])
-    point("backfill:after_journal")
-    runner.last = control
-    item.ticked(control)
-    panes = item.project()[control.tick].panes
-    return BackfillResult(item.name, panes, panes, 0, 0, control.tick)
-
-
-def has_stream(last: Control | None) -> bool:
-    """Whether a stream has consumed anything."""
-    return last is not None and last.upstream_step > 0
-
-
-def _check_expired(stage: CompiledStage, clock: StageClock, streams: bool, start: int, end: int) -> None:
-    """Refuse an interval that holds a window which is open in the stream, and name it."""
-    if not streams:
-        return
-    last = stage.windows.greatest_start_before(end)
-    is_global = stage.stage.window.IS_GLOBAL
-    if last is None or (last[0] < start and not is_global) or last[1] <= clock.expired_end:
-        return
-    hint = "take an earlier --to, or drain the stream"
-    if clock.expired_end != MINUS_INFINITY:
-        hint = f"windows that end at or before {format_time(clock.expired_end)} have expired; " + hint
-    window = f"[{format_time(last[0])}, {format_time(last[1])})"
-    raise SpecError(f"stages.{stage.stage.name}", f"window {window} is open in the stream, which owns it", None, hint)
-
-
-def _check_reached(runner: StageRunner, start: int, end: int) -> None:
-    """Refuse windows that an earlier backfill has made from rows which the stream has not reached yet.
-
-    The stream will skip those rows: computed up to its place only, the windows would lose them.
-    """
-    last = runner.last
-    if not has_stream(last) or last is None:
-        return
-    is_global = runner.stage.stage.window.IS_GLOBAL
-    made = [i.raw_step for i in last.backfilled if is_global or (i.start < end and start < i.end)]
-    if max(made, default=0) > last.upstream_step:
-        raise SpecError(
-            f"stages.{runner.stage.stage.name}",
-            "an earlier backfill has read further than the stream",
-            f"landing step {max(made)}, and the stream is at {last.upstream_step}",
-            "run the stream until it has passed that step",
-        )
-
-
-def _count(changes: DataFrame) -> tuple[int, int, int]:
-    inserted, withdrawn = col("stream").is_null(), col("batch").is_null()
-    row = group(
-        changes,
-        (),
-        {
-            "inserted": call("count_if", inserted),
-            "changed": call("count_if", ~inserted & ~withdrawn),
-            "withdrawn": call("count_if", withdrawn),
-        },
-    ).collect()[0]
-    return row["inserted"], row["changed"], row["withdrawn"]
-
-
-def _control(last: Control | None, start: int, end: int, raw_step: int) -> Control:
-    tick = 1 if last is None else last.tick + 1
-    clock = StageClock() if last is None else last.clock
-    before = () if last is None else last.backfilled
-    return Control(
-        tick=tick,
-        kind="backfill",
-        upstream_step=0 if last is None else last.upstream_step,
-        watermark_before=clock.watermark,
-        clock=clock,
-        backfilled=(*before, Interval(start, end, raw_step, tick)),
-    )
-
-
-def _with_gone(stage: CompiledStage, changes: DataFrame, standing: DataFrame) -> DataFrame:
-    """The windows that differ, with `gone`: the withdrawals of the panes that stand in each, by index."""
-    withdrawn = pane_struct(
-        PaneColumns(
-            change=lit("delete"), weight=-1, timing=col("timing"), pane_index=col("pane_index"),
-            on_time_index=col("on_time_index"), is_last=col("is_last"), trigger=col("trigger"),
-            percentile=col("watermark_percentile"), values={name: col(f"v_{name}") for name in stage.aggregates},
-        )
-    )  # fmt: skip
-    touched = standing.join(changes.select(*CELL), on=list(CELL), how="left_semi")
-    gone = group(touched, CELL, {"gone": call("array_sort", call("collect_list", _ordered(withdrawn)))})
-    return changes.join(gone, on=list(CELL), how="left")
-
-
-def _gone_type(stage: CompiledStage) -> str:
-    return f"array<struct<index: int, pane: {stage.cells.pane_type}>>"
-
-
-def _transitions(stage: CompiledStage, rows: DataFrame, last: Control | None) -> DataFrame:
-    """Withdraw what stands in each window, and insert what is right."""
-    inserted = _inserted(stage, last)
-    gone_panes = coalesce(col("gone", "pane"), empty_array(stage.cells.pane_type))
-    panes = case((col("batch").is_null(), gone_panes), otherwise=call("concat", gone_panes, array(inserted)))
-    return select(
-        rows,
-        {
-            **{name: col(name) for name in CELL},
-            STATE: null(stage.cells.state_type),
-            PANES: panes,
-            EXPIRED: lit(True),
-            OPENED: lit(True),
-        },
-    )
-
-
-def _ordered(pane: Column) -> Column:
-    return Column(f"named_struct('index', pane_index, 'pane', {pane.text})")
-
-
-def _inserted(stage: CompiledStage, last: Control | None) -> Column:
-    """The pane of the recomputed window: the index goes on, and it is late where a pane was there before."""
-    index = coalesce(Column("(element_at(gone, -1).index + 1)"), 0)
-    on_time = Column("element_at(gone, -1).pane.on_time_index")
-    late = has_stream(last)
-    return pane_struct(
-        PaneColumns(
-            change=lit("insert"),
-            weight=1,
-            timing=lit(LATE) if late else when(col("gone").is_null(), ON_TIME, LATE),
-            pane_index=index,
-            on_time_index=coalesce(on_time + 1, 0),
-            is_last=lit(True),
-            trigger=lit(BACKFILL),
-            percentile=null("int"),
-            values={name: col("batch", name) for name in stage.aggregates},
-        )
-    )

@@ -18,6 +18,7 @@ from windrow.compile.envelope import OFFSET
 from windrow.run.points import point
 from windrow.sources.files import read_files
 from windrow.sources.verdicts import landed
+from windrow.spec.expectations import Expectation
 from windrow.spec.sources import Source
 from windrow.store.location import Lake
 from windrow.store.raw import Raw
@@ -30,12 +31,13 @@ def clock_micros() -> int:
 
 @dataclass
 class Landing:
-    """The landing of one source into a lake."""
+    """The landing of one source into a lake. `rules` judge each row: those of its suite that say so."""
 
     spark: SparkSession
     source: Source
     lake: Lake
     clock: Callable[[], int] = clock_micros
+    rules: tuple[Expectation, ...] = ()
     raw: Raw = field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,7 +68,7 @@ class Landing:
         if notes["others_until"]:
             batch = batch.join(self.raw.files(spark, notes["others_until"]), on=OFFSET, how="left_anti")
         point("landing:before_raw")
-        self.raw.log.append(landed(self.source, batch, step, self.clock()), step, notes)
+        self.raw.log.append(landed(self.source, batch, step, self.clock(), self.rules), step, notes)
         point("landing:after_raw")
 
 

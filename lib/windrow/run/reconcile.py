@@ -12,7 +12,7 @@ from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.sql import all_of, bigint, call, col
 from windrow.engine.final import PAIR, differing, final_values, pairs, starting_in
 from windrow.engine.frames import group, select, where
-from windrow.run.backfill import has_stream
+from windrow.run.recompute import has_stream
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import INFINITY, MINUS_INFINITY

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from windrow.run.judging import judge_expired
 from windrow.run.landing import clock_micros
 from windrow.run.pace import Pace
 from windrow.run.work import PipelineWork, StageWork
@@ -69,7 +70,8 @@ def run(
 
     `once` takes what is there and returns; `drain` then moves the watermark to +infinity, so that all windows fire and
     expire. Otherwise it goes on, with a look every `every` seconds, until `stop` is set: it then ends after the tick.
-    Errors: SpecError, StepTaken when a second stream is at work.
+    Where a stage has a quality suite it judges the windows that expire, after the tables have been brought up.
+    Errors: SpecError, StepTaken when a second stream is at work, GateFailed.
     """
     stop = stop or threading.Event()
     stream = Stream(PipelineWork.open(pipeline, spark, from_start, clock), clock, watch, stop)
@@ -121,12 +123,14 @@ class Stream:
         for stage in self.work.stages:
             self._ticked(stage, stage.tick(lambda stage=stage: stage.runner.pass_time(began)))  # type: ignore[misc]
         self._project(self.work.stages)
+        self._judge()
 
     def drain(self) -> None:
         """Move the watermark of every stage to +infinity."""
         for stage in self.work.stages:
             self._ticked(stage, stage.tick(stage.runner.drain))
         self._project(self.work.stages)
+        self._judge()
 
     def _advance_all(self) -> bool:
         """One tick for every stage that is behind; whether there was one."""
@@ -146,6 +150,11 @@ class Stream:
     def _project_meanwhile(self) -> None:
         """Bring tables up before the head is reached; those of another generation are replaced there only."""
         self._project([stage for stage in self.work.stages if not stage.projections.is_rebuilt])
+
+    def _judge(self) -> None:
+        """The gates of the stages, over what has expired. Errors: GateFailed."""
+        for stage in self.work.stages:
+            judge_expired(self.work, stage)
 
     def _ticked(self, stage: StageWork, control: Control | None, head: int | None = None) -> bool:
         if control is None:

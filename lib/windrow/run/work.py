@@ -14,8 +14,10 @@ from windrow.run.points import point
 from windrow.run.rows import row_schema
 from windrow.run.session import working_session
 from windrow.spec.errors import SpecError
+from windrow.spec.loading import suites_of
 from windrow.spec.meaning import changes, meaning_of
 from windrow.spec.pipelines import Pipeline
+from windrow.spec.quality import Suite
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
 from windrow.store.control import Control
@@ -107,6 +109,7 @@ class PipelineWork:
     raws: dict[str, Raw]
     sources: list[SourceProjections]
     stages: list[StageWork]
+    suites: dict[str, Suite]
 
     @classmethod
     def open(
@@ -117,18 +120,20 @@ class PipelineWork:
         clock: Callable[[], int] = clock_micros,
     ) -> PipelineWork:
         """Open every stage in its current generation. Errors: SpecError where a stage means something else now."""
+        suites = suites_of(pipeline)
         session, lake = working_session(spark), Lake.of(pipeline.lake)
         generations = Generations.of(lake)
         known = generations.all(session)
         raws = {source.name: Raw.of(lake, source.name) for source in pipeline.sources}
-        landings = [Landing(session, source, lake, clock) for source in pipeline.sources]
+        rules = {name: suite.row_rules for name, suite in suites.items()}
+        landings = [Landing(session, s, lake, clock, rules.get(s.name, ())) for s in pipeline.sources]
         stages = []
         for stage in pipeline.stages:
             source = pipeline.source_of(stage)
             number = _generation(session, generations, known.get(stage.name), stage, source, from_start)
             stages.append(_stage_work(session, lake, stage, source, raws[source.name], number))
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
-        return cls(session, pipeline, lake, landings, raws, sources, stages)
+        return cls(session, pipeline, lake, landings, raws, sources, stages, suites)
 
     def raw_step(self, source: Source) -> int:
         """The newest landing step of a source."""

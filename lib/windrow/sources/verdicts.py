@@ -8,20 +8,28 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
-from windrow.compile.sql import Column, bigint, call, coalesce, col, null, when
+from windrow.compile.row_rules import broken_names, is_broken
+from windrow.compile.sql import Column, Value, bigint, call, coalesce, col, null, when
 from windrow.engine.frames import apply, over
 from windrow.sources.times import micros
+from windrow.spec.expectations import Expectation
 from windrow.spec.sources import Source
 
 
-def landed(source: Source, rows: DataFrame, step: int, clock: int) -> DataFrame:
-    """Rows as `raw` holds them. `clock` is the arrival time of rows that have none of their own, in microseconds."""
+def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[Expectation, ...] = ()) -> DataFrame:
+    """Rows as `raw` holds them. `clock` is the arrival time of rows that have none of their own, in microseconds.
+
+    `rules` are the expectations of the source's suite that judge each row.
+    """
     arrival = bigint(clock) if source.arrival_time is None else _time(source, "arrival_time")
     event_time = col(envelope.ARRIVAL_TIME) if source.event_time is None else _time(source, "event_time")
     partition = null("string") if source.partition is None else col(source.partition).cast("string")
     chain = over(rows).with_columns({envelope.ARRIVAL_TIME: arrival})
     chain = chain.with_columns({envelope.EVENT_TIME: event_time, envelope.PARTITION: partition})
-    chain = chain.with_columns({envelope.REASON: _reason(source), envelope.RULE: _rule(source)})
+    verdicts = _verdicts(source, rules)
+    reason = coalesce(*[when(broken, name) for broken, name, _ in verdicts])
+    rule = coalesce(*[when(broken, words) for broken, _, words in verdicts])
+    chain = chain.with_columns({envelope.REASON: reason, envelope.RULE: rule})
     chain = chain.with_columns({envelope.STEP: bigint(step), envelope.ROW: call("monotonically_increasing_id")})
     return apply(chain.only((*envelope.ENVELOPE, *source.schema)), rows)
 
@@ -31,9 +39,12 @@ def _time(source: Source, field: str) -> Column:
     return micros(column, source.schema[column.column])
 
 
-def _verdicts(source: Source) -> list[tuple[Column, str, str]]:
+def _verdicts(source: Source, rules: tuple[Expectation, ...]) -> list[tuple[Column, str, Value]]:
     """Condition, reason and rule, in the order in which the first that holds counts."""
-    verdicts = [(col(envelope.RAW).is_not_null(), "unreadable", f"a row of {source.schema.ddl}")]
+    verdicts: list[tuple[Column, str, Value]] = []
+    verdicts.append((col(envelope.RAW).is_not_null(), "unreadable", f"a row of {source.schema.ddl}"))
+    if rules:
+        verdicts.append((is_broken(rules, source.schema), "rejected", broken_names(rules, source.schema)))
     if source.arrival_time is not None:
         column = source.arrival_time
         rule = f"{column.column} is an arrival time ({column.format})"
@@ -47,11 +58,3 @@ def _verdicts(source: Source) -> list[tuple[Column, str, str]]:
         rule = f"the event time is at most {source.watermark.max_future} us after the arrival"
         verdicts.append((col(envelope.EVENT_TIME) > latest, "future_timestamp", rule))
     return verdicts
-
-
-def _reason(source: Source) -> Column:
-    return coalesce(*[when(broken, reason) for broken, reason, _ in _verdicts(source)])
-
-
-def _rule(source: Source) -> Column:
-    return coalesce(*[when(broken, rule) for broken, _, rule in _verdicts(source)])

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields import EXPRESSION, Kind, Spec, located, of, unknown_name
+from windrow.spec.fields import Kind, Spec, located, of, unknown_name
+from windrow.spec.kinds import EXPRESSION
 
 
 class Aggregate(Spec):

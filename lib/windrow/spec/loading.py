@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from windrow.spec.errors import SpecError
+from windrow.spec.fields import located
 from windrow.spec.pipelines import Pipeline
+from windrow.spec.quality import Suite
 from windrow.spec.sources import Source, resolve_environment
+from windrow.spec.stages import Stage
 
 
 def load(path: str | Path, settings: Mapping[str, str] | None = None, project: str | Path | None = None) -> Pipeline:
@@ -18,19 +21,46 @@ def load(path: str | Path, settings: Mapping[str, str] | None = None, project: s
     of the file as well as those in it; without it they start where the process does.
     """
     if project is None:
-        return Pipeline.from_yaml(path, settings)
-    return starting_from(Pipeline.from_yaml(Path(project) / path, settings), project)
+        pipeline = Pipeline.from_yaml(path, settings)
+    else:
+        pipeline = starting_from(Pipeline.from_yaml(Path(project) / path, settings), project)
+    suites_of(pipeline)
+    return pipeline
 
 
 def starting_from(pipeline: Pipeline, folder: str | Path) -> Pipeline:
-    """The same pipeline with its relative paths, of the lake and of files, under that folder. URIs stay as they are."""
+    """The same pipeline with its relative paths under that folder: lake, files and suites. URIs stay as they are."""
     root = Path(folder).resolve()
     sources = tuple(_source(source, root) for source in pipeline.sources)
-    return replace(pipeline, lake=_under(root, pipeline.lake), sources=sources)
+    stages = tuple(replace(stage, quality=_quality(stage, root)) for stage in pipeline.stages)
+    return replace(pipeline, lake=_under(root, pipeline.lake), sources=sources, stages=stages)
+
+
+def suites_of(pipeline: Pipeline) -> dict[str, Suite]:
+    """The quality suites of a pipeline's sources and stages, by their names. Errors: SpecError with file and place."""
+    suites: dict[str, Suite] = {}
+    owners: list[Source | Stage] = [*pipeline.sources, *pipeline.stages]
+    for owner in owners:
+        if owner.quality is not None:
+            path = resolve_environment(owner.quality)
+            suite = suites[owner.name] = Suite.from_yaml(path)
+            located(f"{path}:", _checked_against(owner), suite)
+    return suites
+
+
+def _checked_against(owner: Source | Stage) -> Callable[[Suite], None]:
+    if isinstance(owner, Source):
+        return lambda suite: suite.check_source(owner.schema)
+    return lambda suite: suite.check_stage((*owner.keys, "window_start", "window_end", *owner.result_columns))
 
 
 def _source(source: Source, root: Path) -> Source:
-    return replace(source, files=replace(source.files, path=_under(root, source.files.path)))
+    files = replace(source.files, path=_under(root, source.files.path))
+    return replace(source, files=files, quality=_quality(source, root))
+
+
+def _quality(owner: Source | Stage, root: Path) -> str | None:
+    return None if owner.quality is None else _under(root, owner.quality)
 
 
 def _under(root: Path, text: str) -> str:

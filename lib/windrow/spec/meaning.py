@@ -1,6 +1,6 @@
 """What a stage means: the part of a specification whose change makes another result, and what a change was.
 
-Names of files, limits and a larger allowed lateness are not part of it: they carry on.
+Names of files, limits, quality suites and a larger allowed lateness are not part of it: they carry on.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
 from windrow.spec.times import parse_duration
 
-_NOT_MEANING_OF_STAGE = ("max_versions_per_tick",)
-_NOT_MEANING_OF_SOURCE = ("files",)
+_NOT_MEANING_OF_STAGE = ("max_versions_per_tick", "quality")
+_NOT_MEANING_OF_SOURCE = ("files", "quality")
 
 
 def meaning_of(stage: Stage, source: Source) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from enum import StrEnum
 from typing import Any
 
 from windrow.spec.errors import SpecError
-from windrow.spec.fields import FLAG, NAME, POSITIVE_INTEGER, TEXT, ZONE, Kind, Spec, choice, nested, of
+from windrow.spec.fields import Kind, Spec, of
+from windrow.spec.kinds import FLAG, NAME, POSITIVE_INTEGER, TEXT, ZONE, choice, nested
 from windrow.spec.schemas import SCHEMA, Schema
 from windrow.spec.watermarks import Watermark
 
@@ -109,10 +110,11 @@ class Source(Spec):
 
     `event_time` is a column, or None for the arrival time (`now` in YAML). `arrival_time` is a column, for a history
     that is replayed as it happened, or None for the clock at landing. `partition` is the column whose values are the
-    source partitions of the watermark; without one there is a single partition.
+    source partitions of the watermark; without one there is a single partition. `quality` is the path of the file with
+    the expectations on its rows.
     """
 
-    YAML_LATER = frozenset({"kafka", "delta", "rate", "weight", "quality", "unknown"})
+    YAML_LATER = frozenset({"kafka", "delta", "rate", "weight", "unknown"})
 
     name: str = field(metadata=of(NAME))
     files: Files = field(metadata=of(nested(Files)))
@@ -121,6 +123,7 @@ class Source(Spec):
     watermark: Watermark = field(metadata=of(nested(Watermark)))
     arrival_time: TimeColumn | None = field(default=None, metadata=of(nested(TimeColumn)))
     partition: str | None = field(default=None, metadata=of(NAME))
+    quality: str | None = field(default=None, metadata=of(TEXT))
 
     def validate(self) -> None:
         for place, column in self._time_columns().items():

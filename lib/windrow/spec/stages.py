@@ -14,20 +14,8 @@ from windrow.spec.aggregates import AGGREGATE, Aggregate
 from windrow.spec.closing import check_loses_nothing
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields import (
-    DURATION,
-    EXPRESSION,
-    FLAG,
-    NAME,
-    POSITIVE_INTEGER,
-    Kind,
-    Named,
-    Spec,
-    choice,
-    located,
-    mapping_of,
-    of,
-)
+from windrow.spec.fields import Kind, Named, Spec, located, of
+from windrow.spec.kinds import DURATION, EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, TEXT, choice, mapping_of
 from windrow.spec.triggers import DEFAULT_TRIGGER, TRIGGER, Trigger
 from windrow.spec.windows import WINDOW, WindowFunction
 
@@ -99,11 +87,13 @@ KEYS = Kind(_read_keys, _read_keys, _write_keys)
 class Stage(Spec):
     """One stage. All lengths are microseconds; `keys`, `select`, `aggregates` and `derive` map names to expressions.
 
+    `quality` is the path of the file with the expectations on its results.
+
     Errors: a reserved or repeated name, a trigger that loses data without `allow_closing`, a global window with the
     default trigger, an option that the accumulation does not go with.
     """
 
-    YAML_LATER = frozenset({"inputs", "join", "explode", "having", "quality"})
+    YAML_LATER = frozenset({"inputs", "join", "explode", "having"})
     YAML_HINTS = {"group_by": "keys", "key": "keys", "lateness": "allowed_lateness", "filter": "where",
                   "mode": "accumulation", "windows": "window", "aggregate": "aggregates"}  # fmt: skip
 
@@ -125,6 +115,7 @@ class Stage(Spec):
     allow_closing: bool = field(default=False, metadata=of(FLAG))
     aggregates: Named[Aggregate] = field(metadata=of(mapping_of(AGGREGATE)), kw_only=True)
     derive: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
+    quality: str | None = field(default=None, metadata=of(TEXT))
 
     def validate(self) -> None:
         self._check_names()

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from windrow.spec.documents import load_yaml_documents, read_document
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.fields import located
-from windrow.spec.pipelines import check_columns, load_yaml_documents
+from windrow.spec.pipelines import check_columns
 from windrow.spec.schemas import Schema, column_type
 from windrow.spec.sources import Files, Source
 from windrow.spec.stages import Stage
@@ -57,15 +58,7 @@ def read_transcripts(path: str | Path) -> list[Case]:
 
     A stage that cannot be built does not fail the file: its case carries the error.
     """
-    try:
-        documents = load_yaml_documents(Path(path).read_text(encoding="utf-8"))
-        return _cases(documents)
-    except OSError as error:
-        raise SpecError(f"{path}:", "cannot be read", error.strerror) from error
-    except UnicodeDecodeError as error:
-        raise SpecError(f"{path}:", "must be a text in UTF-8") from error
-    except SpecError as error:
-        raise error.within(f"{path}:") from error
+    return read_document(path, lambda text: _cases(load_yaml_documents(text)))
 
 
 _MARKS = {"case", "stage", "stages", "steps", "rejects"}

@@ -11,20 +11,8 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from windrow.spec.errors import NotInThisVersion, SpecError
-from windrow.spec.fields import (
-    PERCENTILE,
-    POSITIVE_DURATION,
-    POSITIVE_INTEGER,
-    TIME,
-    ZONE,
-    Kind,
-    Spec,
-    choice,
-    list_of,
-    located,
-    of,
-    unknown_name,
-)
+from windrow.spec.fields import Kind, Spec, located, of, unknown_name
+from windrow.spec.kinds import PERCENTILE, POSITIVE_DURATION, POSITIVE_INTEGER, TIME, ZONE, choice, list_of
 from windrow.spec.times import DAY
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from windrow.spec.errors import SpecError
-from windrow.spec.fields import DURATION, POSITIVE_DURATION, Kind, Spec, of
+from windrow.spec.fields import Kind, Spec, of
+from windrow.spec.kinds import DURATION, POSITIVE_DURATION
 
 
 def _accept_processing_time(value: object) -> bool:

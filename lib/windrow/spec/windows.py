@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
-from windrow.spec.fields import DURATION, POSITIVE_DURATION, Kind, Spec, of, unknown_name
+from windrow.spec.fields import Kind, Spec, of, unknown_name
+from windrow.spec.kinds import DURATION, POSITIVE_DURATION
 
 _SIZE_HINTS = {"length": "size", "duration": "size", "width": "size", "slide": "period", "every": "period"}
 

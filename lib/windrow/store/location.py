@@ -41,6 +41,11 @@ class Location:
     def read(self, spark: SparkSession) -> DataFrame:
         return spark.read.format("delta").load(self.path)
 
+    def remove(self, spark: SparkSession) -> None:
+        """Delete the table and its folder."""
+        path = spark._jvm.org.apache.hadoop.fs.Path(self.path)  # type: ignore[union-attr]
+        path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()).delete(path, True)
+
     def save(self, writer: DataFrameWriter) -> None:
         writer.save(self.path)
 

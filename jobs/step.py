@@ -1,0 +1,25 @@
+"""One step of a pipeline's backfill as a job for `spark-submit`, for a scheduler that runs them one after the other.
+
+    spark-submit --jars "$(ls .venv/windrow-jars/*.jar | paste -sd,)" jobs/step.py \\
+        compute conf/pipelines/flights.yaml --from 2013-01-01 --to 2013-01-02 --run monday
+
+The steps, in their order: land, gate_rows, compute, gate_results, publish, report. `--run` names the run in the audits
+and the staging area, and is the same for all of its steps. Ends with exit code 0; 3 where a gate stopped; 2 for a wrong
+file or option; 75, or what a signal gives, where the step should be tried again.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from windrow.cli import main as windrow
+from windrow.run.session import submitted_session
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the step, and end with its exit code."""
+    submitted_session("windrow step")
+    windrow(["step", *arguments])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,82 @@
+"""`windrow step`: one step of a backfill, for schedulers. It is not in the list of commands: people take `backfill`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from windrow.cli.errors import TRACE, shown_plainly
+from windrow.cli.options import Conf, File, From, Master, Project, Set, To, opened, time_of
+from windrow.cli.report import Output, write_report
+from windrow.cli.session import session
+from windrow.spec.errors import SpecError
+from windrow.spec.judgements import GateFailed
+
+GATE_STOPPED = 3
+"""Trying again would give the same."""
+TRY_AGAIN = 75
+
+
+class Step(StrEnum):
+    """The steps in their order."""
+
+    LAND = "land"
+    GATE_ROWS = "gate_rows"
+    COMPUTE = "compute"
+    GATE_RESULTS = "gate_results"
+    PUBLISH = "publish"
+    REPORT = "report"
+
+
+Run = Annotated[str, typer.Option("--run", metavar="NAME", help="The name of the run, the same for all of its steps.")]
+
+
+def step(
+    step: Annotated[Step, typer.Argument(help="Which step.", show_default=False)],
+    file: File,
+    run: Run,
+    from_: From = None,
+    to: To = None,
+    output: Output = None,
+    settings: Set = None,
+    project: Project = None,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Make one step of a backfill: land, gate_rows, compute, gate_results, publish or report.
+
+    Example: windrow step compute conf/pipelines/flights.yaml --run monday --from 2013-01-01 --to 2013-01-02
+    """
+    try:
+        _step(step, file, run, (from_, to), output, settings, project, master, conf)
+    except SpecError:
+        raise
+    except Exception as error:
+        if os.environ.get(TRACE):
+            raise
+        print(shown_plainly(error), file=sys.stderr)
+        raise typer.Exit(GATE_STOPPED if isinstance(error, GateFailed) else TRY_AGAIN) from None
+
+
+def _step(
+    step: Step, file: Path, run: str, times: tuple[str | None, str | None], output: Path | None,
+    settings: Set, project: Project, master: Master, conf: Conf,
+) -> None:  # fmt: skip
+    pipeline = opened(file, settings, project)
+    start, end = time_of("--from", times[0]), time_of("--to", times[1])
+    if start is None or end is None:
+        raise SpecError("--to" if end is None else "--from", "is missing", None, "a backfill is over [--from, --to)")
+    with session(master, conf) as spark:
+        if step is Step.REPORT:
+            typer.echo(write_report(pipeline, spark, run, start, end, output))
+            return
+        from windrow.run.backfill import Backfill
+        from windrow.run.work import PipelineWork
+
+        made = Backfill(PipelineWork.open(pipeline, spark), run, start, end)
+        getattr(made, step.value)()

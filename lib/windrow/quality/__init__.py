@@ -1,0 +1,1 @@
+"""Gates between stages: suites run by Great Expectations. May import spec, compile, engine, store and sources."""

@@ -1,0 +1,35 @@
+"""When a pipeline's backfill is scheduled, and how its Spark work is run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from windrow.spec.errors import SpecError
+from windrow.spec.fields import Spec, of
+from windrow.spec.kinds import COUNT, NAME, TEXT, TIME, ZONE, simple
+
+
+def _cron(value: Any) -> str:
+    text: str = TEXT.accept(value)
+    if len(text.split()) != 5:
+        raise SpecError("", "must be a cron expression of five fields", text, '"0 3 * * *": every day at three')
+    return text
+
+
+@dataclass(frozen=True)
+class Schedule(Spec):
+    """The schedule of a pipeline's DAG.
+
+    Each run backfills the windows that start in its data interval: from one moment of `cron` to the next, in `zone`,
+    the first one not before `start`. Its Spark work goes to Airflow's `connection`; a task that failed for another
+    reason than a gate is tried again `retries` times.
+    """
+
+    YAML_HINTS = {"schedule": "cron", "start_date": "start", "timezone": "zone", "conn_id": "connection"}
+
+    cron: str = field(metadata=of(simple(_cron)))
+    start: int = field(metadata=of(TIME))
+    zone: str = field(default="UTC", metadata=of(ZONE))
+    connection: str = field(default="spark_default", metadata=of(NAME))
+    retries: int = field(default=2, metadata=of(COUNT))

@@ -1,0 +1,87 @@
+"""Stacked bars over time, as the numbers that a drawing needs: where each piece begins and how high it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, log10
+
+from windrow.spec.times import format_time
+
+WIDTH, HEIGHT = 720, 220
+"""Of the drawing, in its own units; a page scales it."""
+LEFT, BOTTOM, TOP = 46, 26, 10
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One rectangle: which series it is of, its number, and its place."""
+
+    series: str
+    number: int
+    label: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One bar for each time (microseconds), its pieces from the bottom up in the order of `series`."""
+
+    series: Sequence[str]
+    bars: Mapping[int, Mapping[str, int]]
+    width: int = WIDTH
+    height: int = HEIGHT
+
+    @property
+    def most(self) -> int:
+        return max((sum(bar.values()) for bar in self.bars.values()), default=0)
+
+    @property
+    def top(self) -> int:
+        """The end of the axis: the next round number."""
+        if self.most <= 5:
+            return 5
+        magnitude = 10 ** int(log10(self.most))
+        step = next(step for step in (0.1, 0.2, 0.25, 0.5, 1, 2) if self.most / (step * magnitude) <= 5)
+        return ceil(self.most / (step * magnitude)) * max(1, int(step * magnitude)) if magnitude > 1 else 10
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """By series, over all bars."""
+        return {name: sum(bar.get(name, 0) for bar in self.bars.values()) for name in self.series}
+
+    @property
+    def pieces(self) -> Iterator[Piece]:
+        step = (self.width - LEFT) / max(1, len(self.bars))
+        for index, (time, bar) in enumerate(sorted(self.bars.items())):
+            base = 0
+            for name in self.series:
+                number = bar.get(name, 0)
+                if number:
+                    y, height = self._y(base + number), self._y(base) - self._y(base + number)
+                    yield Piece(name, number, _short(time), LEFT + index * step + step * 0.1, y, step * 0.8, height)
+                base += number
+
+    @property
+    def lines(self) -> list[tuple[int, float]]:
+        """Numbers on the axis and their heights."""
+        parts = 5 if self.top % 5 == 0 else 4 if self.top % 4 == 0 else 2
+        return [(self.top * part // parts, self._y(self.top * part / parts)) for part in range(parts + 1)]
+
+    @property
+    def marks(self) -> list[tuple[str, float]]:
+        """Times below the axis, at most six."""
+        times = sorted(self.bars)
+        step, every = (self.width - LEFT) / max(1, len(times)), max(1, ceil(len(times) / 6))
+        return [(_short(times[i]), LEFT + i * step + step * 0.1) for i in range(0, len(times), every)]
+
+    def _y(self, number: float) -> float:
+        return TOP + (self.height - BOTTOM - TOP) * (1 - number / self.top)
+
+
+def _short(time: int) -> str:
+    """`01-02 05:00`: a time without its year and seconds."""
+    return format_time(time)[5:16].replace("T", " ")

@@ -1,0 +1,95 @@
+"""Row rules at landing and gates around a backfill: what is broken is said, and nothing that failed is ever visible."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.lake import iso, table
+from windrow.run.backfill import backfill
+from windrow.run.stream import run
+from windrow.spec.judgements import GateFailed, Outcome
+from windrow.spec.pipelines import Pipeline
+from windrow.spec.times import DAY, parse_time
+
+START = parse_time("2024-01-01T00:00:00Z")
+
+
+def write_rows(root: Path, name: str, rows: list[dict[str, object]]) -> None:
+    (root / "data").mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"at": iso(second), "k": "a", "v": 1, **row}) for second, row in enumerate(rows)]
+    (root / "data" / name).write_text("\n".join(lines) + "\n")
+
+
+def pipeline(root: Path, rows: list[dict[str, object]] | None = None, results: list[dict[str, object]] | None = None):  # type: ignore[no-untyped-def]
+    source = {
+        "name": "rows", "files": {"path": str(root / "data")}, "schema": "at string, k string, v int",
+        "event_time": {"column": "at", "format": "iso8601"}, "watermark": {"bounded_delay": "0s"},
+    }  # fmt: skip
+    stage = {
+        "name": "sums", "from": "rows", "keys": ["k"], "window": {"fixed": {"size": "10s"}},
+        "aggregates": {"num": {"count": "*"}, "total": {"sum": "v"}}, "derive": {"mean": "total / num"},
+    }  # fmt: skip
+    for name, owner, suite in (("rows", source, rows), ("sums", stage, results)):
+        if suite is not None:
+            path = root / f"{name}.yaml"
+            path.write_text(yaml.safe_dump(suite))
+            owner["quality"] = str(path)
+    lake = str(root / "lake")
+    return Pipeline.from_mapping({"pipeline": "p", "lake": lake, "sources": [source], "stages": [stage]})
+
+
+NOT_NULL = {"expect": "column_values_to_not_be_null", "column": "k", "severity": "warning", "row": True}
+POSITIVE = {"expect": "column_values_to_be_between", "column": "v", "min_value": 0, "severity": "critical"}
+MANY = {"expect": "column_values_to_be_between", "column": "num", "min_value": 3, "severity": "critical"}
+
+
+def test_a_row_that_breaks_rules_of_rows_is_a_dead_letter_with_their_names(spark, tmp_path: Path) -> None:
+    both = [NOT_NULL, {**POSITIVE, "row": True, "severity": "info"}]
+    write_rows(tmp_path, "a.json", [{}, {"k": None}, {"v": -1}, {"k": None, "v": -2}, {"v": None}])
+    run(pipeline(tmp_path, both), spark, once=True, drain=True)
+    dead = spark.read.format("delta").load(str(tmp_path / "lake" / "rows" / "dead_letters"))
+    assert sorted((row["reason"], row["rule"]) for row in dead.collect()) == [
+        ("rejected", "column_values_to_be_between(v, min_value=0)"),
+        ("rejected", "column_values_to_not_be_null(k)"),
+        ("rejected", "column_values_to_not_be_null(k), column_values_to_be_between(v, min_value=0)"),
+    ]
+    (row,) = table(spark, tmp_path, "current").collect()
+    assert (row["num"], row["total"]) == (2, 1)
+
+
+def test_a_gate_on_rows_stops_a_backfill_before_anything_is_computed(spark, tmp_path: Path) -> None:
+    made = pipeline(tmp_path, [NOT_NULL, POSITIVE])
+    write_rows(tmp_path, "a.json", [{}, {"v": -5}, {"k": None}])
+    run(pipeline(tmp_path), spark, once=True, drain=True)
+    with pytest.raises(GateFailed, match="gate of rows stops: column_values_to_be_between") as failed:
+        backfill(made, spark, START, START + DAY)
+    (result,) = failed.value.results
+    assert [(j.outcome, j.figure, j.examples) for j in result.judgements] == [
+        (Outcome.FAILED, "1 of 3 rows (33.33 %)", ("null",)),
+        (Outcome.FAILED, "1 of 3 rows (33.33 %)", ("-5",)),
+    ]
+
+
+def test_a_gate_on_results_stops_what_it_has_judged(spark, tmp_path: Path) -> None:
+    from windrow.run.backfill import Backfill
+    from windrow.run.work import PipelineWork
+
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    made = pipeline(tmp_path, None, [MANY])
+    land = Backfill(PipelineWork.open(made, spark), "first", START, START + DAY)
+    land.land()
+    with pytest.raises(GateFailed) as failed:
+        backfill(made, spark, START, START + DAY)
+    (result,) = failed.value.results
+    (judgement,) = result.judgements
+    assert (result.subject, result.rows, judgement.outcome) == ("sums", 1, Outcome.FAILED)
+    assert (judgement.figure, judgement.examples) == ("1 of 1 rows (100.00 %)", ("2",))
+    assert table(spark, tmp_path, "current").isEmpty() and table(spark, tmp_path, "panes").isEmpty()
+    write_rows(tmp_path, "b.json", [{"v": 7}])
+    land.land()
+    (published,) = backfill(made, spark, START, START + DAY)
+    assert published.inserted == 1
+    (row,) = table(spark, tmp_path, "current").collect()
+    assert (row["num"], row["total"]) == (3, 13)
