@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint demo bench lock clean
+.PHONY: help setup test lint demo airflow-demo bench lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
 setup: ## make .venv: packages from the lock, windrow, Delta's jars; offline and quick once it is there
 	@$(PYTHON) scripts/setup.py
@@ -22,6 +22,9 @@ lint: setup ## ruff, mypy and the tests that need no Spark
 
 demo: setup ## run the demonstration on a part of its data (FULL=1: on all of it)
 	FULL=$(FULL) $(BIN)/python -m demo
+
+airflow-demo: setup ## a three-day backfill of the flights, run by Airflow
+	$(BIN)/python -m demo.airflow
 
 bench: setup ## measure beside Spark (ROWS=20000000 ROUNDS=2: how much)
 	$(BIN)/python -m bench.bench $(ARGS)

@@ -59,6 +59,7 @@ def dag_of(file: Path) -> DAG:
         description=f"Backfill of the stages {', '.join(stage.name for stage in pipeline.stages)}",
         schedule=None if schedule is None else CronDataIntervalTimetable(schedule.cron, timezone=schedule.zone),
         start_date=None if schedule is None else _moment(schedule.start),
+        end_date=None if schedule is None or schedule.end is None else _moment(schedule.end),
         catchup=False,
         max_active_runs=1,
         params={name: Param(None, type=["null", "string"], description=TIME) for name in ("from", "to")},

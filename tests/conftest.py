@@ -27,8 +27,13 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
+LONGEST = ("tests/crash/", "tests/run/test_stream.py", "tests/airflow/test_backfill.py")
+"""Files that take minutes: first, so that the processes of a run end together."""
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses by marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()) or item.get_closest_marker("crash"):
             item.add_marker(pytest.mark.spark)

@@ -97,8 +97,8 @@ def _figure(result: Mapping[str, Any]) -> str:
         return f"{unexpected or 0:,} of {total:,} rows ({share:.2f} %)"
     observed = result.get("observed_value")
     if observed is not None:
-        return f"{observed:,}" if isinstance(observed, int | float) else _shown(observed)
-    return f"{unexpected:,} other values" if unexpected else "nothing to observe"
+        return f"{observed:,.6g}" if isinstance(observed, float) else _shown(observed)
+    return "nothing to observe" if unexpected is None else f"{unexpected:,} other values"
 
 
 def _shown(value: Any) -> str:

@@ -22,14 +22,15 @@ class Schedule(Spec):
     """The schedule of a pipeline's DAG.
 
     Each run backfills the windows that start in its data interval: from one moment of `cron` to the next, in `zone`,
-    the first one not before `start`. Its Spark work goes to Airflow's `connection`; a task that failed for another
-    reason than a gate is tried again `retries` times.
+    the first one not before `start`, the last one not after `end`. Its Spark work goes to Airflow's `connection`; a
+    task that failed for another reason than a gate is tried again `retries` times.
     """
 
     YAML_HINTS = {"schedule": "cron", "start_date": "start", "timezone": "zone", "conn_id": "connection"}
 
     cron: str = field(metadata=of(simple(_cron)))
     start: int = field(metadata=of(TIME))
+    end: int | None = field(default=None, metadata=of(TIME))
     zone: str = field(default="UTC", metadata=of(ZONE))
     connection: str = field(default="spark_default", metadata=of(NAME))
     retries: int = field(default=2, metadata=of(COUNT))

@@ -76,7 +76,8 @@ class Bars:
         """Times below the axis, at most six."""
         times = sorted(self.bars)
         step, every = (self.width - LEFT) / max(1, len(times)), max(1, ceil(len(times) / 6))
-        return [(_short(times[i]), LEFT + i * step + step * 0.1) for i in range(0, len(times), every)]
+        marks = [(_short(times[i]), LEFT + i * step + step * 0.1) for i in range(0, len(times), every)]
+        return [(text, x) for text, x in marks if x < self.width - 70]  # a text is not cut off
 
     def _y(self, number: float) -> float:
         return TOP + (self.height - BOTTOM - TOP) * (1 - number / self.top)

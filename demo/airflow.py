@@ -1,0 +1,204 @@
+"""A three-day backfill of the flights, run by Airflow: make airflow-demo.
+
+Everything is below out/airflow-demo: Airflow's home, a project with the files of the first days of 2013, the lake, and
+the reports. Ports are free ones, and whatever is started is ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from demo.flights import write_landing_files
+
+ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.prefix) / "bin"
+SERVICES = ("api-server", "scheduler", "dag-processor")
+DAG = "flights_backfill"
+DAYS = 3
+FILES = 6
+"""A flight lands up to a day after it left, so the files reach further than the days."""
+
+
+@dataclass
+class Airflow:
+    """An Airflow of its own: a home, a project with pipeline files, and the processes that were started."""
+
+    home: Path
+    project: Path
+    pipelines: Path
+    more: Mapping[str, str] = field(default_factory=dict)
+    port: int = field(default_factory=lambda: free_port())
+    _running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        url = f"http://127.0.0.1:{self.port}"
+        return {
+            **os.environ,
+            "AIRFLOW_HOME": str(self.home),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+            "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
+            "AIRFLOW__CORE__PARALLELISM": "4",
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
+            "AIRFLOW__API__HOST": "127.0.0.1",
+            "AIRFLOW__API__PORT": str(self.port),
+            "AIRFLOW__API__WORKERS": "1",
+            "AIRFLOW__API__BASE_URL": url,
+            "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "10",
+            "AIRFLOW_CONN_SPARK_LOCAL": '{"conn_type": "spark", "host": "local[2]"}',
+            "WINDROW_PROJECT": str(self.project),
+            "WINDROW_PIPELINES": str(self.pipelines),
+            "PYSPARK_PYTHON": str(BIN / "python"),
+            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            **self.more,
+        }
+
+    def command(self, *arguments: str) -> str:
+        """The output of an `airflow` command. Errors: RuntimeError with what it said."""
+        made = subprocess.run(
+            [str(BIN / "airflow"), *arguments], env=self.environment, capture_output=True, text=True, cwd=ROOT
+        )
+        if made.returncode:
+            raise RuntimeError(f"airflow {' '.join(arguments)}: {made.stdout[-1000:]} {made.stderr[-2000:]}")
+        return made.stdout
+
+    @contextmanager
+    def running(self) -> Iterator[Airflow]:
+        """Set up the home, start the services, and end them, each with all that it has started."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.command("db", "migrate")
+        self.command("pools", "set", "windrow", "1", "one writer at a time")
+        try:
+            for service in SERVICES:
+                log = (self.home / f"{service}.log").open("wb")
+                self._running.append(
+                    subprocess.Popen(
+                        [str(BIN / "airflow"), service], env=self.environment, cwd=ROOT, start_new_session=True,
+                        stdout=log, stderr=subprocess.STDOUT,
+                    )
+                )  # fmt: skip
+            self._wait_until_healthy()
+            yield self
+        finally:
+            self._end()
+
+    def backfill(self, dag: str, first: str, last: str, again: str = "none") -> None:
+        """Ask for a run for each data interval from one date to another. `again`: none, completed or failed."""
+        self.command(
+            "backfill", "create", "--dag-id", dag, "--from-date", first, "--to-date", last, "--max-active-runs", "1",
+            "--reprocess-behavior", again,
+        )  # fmt: skip
+
+    def runs(self, dag: str) -> dict[str, str]:
+        """The state of every run of a DAG."""
+        listed = _json(self.command("dags", "list-runs", dag, "--output", "json"))
+        return {run["run_id"]: run["state"] for run in listed}
+
+    def tasks(self, dag: str, run: str) -> dict[str, str]:
+        """The state of every task of a run."""
+        listed = _json(self.command("tasks", "states-for-dag-run", dag, run, "--output", "json"))
+        return {task["task_id"]: task["state"] for task in listed}
+
+    def wait_for(self, dag: str, number: int, seconds: float = 900) -> dict[str, str]:
+        """Wait until so many runs have ended; their states. Errors: TimeoutError."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            runs = self.runs(dag)
+            if len(runs) >= number and all(state in ("success", "failed") for state in runs.values()):
+                return runs
+            time.sleep(2)
+        raise TimeoutError(f"{dag}: {self.runs(dag)} after {seconds:.0f} s; logs are in {self.home}")
+
+    def _wait_until_healthy(self, seconds: float = 180) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            try:
+                with urlopen(f"http://127.0.0.1:{self.port}/api/v2/monitor/health", timeout=5) as answer:
+                    health = json.load(answer)
+                if all(health[name]["status"] == "healthy" for name in ("metadatabase", "scheduler", "dag_processor")):
+                    return
+            except (URLError, OSError, KeyError):
+                pass
+            time.sleep(1)
+        raise TimeoutError(f"Airflow is not up after {seconds:.0f} s; logs are in {self.home}")
+
+    def _end(self) -> None:
+        for process in self._running:
+            _signal(process, signal.SIGTERM)
+        for process in self._running:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=20)
+            _signal(process, signal.SIGKILL)
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def _json(text: str) -> list[dict[str, str]]:
+    """The JSON array in the output of a command, which may have log lines in front."""
+    listed: list[dict[str, str]] = json.loads(text[text.index("[\n") if "[\n" in text else text.index("[") :])
+    return listed
+
+
+def free_port() -> int:
+    """A port of this machine that nobody uses."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def new_project(folder: Path, files: int = FILES) -> Path:
+    """A project in an empty folder: the pipeline of the flights, its suites, and the files of the first days."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "conf", folder / "conf")
+    (folder / "conf" / "pipelines" / "traffic.yaml").unlink()
+    for path in write_landing_files(folder / "data" / "flights")[files:]:
+        path.unlink()
+    return folder
+
+
+def main() -> None:
+    """Run the backfill, and show what became of it."""
+    root = ROOT / "out" / "airflow-demo"
+    shutil.rmtree(root, ignore_errors=True)
+    print("== A project with the first days of 2013")
+    project = new_project(root / "project")
+    airflow = Airflow(root / "home", project, project / "conf" / "pipelines")
+    print("== Airflow starts (its own home, a free port)")
+    with airflow.running():
+        print(f"   http://127.0.0.1:{airflow.port}, until this ends")
+        airflow.command("dags", "reserialize")
+        airflow.command("dags", "unpause", DAG)
+        print(f"== A backfill of {DAYS} days: airflow backfill create --dag-id {DAG}")
+        started = time.monotonic()
+        airflow.backfill(DAG, "2013-01-01", f"2013-01-{DAYS:02}")
+        runs = airflow.wait_for(DAG, DAYS)
+        for run, state in sorted(runs.items()):
+            tasks = ", ".join(f"{task} {state}" for task, state in airflow.tasks(DAG, run).items())
+            print(f"   {run}: {state} ({tasks})")
+        print(f"   {time.monotonic() - started:.0f} s")
+    print("== The reports")
+    for page in sorted((project / "out").glob("*.html")):
+        print(f"   {page}")
+    if any(state != "success" for state in runs.values()):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

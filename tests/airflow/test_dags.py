@@ -1,0 +1,60 @@
+"""The DAGs as Airflow reads them: every pipeline file gives one, and none fails to be imported. No database here."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+STEPS = ["land", "gate_rows", "compute", "gate_results", "publish", "report"]
+
+pytestmark = pytest.mark.airflow
+
+
+@pytest.fixture(scope="module")
+def bag(tmp_path_factory):  # type: ignore[no-untyped-def]
+    os.environ.setdefault("AIRFLOW_HOME", str(tmp_path_factory.mktemp("airflow")))
+    os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
+    from airflow.dag_processing.dagbag import DagBag
+
+    return DagBag(dag_folder=str(ROOT / "dags"))
+
+
+def test_every_pipeline_file_is_a_dag(bag) -> None:  # type: ignore[no-untyped-def]
+    assert bag.import_errors == {}
+    names = {path.stem for path in (ROOT / "conf" / "pipelines").glob("*.yaml")}
+    assert set(bag.dags) == {f"{name}_backfill" for name in names}
+
+
+def test_the_steps_follow_each_other_and_a_report_hides_no_failure(bag) -> None:  # type: ignore[no-untyped-def]
+    dag = bag.dags["flights_backfill"]
+    assert [task.task_id for task in dag.topological_sort()] == STEPS
+    assert [task.task_id for task in dag.tasks if task.is_teardown] == ["report"]
+    assert {task.pool for task in dag.tasks} == {"windrow"}
+
+
+def test_a_schedule_is_taken_from_the_file(bag) -> None:  # type: ignore[no-untyped-def]
+    flights, traffic = bag.dags["flights_backfill"], bag.dags["traffic_backfill"]
+    assert (type(flights.timetable).__name__, flights.timetable.expression) == (
+        "CronDataIntervalTimetable",
+        "0 3 * * *",
+    )
+    assert (flights.start_date.year, flights.end_date.year, flights.max_active_runs) == (2013, 2014, 1)
+    assert {(task.conn_id if hasattr(task, "conn_id") else task._conn_id) for task in flights.tasks} == {"spark_local"}
+    assert {task.retries for task in flights.tasks} == {2}
+    assert type(traffic.timetable).__name__ == "NullTimetable"
+
+
+@pytest.mark.parametrize(("code", "is_final"), [(3, True), (2, True), (75, False), (-9, False), (137, False)])
+def test_a_gate_is_not_tried_again_and_a_machine_is(bag, monkeypatch, code: int, is_final: bool) -> None:  # type: ignore[no-untyped-def]
+    from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+    from airflow.sdk.exceptions import AirflowException, AirflowFailException
+
+    def execute(self, context):  # type: ignore[no-untyped-def]
+        raise AirflowException(f"Cannot execute: spark-submit. Error code is: {code}.")
+
+    monkeypatch.setattr(SparkSubmitOperator, "execute", execute)
+    task = bag.dags["flights_backfill"].get_task("publish")
+    with pytest.raises(AirflowException) as failed:
+        type(task).execute(task, {})
+    assert isinstance(failed.value, AirflowFailException) == is_final
