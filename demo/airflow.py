@@ -151,9 +151,14 @@ def _signal(process: subprocess.Popen[bytes], number: int) -> None:
 
 
 def _json(text: str) -> list[dict[str, str]]:
-    """The JSON array in the output of a command, which may have log lines in front."""
-    listed: list[dict[str, str]] = json.loads(text[text.index("[\n") if "[\n" in text else text.index("[") :])
-    return listed
+    """The JSON array at the end of what a command says, behind lines of its log."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith("["):
+            with suppress(json.JSONDecodeError):
+                listed: list[dict[str, str]] = json.loads("\n".join(lines[number:]))
+                return listed
+    return []
 
 
 def free_port() -> int:

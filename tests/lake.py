@@ -80,6 +80,13 @@ def pipeline(root: Path, **stage: Any) -> Pipeline:
     )
 
 
+def judged(root: Path) -> Pipeline:
+    """The pipeline with a suite for its stage, and without lateness, so that a backfill finds late rows to take in."""
+    suite = root / "sums.yaml"
+    suite.write_text("- {expect: column_values_to_be_between, column: num, min_value: 1, severity: critical}\n")
+    return pipeline(root, allowed_lateness="0s", quality=str(suite))
+
+
 def table(spark: SparkSession, root: Path, name: str, stage: str = "sums") -> DataFrame:
     return spark.read.format("delta").load(f"{root}/lake/{stage}/{name}")
 

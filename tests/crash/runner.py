@@ -6,7 +6,7 @@ TASK is once, drain or backfill.
 import sys
 from pathlib import Path
 
-from tests.lake import pipeline
+from tests.lake import judged, pipeline
 from windrow.run import advance
 from windrow.run.backfill import backfill
 from windrow.run.session import local_session
@@ -20,7 +20,7 @@ def main() -> None:
     advance.FOLD_EVERY = 2
     if task == "backfill":
         start = parse_time("2024-01-01T00:00:00Z")
-        backfill(pipeline(root, allowed_lateness="0s"), local_session(), start, start + DAY)
+        backfill(judged(root), local_session(), start, start + DAY)
     else:
         run(pipeline(root), local_session(), once=True, drain=task == "drain")
 

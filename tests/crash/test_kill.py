@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake import content, pipeline, table, write_files
+from tests.lake import content, judged, table, write_files
 from windrow.run.backfill import backfill
 from windrow.run.points import POINTS
 from windrow.run.stream import run
@@ -79,15 +79,15 @@ def test_killed_at_every_point_of_the_projections(spark, tmp_path: Path, undistu
 
 
 def test_a_backfill_killed_at_every_point(spark, tmp_path: Path) -> None:
-    """Two copies of a lake with late rows: one is backfilled at once, the other by a third try."""
+    """Two copies of a lake with late rows: one is backfilled at once, the other killed at one point after the other."""
     killed, calm = tmp_path / "killed", tmp_path / "calm"
     write_files(killed / "data", range(FILES))
-    run(pipeline(killed, allowed_lateness="0s"), spark, once=True, drain=True)
+    run(judged(killed), spark, once=True, drain=True)
     shutil.copytree(killed, calm)
     for point in [point for point in POINTS if point.startswith("backfill:")]:
         assert finish(start(killed, point, "backfill")) == -signal.SIGKILL, f"{point} was not passed"
     for root in (killed, calm):
-        (result,) = backfill(pipeline(root, allowed_lateness="0s"), spark, START, START + DAY)
+        (result,) = backfill(judged(root), spark, START, START + DAY)
         assert (result.tick is None) == (root == killed)
     equal_tables(spark, killed, calm)
     assert not table(spark, calm, "dead_letters").where("restated_by is not null").isEmpty()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, log10
+from itertools import count
+from math import ceil
 
 from windrow.spec.times import format_time
 
@@ -40,13 +41,14 @@ class Bars:
         return max((sum(bar.values()) for bar in self.bars.values()), default=0)
 
     @property
+    def step(self) -> int:
+        """Between two lines of the axis: a round number, so that there are at most five."""
+        return next(n * 10**power for power in count() for n in (1, 2, 5) if n * 10**power * 5 >= self.most)
+
+    @property
     def top(self) -> int:
-        """The end of the axis: the next round number."""
-        if self.most <= 5:
-            return 5
-        magnitude = 10 ** int(log10(self.most))
-        step = next(step for step in (0.1, 0.2, 0.25, 0.5, 1, 2) if self.most / (step * magnitude) <= 5)
-        return ceil(self.most / (step * magnitude)) * max(1, int(step * magnitude)) if magnitude > 1 else 10
+        """The end of the axis: the first line that is not below any bar."""
+        return max(1, ceil(self.most / self.step)) * self.step
 
     @property
     def totals(self) -> dict[str, int]:
@@ -68,8 +70,7 @@ class Bars:
     @property
     def lines(self) -> list[tuple[int, float]]:
         """Numbers on the axis and their heights."""
-        parts = 5 if self.top % 5 == 0 else 4 if self.top % 4 == 0 else 2
-        return [(self.top * part // parts, self._y(self.top * part / parts)) for part in range(parts + 1)]
+        return [(number, self._y(number)) for number in range(0, self.top + 1, self.step)]
 
     @property
     def marks(self) -> list[tuple[str, float]]:

@@ -1,0 +1,52 @@
+"""A rule of rows rejects exactly the rows that Great Expectations counts as unexpected, whatever the values."""
+
+from windrow.compile.row_rules import broken_names, is_broken
+from windrow.engine.frames import where, with_column
+from windrow.quality.gate import judge
+from windrow.spec.expectations import SHAPES
+from windrow.spec.judgements import Outcome
+from windrow.spec.quality import Suite
+from windrow.spec.schemas import Schema
+
+SCHEMA = Schema.parse("n int, f double, s string, t timestamp, b boolean, other int")
+RULES = [
+    {"expect": "column_values_to_not_be_null", "column": "n"},
+    {"expect": "column_values_to_be_null", "column": "s"},
+    {"expect": "column_values_to_be_between", "column": "n", "min_value": 2, "max_value": 5},
+    {"expect": "column_values_to_be_between", "column": "n", "min_value": 2, "max_value": 5, "strict_min": True,
+     "strict_max": True},
+    {"expect": "column_values_to_be_between", "column": "f", "max_value": 2.5},
+    {"expect": "column_values_to_be_between", "column": "t", "min_value": "2013-01-01T00:00:03"},
+    {"expect": "column_values_to_be_in_set", "column": "s", "value_set": ["a", "it's"]},
+    {"expect": "column_values_to_be_in_set", "column": "n", "value_set": [1, 2, 3]},
+    {"expect": "column_values_to_not_be_in_set", "column": "s", "value_set": ["a", "b"]},
+    {"expect": "column_values_to_match_regex", "column": "s", "regex": "^[a-c]\\d*$"},
+    {"expect": "column_values_to_not_match_regex", "column": "s", "regex": "\\d"},
+    {"expect": "column_value_lengths_to_be_between", "column": "s", "min_value": 1, "max_value": 2},
+    {"expect": "column_pair_values_a_to_be_greater_than_b", "column_A": "n", "column_B": "other"},
+    {"expect": "column_pair_values_a_to_be_greater_than_b", "column_A": "n", "column_B": "other", "or_equal": True},
+    {"expect": "column_pair_values_to_be_equal", "column_A": "n", "column_B": "other"},
+]  # fmt: skip
+TEXTS = "array('a', 'b', 'c12', '', NULL, 'it\\'s', 'zz9', '\\\\')"
+
+
+def test_both_count_the_same_rows(spark) -> None:
+    rows = spark.range(200).selectExpr(
+        "CAST(IF(id % 7 = 0, NULL, id % 9) AS INT) AS n",
+        "CASE id % 6 WHEN 0 THEN NULL WHEN 1 THEN double('NaN') WHEN 2 THEN double('inf') ELSE id / 20 END AS f",
+        f"{TEXTS}[CAST(id % 8 AS INT)] AS s",
+        "timestamp_seconds(1356998400 + id % 8) AS t",
+        "id % 2 = 0 AS b",
+        "CAST(IF(id % 5 = 0, NULL, id % 4) AS INT) AS other",
+    )
+    suite = Suite.from_list([{**rule, "severity": "info", "row": True} for rule in RULES])
+    suite.check_source(SCHEMA)
+    assert {rule.expect for rule in suite.row_rules} == {name for name, shape in SHAPES.items() if shape.by_row}
+    result = judge("rows", rows, suite)
+    for rule, judgement in zip(suite.expectations, result.judgements, strict=True):
+        broken = where(rows, is_broken([rule], SCHEMA)).count()
+        assert judgement.outcome is not Outcome.ERROR, judgement
+        assert judgement.figure.startswith(f"{broken} of 200 rows"), str(rule)
+        assert (judgement.outcome is Outcome.FAILED) == (broken > 0), str(rule)
+    named = with_column(rows, "names", broken_names(suite.row_rules, SCHEMA))
+    assert named.where("n IS NULL AND names NOT LIKE '%column_values_to_not_be_null(n)%'").isEmpty()
