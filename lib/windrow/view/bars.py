@@ -43,7 +43,8 @@ class Bars:
     @property
     def step(self) -> int:
         """Between two lines of the axis: a round number, so that there are at most five."""
-        return next(n * 10**power for power in count() for n in (1, 2, 5) if n * 10**power * 5 >= self.most)
+        steps = (n * int(10**power) for power in count() for n in (1, 2, 5))
+        return next(step for step in steps if 5 * step >= self.most)
 
     @property
     def top(self) -> int:
