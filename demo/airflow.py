@@ -180,6 +180,7 @@ def new_project(folder: Path, files: int = FILES) -> Path:
 
 def main() -> None:
     """Run the backfill, and show what became of it."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
     root = ROOT / "out" / "airflow-demo"
     shutil.rmtree(root, ignore_errors=True)
     print("== A project with the first days of 2013")
@@ -192,7 +193,7 @@ def main() -> None:
         airflow.command("dags", "unpause", DAG)
         print(f"== A backfill of {DAYS} days: airflow backfill create --dag-id {DAG}")
         started = time.monotonic()
-        airflow.backfill(DAG, "2013-01-01", f"2013-01-{DAYS:02}")
+        airflow.backfill(DAG, "2013-01-01", f"2013-01-{DAYS + 1:02}")  # the last interval begins on the day before
         runs = airflow.wait_for(DAG, DAYS)
         for run, state in sorted(runs.items()):
             tasks = ", ".join(f"{task} {state}" for task, state in airflow.tasks(DAG, run).items())
