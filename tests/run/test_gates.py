@@ -1,14 +1,16 @@
 """Row rules at landing and gates around a backfill: what is broken is said, and nothing that failed is ever visible."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.lake import iso, table
-from windrow.run.backfill import backfill
+from windrow.run.backfill import Backfill, backfill
 from windrow.run.stream import run
+from windrow.run.work import PipelineWork
 from windrow.spec.judgements import GateFailed, Outcome
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import DAY, parse_time
@@ -73,9 +75,6 @@ def test_a_gate_on_rows_stops_a_backfill_before_anything_is_computed(spark, tmp_
 
 
 def test_a_gate_on_results_stops_what_it_has_judged(spark, tmp_path: Path) -> None:
-    from windrow.run.backfill import Backfill
-    from windrow.run.work import PipelineWork
-
     write_rows(tmp_path, "a.json", [{}, {"v": 5}])
     made = pipeline(tmp_path, None, [MANY])
     land = Backfill(PipelineWork.open(made, spark), "first", START, START + DAY)
@@ -93,3 +92,34 @@ def test_a_gate_on_results_stops_what_it_has_judged(spark, tmp_path: Path) -> No
     assert published.inserted == 1
     (row,) = table(spark, tmp_path, "current").collect()
     assert (row["num"], row["total"]) == (3, 13)
+
+
+def test_a_gate_of_one_stage_holds_all_of_them_back(spark, tmp_path: Path) -> None:
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    made = pipeline(tmp_path, None, [MANY])
+    (stage,) = made.stages
+    both = replace(made, stages=(replace(stage, name="first", quality=None), stage))
+    Backfill(PipelineWork.open(both, spark), "land", START, START + DAY).land()
+    with pytest.raises(GateFailed) as failed:
+        backfill(both, spark, START, START + DAY)
+    assert table(spark, tmp_path, "current", "first").isEmpty()
+    assert not list((tmp_path / "lake" / "_windrow" / "staging" / failed.value.run).glob("*"))
+
+
+def test_a_stream_judges_what_has_expired_and_goes_on_when_it_is_right(spark, tmp_path: Path) -> None:
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    with pytest.raises(GateFailed, match="gate of sums stops"):
+        run(pipeline(tmp_path, None, [MANY]), spark, once=True, drain=True)
+    (row,) = table(spark, tmp_path, "current").collect()
+    assert row["num"] == 2
+    with pytest.raises(GateFailed):
+        run(pipeline(tmp_path, None, [MANY]), spark, once=True)
+    run(pipeline(tmp_path, None, [{**MANY, "min_value": 2}]), spark, once=True)
+    assert judged(spark, tmp_path) == 3
+    run(pipeline(tmp_path, None, [{**MANY, "min_value": 2}]), spark, once=True)
+    assert judged(spark, tmp_path) == 3
+
+
+def judged(spark, root: Path) -> int:
+    """How often a gate has judged something."""
+    return spark.read.format("delta").load(str(root / "lake" / "_windrow" / "audits")).where("step = 'gate'").count()

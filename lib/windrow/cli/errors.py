@@ -31,7 +31,8 @@ def shown_plainly(error: Exception) -> str:
     if isinstance(error, SpecError):
         return f"windrow: {error}"
     if isinstance(error, GateFailed):
-        return f"windrow: {error}. Nothing was published. Hint: windrow report shows every expectation with its figure"
+        shown = "windrow report FILE" if error.run == "stream" else f"windrow report FILE --run {error.run}"
+        return f"windrow: {error}. Hint: {shown} has every expectation with its figure"
     other = _other_writer(error)
     if other is not None:
         return (

@@ -55,9 +55,12 @@ def backfill(
     if stage is not None:
         pipeline.stage(stage)
     work = PipelineWork.open(pipeline, spark)
-    made = Backfill(work, f"backfill {uuid4().hex}", start, end, stage)
+    made = Backfill(work, f"backfill-{uuid4().hex[:12]}", start, end, stage)
     if work.suites and not dry_run:
-        return made.publish()
+        try:
+            return made.publish()
+        finally:
+            made.discard()
     return [_with_retries(lambda item=item: made.at_once(item, dry_run)) for item in made.stages]  # type: ignore[misc]
 
 
@@ -105,7 +108,7 @@ class Backfill:
     def gate_rows(self) -> list[GateResult]:
         """Judge the rows of the interval's windows by the suite of their source. Errors: GateFailed."""
         read = {item.runner.source.name: raw_step_of(self.work, item) for item in self.stages}
-        return _passed([result for name, step in read.items() for result in self._gated_rows(name, step)])
+        return self._passed([result for name, step in read.items() for result in self._gated_rows(name, step)])
 
     def compute(self) -> None:
         """Recompute every stage into its staging area, behind the gate on its rows. Errors: GateFailed."""
@@ -118,15 +121,23 @@ class Backfill:
         for item in self.stages:
             staged = _with_retries(lambda item=item: self._staged(item))  # type: ignore[misc]
             results += self._gated_results(item, staged)
-        return _passed(results)
+        return self._passed(results)
 
     def publish(self) -> list[BackfillResult]:
-        """Commit what was staged and judged, and bring the tables up.
+        """Commit what was staged and judged, and bring the tables up, when every stage has passed its gate.
 
         Where the journal has moved on since the windows were staged they are computed and judged again. Errors:
         GateFailed.
         """
-        return [_with_retries(lambda item=item: self._published(item)) for item in self.stages]  # type: ignore[misc]
+        self.gate_results()
+        results = [_with_retries(lambda item=item: self._published(item)) for item in self.stages]  # type: ignore[misc]
+        self.discard()
+        return results
+
+    def discard(self) -> None:
+        """Delete what was staged."""
+        for item in self.stages:
+            Staging.of(self.work.lake, self.run, item.name).log.location.remove(self.work.spark)
 
     # ---------------------------------------------------------------- what each of them needs
 
@@ -144,7 +155,7 @@ class Backfill:
         staged = staging.last(work.spark)
         if staged is not None and not fresh and (staged.tick == tick or self._is_published(item, staging)):
             return staged
-        _passed(self._gated_rows(item.runner.source.name, raw_step))
+        self._passed(self._gated_rows(item.runner.source.name, raw_step))
         batch = recomputed(work, item, self.start, self.end, raw_step)
         staged = staging.write(batch, tick, raw_step)
         point("backfill:after_staging")
@@ -193,13 +204,12 @@ class Backfill:
         staged = self._staged(item)
         if staged is None:
             return BackfillResult(item.name, 0, 0, 0, 0, None)
-        _passed(self._gated_results(item, staged))
+        self._passed(self._gated_results(item, staged))
         staging = Staging.of(self.work.lake, self.run, item.name)
         result = commit(self.work, item, self.start, self.end, staging.read(self.work.spark), staged.raw_step)
         kinds = {"inserted": result.inserted, "changed": result.changed, "withdrawn": result.withdrawn}
         if result.tick is not None or ("publish", item.name) not in self.audits.of_run(self.work.spark, self.run):
             self._record("publish", item.name, {"windows": result.windows, **kinds, "tick": result.tick})
-        staging.log.location.remove(self.work.spark)
         return result
 
     def _span(self, source: str) -> tuple[int, int]:
@@ -215,6 +225,12 @@ class Backfill:
         return min(lows), max(highs)
 
     # ---------------------------------------------------------------- what is recorded
+
+    def _passed(self, results: list[GateResult]) -> list[GateResult]:
+        stopping = tuple(result for result in results if result.stops)
+        if stopping:
+            raise GateFailed(stopping, self.run)
+        return results
 
     def _record(self, step: str, subject: str, found: dict[str, object]) -> None:
         self.audits.record(self.work.spark, self.run, step, subject, found)
@@ -255,13 +271,6 @@ def results(item: StageWork, staged: DataFrame) -> DataFrame:
     for name, expression in stage.derive.items():
         frame = with_column(frame, name, Column(expression.value_sql))
     return frame
-
-
-def _passed(results: list[GateResult]) -> list[GateResult]:
-    stopping = tuple(result for result in results if result.stops)
-    if stopping:
-        raise GateFailed(stopping)
-    return results
 
 
 def _with_retries(attempt: Callable[[], T]) -> T:

@@ -33,10 +33,12 @@ def judge_expired(work: PipelineWork, item: StageWork) -> None:
     end = coalesce(call("unix_micros", col("window_end")), bigint(INFINITY))
     current = work.lake.table(stage.name, "current").read(work.spark)
     expired = where(current, (end > bigint(before)) & (end <= bigint(until)))
+    if expired.isEmpty():
+        return
     columns = [*stage.keys, "window_start", "window_end", *stage.result_columns]
     result = judge(item.name, expired.select(*[quoted(name) for name in columns]), suite)
     passed_until = before if result.stops else until
     found = {**result.to_mapping(), "generation": generation, "passed_until": passed_until}
     audits.record(work.spark, RUN, "gate", item.name, found)
     if result.stops:
-        raise GateFailed((result,))
+        raise GateFailed((result,), RUN)

@@ -80,10 +80,11 @@ class GateResult:
 
 
 class GateFailed(Exception):
-    """A gate stopped what was to come after it. `results` are those that stop."""
+    """A gate stopped what was to come after it. `results` are those that stop, `run` is the name of the run."""
 
-    def __init__(self, results: tuple[GateResult, ...]) -> None:
+    def __init__(self, results: tuple[GateResult, ...], run: str) -> None:
         self.results = results
+        self.run = run
         super().__init__("; ".join(_in_words(result) for result in results))
 
 
