@@ -215,3 +215,23 @@ def test_the_tables_of_a_source_hold_its_batches_and_its_dead_rows(spark, stream
 
 def test_content_helper_sees_every_column(spark, streamed: Path) -> None:
     assert content(spark, streamed, "current")
+
+
+def test_late_rows_that_change_nothing_are_taken_in_once_too(spark, tmp_path: Path) -> None:
+    """In the global window, whose letters have no bounds in the table, and with a result that stays as it was."""
+    window = {"window": {"global": {}}, "trigger": {"repeat": {"after_count": 50}}, "allowed_lateness": "0s"}
+    most = {"aggregates": {"most": {"max": "v"}}, "derive": {}, "select": {}}
+    made = pipeline(tmp_path, **window, **most)
+    write_files(tmp_path / "data", range(2))
+    run(made, spark, once=True, drain=True)
+    write_files(tmp_path / "data", range(2, 3))
+    run(made, spark, once=True)
+    (before,) = reconcile(made, spark)
+    assert before.late_rows == ROWS + 1  # nothing divides by its zero here
+    (result,) = backfill(made, spark, START, START + DAY)
+    assert result.tick is not None
+    assert table(spark, tmp_path, "dead_letters").where("reason = 'late' AND restated_by IS NULL").isEmpty()
+    (after,) = reconcile(made, spark)
+    assert after.equal and after.late_rows == 0
+    (again,) = backfill(made, spark, START, START + DAY)
+    assert again.tick is None

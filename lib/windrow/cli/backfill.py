@@ -63,7 +63,8 @@ def backfill(
         differs = result.inserted + result.changed + result.withdrawn
         text = f"{result.stage}: {many(result.windows, 'window')} recomputed: "
         if differs == 0:
-            typer.echo(f"{text}no differences, nothing committed")
+            done = "nothing committed" if result.tick is None else f"late rows taken in, tick {result.tick}"
+            typer.echo(f"{text}no differences, {done}")
             continue
         kinds = f"{result.inserted:,} inserted, {result.changed:,} changed, {result.withdrawn:,} withdrawn"
         typer.echo(f"{text}{kinds}; " + ("nothing committed (dry run)" if dry_run else f"tick {result.tick}"))

@@ -34,10 +34,12 @@ class Held:
 
     def admits(self, start: Column, end: Column) -> Column:
         """Whether elements may enter the window."""
-        return (end > changing(self.expired_end, start)) & ~_in(self.taken, start) & ~_in(self.made, start)
+        return (end > changing(self.expired_end, start)) & ~starts_in(self.taken, start) & ~starts_in(self.made, start)
 
     def _is_late(self, start: Column, end: Column) -> Column:
-        return ((end <= changing(self.expired_end, start)) | _in(self.made, start)) & ~_in(self.taken, start)
+        return ((end <= changing(self.expired_end, start)) | starts_in(self.made, start)) & ~starts_in(
+            self.taken, start
+        )
 
     def open_starts(self, windows: CompiledWindows, slice_start: Column) -> Column:
         """The starts of the windows of a slice that elements may enter, as an array."""
@@ -62,10 +64,10 @@ class Held:
         """The number of the element's windows that have it by a backfill."""
         if not self.taken:
             return bigint(0)
-        return size(keep(_all(windows, event_time), lambda start: _in(self.taken, start)))
+        return size(keep(_all(windows, event_time), lambda start: starts_in(self.taken, start)))
 
 
-def _in(spans: tuple[Span, ...], start: Column) -> Column:
+def starts_in(spans: tuple[Span, ...], start: Column) -> Column:
     """Whether a window starts in one of the spans; the window of all time starts in each."""
     return any_of(
         ((start >= bigint(first)) & (start < bigint(last))) | (start == bigint(MINUS_INFINITY)) for first, last in spans

@@ -28,13 +28,14 @@ from windrow.compile.sql import (
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clock import StageClock
 from windrow.engine.final import differing, final_values, starting_in
-from windrow.engine.frames import group, select
+from windrow.engine.frames import group, select, where
 from windrow.run.advance import StageRunner
 from windrow.run.points import point
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.errors import SpecError
 from windrow.spec.times import MINUS_INFINITY, format_time
 from windrow.store.control import Control, Interval
+from windrow.store.projections.dead_letters import not_taken_in
 from windrow.store.results import shown, standing_panes
 
 
@@ -42,7 +43,7 @@ from windrow.store.results import shown, standing_panes
 class BackfillResult:
     """What a backfill of one stage did: windows recomputed, and how many were inserted, changed and withdrawn.
 
-    `tick` is the step of its commit, None where there was no difference or it was a dry run.
+    `tick` is the step of its commit, None where there was nothing to commit or it was a dry run.
     """
 
     stage: str
@@ -84,6 +85,7 @@ def commit(
 ) -> BackfillResult:
     """Commit what differs between recomputed windows and those that the stage shows, as one step of its journal.
 
+    Where nothing differs there is no commit, unless there are late rows in these windows: they are taken in then.
     Errors: StepTaken when another has committed meanwhile.
     """
     runner, journal, spark = item.runner, item.runner.journal, work.spark
@@ -94,10 +96,13 @@ def commit(
     try:
         kinds = _count(changes)
         result = BackfillResult(item.name, batch.count(), *kinds, None)
-        if sum(kinds) == 0 or dry_run:
+        takes_in = sum(kinds) > 0 or _has_letters(work, item, start, end)
+        if not takes_in or dry_run:
             return result
-        rows = _with_gone(runner.stage, changes, standing_panes(spark, work.lake, journal))
-        transitions = _transitions(runner.stage, rows, runner.last)
+        transitions = None
+        if sum(kinds) > 0:
+            rows = _with_gone(runner.stage, changes, standing_panes(spark, work.lake, journal))
+            transitions = _transitions(runner.stage, rows, runner.last)
         control = _control(runner.last, start, end, raw_step)
         point("backfill:before_journal")
         journal.commit(spark, control, transitions, [])
@@ -108,6 +113,12 @@ def commit(
     item.ticked(control)
     item.project()
     return BackfillResult(item.name, result.windows, *kinds, control.tick)
+
+
+def _has_letters(work: PipelineWork, item: StageWork, start: int, end: int) -> bool:
+    """Whether rows were late for these windows, or closed out, and no backfill has taken them in."""
+    letters = work.lake.table(item.name, "dead_letters").read(work.spark)
+    return not where(letters, not_taken_in(start, end)).isEmpty()
 
 
 def _first(item: StageWork, batch: DataFrame, control: Control) -> BackfillResult:

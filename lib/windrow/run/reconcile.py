@@ -12,6 +12,7 @@ from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.sql import all_of, bigint, call, col
 from windrow.engine.final import PAIR, differing, final_values, pairs, starting_in
 from windrow.engine.frames import group, select, where
+from windrow.engine.held import starts_in
 from windrow.run.recompute import has_stream
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.pipelines import Pipeline
@@ -105,9 +106,7 @@ def _dead_pairs(item: StageWork) -> DataFrame:
 def _not_restated(intervals: tuple[Interval, ...]):  # type: ignore[no-untyped-def]
     """A pair that no backfill after it has taken in."""
     start = col(WINDOW_START)
-    return all_of(
-        ~((start >= bigint(i.start)) & (start < bigint(i.end)) & (col("tick") < bigint(i.tick))) for i in intervals
-    )
+    return all_of(~(starts_in(((i.start, i.end),), start) & (col("tick") < bigint(i.tick))) for i in intervals)
 
 
 def _windows_of(item: StageWork, rows: DataFrame, dead: DataFrame) -> int:

@@ -9,8 +9,10 @@ from pyspark.sql import SparkSession
 from windrow.compile.chain import Chain
 from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, any_of, bigint, case, col, null
+from windrow.compile.sql import Column, any_of, bigint, call, case, coalesce, col, null
 from windrow.engine.frames import apply, over
+from windrow.engine.held import starts_in
+from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.control import Control, Interval
 from windrow.store.projections.batch import Batch
 from windrow.store.steps import StepLog
@@ -44,8 +46,7 @@ def _backfilled(controls: Mapping[int, Control]) -> list[Interval]:
 def _mark(spark: SparkSession, log: StepLog, step: int, taken_in: Iterable[Interval], notes: Mapping[str, int]) -> int:
     """Write the backfill's tick to the dead letters in the table that it has taken in."""
     for interval in taken_in:
-        start = Column("unix_micros(window_start)")
-        inside = _inside(interval, start) & col("restated_by").is_null()
+        inside = _inside(interval, _START) & col("restated_by").is_null()
         if log.location.read(spark).where(inside.text).isEmpty():
             continue
         step += 1
@@ -54,11 +55,19 @@ def _mark(spark: SparkSession, log: StepLog, step: int, taken_in: Iterable[Inter
     return step
 
 
+_START = coalesce(call("unix_micros", col(WINDOW_START)), bigint(MINUS_INFINITY))
+"""The start of a letter's window in the table, where the global window has none."""
+
+
+def not_taken_in(start: int, end: int) -> Column:
+    """Whether a letter in the table is late or closed, of a window that starts in [start, end), and not restated."""
+    return _inside(Interval(start, end, 0, INFINITY), _START) & col("restated_by").is_null()
+
+
 def _inside(interval: Interval, start: Column) -> Column:
     """Whether a late or closed letter is of a window that the backfill has made."""
-    window = (start >= bigint(interval.start)) & (start < bigint(interval.end))
     reasons = any_of(col("reason") == reason for reason in ("late", "closed"))
-    return reasons & window & (col("tick") < bigint(interval.tick))
+    return reasons & starts_in(((interval.start, interval.end),), start) & (col("tick") < bigint(interval.tick))
 
 
 def _dead_rows(rows: Chain, taken_in: list[Interval]) -> Chain:
