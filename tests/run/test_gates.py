@@ -106,6 +106,42 @@ def test_a_gate_of_one_stage_holds_all_of_them_back(spark, tmp_path: Path) -> No
     assert not list((tmp_path / "lake" / "_windrow" / "staging" / failed.value.run).glob("*"))
 
 
+def test_a_run_of_the_same_name_judges_what_it_computes_again(spark, tmp_path: Path) -> None:
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    few = {"expect": "column_values_to_be_between", "column": "num", "max_value": 2, "severity": "critical"}
+    made = pipeline(tmp_path, None, [few])
+
+    def opened() -> Backfill:
+        return Backfill(PipelineWork.open(made, spark), "scheduled__1", START, START + DAY)
+
+    opened().land()
+    opened().compute()
+    opened().gate_results()
+    (first,) = opened().publish()
+    assert first.inserted == 1
+    write_rows(tmp_path, "b.json", [{"v": 7}])
+    opened().land()
+    with pytest.raises(GateFailed):
+        opened().publish()
+    (row,) = table(spark, tmp_path, "current").collect()
+    assert row["num"] == 2
+
+
+def test_a_backfill_of_nothing_says_so(spark, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    some = {"expect": "table_row_count_to_be_between", "min_value": 1, "severity": "critical"}
+    with pytest.raises(GateFailed) as failed:
+        backfill(pipeline(tmp_path, [some]), spark, START, START + DAY)
+    assert failed.value.results[0].rows == 0
+
+
+def test_no_text_is_replaced_by_a_variable_of_the_environment(spark, tmp_path: Path) -> None:
+    write_rows(tmp_path, "a.json", [{"k": "${env:HOME}"}, {"k": "x"}])
+    only = {"expect": "column_values_to_be_in_set", "column": "k", "value_set": ["${env:HOME}"], "row": True}
+    run(pipeline(tmp_path, [only]), spark, once=True, drain=True)
+    assert [row["k"] for row in table(spark, tmp_path, "current").collect()] == ["${env:HOME}"]
+
+
 def test_a_stream_judges_what_has_expired_and_goes_on_when_it_is_right(spark, tmp_path: Path) -> None:
     write_rows(tmp_path, "a.json", [{}, {"v": 5}])
     with pytest.raises(GateFailed, match="gate of sums stops"):

@@ -43,6 +43,12 @@ def test_the_name_of_great_expectations_itself_is_taken_too() -> None:
         ({**NOT_NULL, "colum": "k"}, "[0].colum is not an argument of column_values_to_not_be_null"),
         ({**NOT_NULL, "severity": "fatal"}, "[0].severity must be one of critical, warning, info"),
         ({**NOT_NULL, "severity": "error"}, "here it is called critical"),
+        ({**NOT_NULL, "severity": ["critical"]}, "[0].severity must be one of critical, warning, info"),
+        ({**NOT_NULL, 7: "k"}, "[0].7 is not an argument of column_values_to_not_be_null"),
+        ({**BETWEEN, "max_value": 0}, "[0].max_value must not be below min_value"),
+        ({**BETWEEN, "min_value": 10**40}, "[0].min_value"),
+        ({"expect": "column_values_to_be_in_set", "column": "k", "value_set": []}, "[0].value_set must not be empty"),
+        ({"expect": "column_values_to_match_regex", "column": "k", "regex": "["}, "must be a regular expression"),
         ({**NOT_NULL, "row": "yes"}, "[0].row must be true or false"),
         ({**NOT_NULL, "mostly": 1.5}, "[0].mostly must be a share above 0, at most 1"),
         ({"expect": BETWEEN["expect"], "column": "v"}, "[0].min_value is missing, and so is max_value"),
@@ -61,7 +67,7 @@ def test_the_name_of_great_expectations_itself_is_taken_too() -> None:
             "[0].column_list is not a column here",
         ),
     ],
-    ids=range(21),
+    ids=range(27),
 )
 def test_what_a_suite_must_not_say(item: Any, message: str) -> None:
     with pytest.raises(SpecError) as refused:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from windrow.compile.sql import Column, all_of, any_of, call, coalesce, col, lit, when
+from windrow.compile.sql import Column, all_of, any_of, bigint, call, coalesce, col, lit, when
 from windrow.spec.expectations import Expectation
+from windrow.spec.times import parse_time
 
 _TIMES = ("date", "timestamp", "timestamp_ntz")
 
@@ -77,4 +78,6 @@ def _is_in(given: Mapping[str, Any], schema: Mapping[str, str]) -> Column:
 
 def _literal(value: Any, kind: str) -> Column:
     """A value of a suite beside a column of that type; a text beside a time is a time."""
-    return lit(value).cast(kind) if isinstance(value, str) and kind in _TIMES else lit(value)
+    if isinstance(value, str) and kind in _TIMES:
+        return call("timestamp_micros", bigint(parse_time(value))).cast(kind)
+    return lit(value)

@@ -62,6 +62,8 @@ def _index(found: Any) -> int:
 
 def _time(value: Any) -> Any:
     """A text beside a column of times is a time."""
+    if isinstance(value, tuple):
+        return tuple(_time(item) for item in value)
     if not isinstance(value, str):
         return value
     try:
@@ -93,8 +95,9 @@ def _error(info: Mapping[str, Any]) -> str | None:
 def _figure(result: Mapping[str, Any]) -> str:
     unexpected, total = result.get("unexpected_count"), result.get("element_count")
     if total is not None:
-        share = 100 * (unexpected or 0) / total if total else 0.0
-        return f"{unexpected or 0:,} of {total:,} rows ({share:.2f} %)"
+        share, missing = result.get("unexpected_percent") or 0.0, result.get("missing_count") or 0
+        there = " of those that are not null" if missing else ""
+        return f"{unexpected or 0:,} of {total:,} rows ({share:.2f} %{there})"
     observed = result.get("observed_value")
     if observed is not None:
         return f"{observed:,.6g}" if isinstance(observed, float) else _shown(observed)

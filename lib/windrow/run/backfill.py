@@ -27,7 +27,7 @@ from windrow.run.points import point
 from windrow.run.recompute import BackfillResult, commit, prepare, raw_step_of, recomputed
 from windrow.run.work import ATTEMPTS, PipelineWork, StageWork
 from windrow.spec.errors import SpecError
-from windrow.spec.judgements import GateFailed, GateResult
+from windrow.spec.judgements import GateFailed, GateResult, Outcome
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import format_time
 from windrow.store.audits import Audits
@@ -137,7 +137,7 @@ class Backfill:
     def discard(self) -> None:
         """Delete what was staged."""
         for item in self.stages:
-            Staging.of(self.work.lake, self.run, item.name).log.location.remove(self.work.spark)
+            self._staging(item).log.location.remove(self.work.spark)
 
     # ---------------------------------------------------------------- what each of them needs
 
@@ -149,11 +149,12 @@ class Backfill:
         work = self.work
         raw_step = prepare(work, item, self.start, self.end)
         if raw_step == 0:
+            self._passed(self._gated_rows(item.runner.source.name, 0))
             return None
         tick = 0 if item.runner.last is None else item.runner.last.tick
-        staging = Staging.of(work.lake, self.run, item.name)
+        staging = self._staging(item)
         staged = staging.last(work.spark)
-        if staged is not None and not fresh and (staged.tick == tick or self._is_published(item, staging)):
+        if staged is not None and not fresh and self._is_valid(item, staged, tick, raw_step):
             return staged
         self._passed(self._gated_rows(item.runner.source.name, raw_step))
         batch = recomputed(work, item, self.start, self.end, raw_step)
@@ -162,11 +163,16 @@ class Backfill:
         self._record("rows", item.name, self._counted(item, raw_step))
         return staged
 
-    def _is_published(self, item: StageWork, staging: Staging) -> bool:
-        """Whether the stage shows what is staged already: the run was killed behind its commit."""
-        batch = staging.read(self.work.spark)
-        result = commit(self.work, item, self.start, self.end, batch, 0, dry_run=True)
+    def _is_valid(self, item: StageWork, staged: Staged, tick: int, raw_step: int) -> bool:
+        """Whether nothing has happened since, or nothing but the commit of what is staged: the run was killed then."""
+        if staged.tick == tick or staged.raw_step != raw_step:
+            return staged.tick == tick
+        batch = self._staging(item).read(self.work.spark)
+        result = commit(self.work, item, self.start, self.end, batch, raw_step, dry_run=True)
         return result.inserted + result.changed + result.withdrawn == 0
+
+    def _staging(self, item: StageWork) -> Staging:
+        return Staging.of(self.work.lake, self.run, item.runner.journal, self.start, self.end)
 
     def _gated_rows(self, source: str, raw_step: int) -> list[GateResult]:
         """The rows of the interval's windows that could be read and dated: those that were rejected count as well."""
@@ -175,27 +181,35 @@ class Backfill:
             low, high = self._span(source)
             at, reason = col(envelope.EVENT_TIME), col(envelope.REASON)
             inside = at.between(bigint(low), bigint(high - 1)) & (reason.is_null() | (reason == "rejected"))
+            if raw_step == 0:
+                (schema,) = [s.schema for s in self.work.pipeline.sources if s.name == source]
+                return self.work.spark.createDataFrame([], schema.ddl)  # type: ignore[no-untyped-call, unused-ignore]
             landed = self.work.raws[source].rows(self.work.spark, 0, raw_step)
             return where(landed, inside).drop(*envelope.ENVELOPE)
 
-        return self._gated(source, raw_step, rows) if raw_step > 0 else []
+        return self._gated(source, f"{raw_step} {self.start} {self.end}", rows)
 
     def _gated_results(self, item: StageWork, staged: Staged | None) -> list[GateResult]:
         """The staged windows, as the stage would show them."""
         if staged is None:
             return []
-        staging = Staging.of(self.work.lake, self.run, item.name)
-        return self._gated(item.name, staged.step, lambda: results(item, staging.read(self.work.spark)))
+        staging = self._staging(item)
+        return self._gated(item.name, staged.id, lambda: results(item, staging.read(self.work.spark)))
 
-    def _gated(self, subject: str, version: int, rows: Callable[[], DataFrame]) -> list[GateResult]:
-        """The judgement of a suite on rows of that version, made unless this run has made it; none without a suite."""
+    def _gated(self, subject: str, version: str, rows: Callable[[], DataFrame]) -> list[GateResult]:
+        """The judgement of a suite on rows of that version, made unless this run has made it; none without a suite.
+
+        A check that could not be made is made again.
+        """
         suite = self.work.suites.get(subject)
         if suite is None:
             return []
         judged = {"version": version, "suite": suite.to_list()}
         found = self.audits.of_run(self.work.spark, self.run).get(("gate", subject))
         if found is not None and judged == {name: found[name] for name in judged}:
-            return [GateResult.from_mapping(found)]
+            before = GateResult.from_mapping(found)
+            if not any(judgement.outcome is Outcome.ERROR for judgement in before.judgements):
+                return [before]
         result = judge(subject, rows(), suite)
         self._record("gate", subject, {**result.to_mapping(), **judged})
         return [result]
@@ -203,9 +217,12 @@ class Backfill:
     def _published(self, item: StageWork) -> BackfillResult:
         staged = self._staged(item)
         if staged is None:
+            self._record(
+                "publish", item.name, {"windows": 0, "inserted": 0, "changed": 0, "withdrawn": 0, "tick": None}
+            )
             return BackfillResult(item.name, 0, 0, 0, 0, None)
         self._passed(self._gated_results(item, staged))
-        staging = Staging.of(self.work.lake, self.run, item.name)
+        staging = self._staging(item)
         result = commit(self.work, item, self.start, self.end, staging.read(self.work.spark), staged.raw_step)
         kinds = {"inserted": result.inserted, "changed": result.changed, "withdrawn": result.withdrawn}
         if result.tick is not None or ("publish", item.name) not in self.audits.of_run(self.work.spark, self.run):

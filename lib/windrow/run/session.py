@@ -17,6 +17,7 @@ _CORES = os.cpu_count() or 2
 RUNTIME: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "false",
+    "spark.sql.variable.substitute": "false",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": str(_CORES),
     "spark.databricks.delta.snapshotPartitions": "2",
@@ -27,8 +28,9 @@ RUNTIME: Mapping[str, str] = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
 }
 """Settings of every session in which windrow works. UTC and no ANSI errors, so that results do not depend on the
-caller's session and no row can stop a tick. No adaptive planning, which costs small ticks more than it gives. A MERGE
-may read its source twice: what it reads is files that do not change."""
+caller's session and no row can stop a tick. No substitution of `${env:NAME}`, by which a text could read secrets. No
+adaptive planning, which costs small ticks more than it gives. A MERGE may read its source twice: what it reads is files
+that do not change."""
 
 _INTERPRETED: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",

@@ -6,6 +6,7 @@ here is all that can be known without data: names, arguments and their types.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,6 +15,7 @@ from typing import Any
 from windrow.spec.errors import SpecError
 from windrow.spec.fields import Kind, Named, located, unknown_name
 from windrow.spec.kinds import COUNT, FLAG, NAME, TEXT, choice, list_of, simple
+from windrow.spec.times import in_64_bits
 
 
 class Severity(StrEnum):
@@ -29,14 +31,30 @@ SEVERITY = choice(Severity, {"error": "critical", "warn": "warning"})
 
 def _bound(value: Any) -> Any:
     if not isinstance(value, int | float | str) or isinstance(value, bool):
-        raise SpecError("", "must be a number, or a text for times and strings", value)
-    return value
+        raise SpecError("", "must be a number, or a text for a time", value)
+    return in_64_bits(value) if isinstance(value, int) else value
 
 
 def _scalar(value: Any) -> Any:
     if not isinstance(value, int | float | str | bool):
         raise SpecError("", "must be a number, a text or true or false", value)
-    return value
+    return in_64_bits(value) if isinstance(value, int) else value
+
+
+def _several(value: Any) -> Any:
+    values = list_of(simple(_scalar)).accept(value)
+    if not values:
+        raise SpecError("", "must not be empty", value)
+    return values
+
+
+def _regex(value: Any) -> str:
+    text: str = TEXT.accept(value)
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise SpecError("", f"must be a regular expression ({error})", value) from error
+    return text
 
 
 def _share(value: Any) -> Any:
@@ -46,7 +64,7 @@ def _share(value: Any) -> Any:
 
 
 BOUND, SHARE = simple(_bound), simple(_share)
-SCALARS, COLUMNS = list_of(simple(_scalar)), list_of(NAME)
+SCALARS, COLUMNS, REGEX = Kind(_several, _several, list), list_of(NAME), simple(_regex)
 _BETWEEN = {"min_value": BOUND, "max_value": BOUND, "strict_min": FLAG, "strict_max": FLAG}
 _LENGTHS = {"min_value": COUNT, "max_value": COUNT}
 _PAIR = {"column_A": NAME, "column_B": NAME}
@@ -79,8 +97,8 @@ SHAPES: Mapping[str, Shape] = {
     "column_values_to_be_between": _of_rows(_BETWEEN),
     "column_values_to_be_in_set": _of_rows(value_set=SCALARS),
     "column_values_to_not_be_in_set": _of_rows(value_set=SCALARS),
-    "column_values_to_match_regex": _of_rows(regex=TEXT),
-    "column_values_to_not_match_regex": _of_rows(regex=TEXT),
+    "column_values_to_match_regex": _of_rows(regex=REGEX),
+    "column_values_to_not_match_regex": _of_rows(regex=REGEX),
     "column_value_lengths_to_be_between": _of_rows(_LENGTHS),
     "column_pair_values_a_to_be_greater_than_b": Shape(_PAIR, {"or_equal": FLAG, "mostly": SHARE}, by_row=True),
     "column_pair_values_to_be_equal": Shape(_PAIR, {"mostly": SHARE}, by_row=True),
@@ -129,7 +147,7 @@ class Expectation:
         shape = SHAPES[name]
         for argument in self.arguments:
             if argument not in shape.arguments:
-                raise unknown_name(argument, [*shape.arguments, "severity", "row"], (), {}, f"argument of {name}")
+                raise unknown_name(str(argument), [*shape.arguments, "severity", "row"], (), {}, f"argument of {name}")
         for argument in shape.required:
             if argument not in self.arguments:
                 raise SpecError(argument, f"is missing: {name} needs it", None)
@@ -139,6 +157,9 @@ class Expectation:
         object.__setattr__(self, "severity", located("severity", SEVERITY.accept, self.severity))
         if "min_value" in shape.optional and not any(bound in read for bound in BOUNDS):
             raise SpecError("min_value", "is missing, and so is max_value: one of them must be there")
+        low, high = (read.get(name) for name in BOUNDS)
+        if type(low) is type(high) and low is not None and low > high:
+            raise SpecError("max_value", "must not be below min_value", high)
         if located("row", FLAG.accept, self.row) and not shape.by_row:
             by_row = ", ".join(name for name, other in SHAPES.items() if other.by_row)
             raise SpecError("row", "is for expectations that are about single rows", name, f"these are {by_row}")

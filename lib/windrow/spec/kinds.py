@@ -147,10 +147,10 @@ def choice(options: type[StrEnum], hints: Mapping[str, str] | None = None, later
             return value
         if isinstance(value, str) and value in list(options):
             return options(value)
-        if value in later:
+        if isinstance(value, str) and value in later:
             raise NotInThisVersion.named("", value)
         known = ", ".join(options)
-        hint = f"here it is called {hints[value]}" if hints and value in hints else None
+        hint = f"here it is called {hints[value]}" if hints and isinstance(value, str) and value in hints else None
         raise SpecError("", f"must be one of {known}", value, hint)
 
     return simple(accept, str)
