@@ -3,7 +3,7 @@
     land -> gate on the rows -> compute into staging -> gate on the staged windows -> publish
 
 Each step sees to what must be before it, and records what it found, so that any of them can be run alone, killed, and
-run again, also while its first try still runs.
+run again.
 """
 
 from __future__ import annotations
