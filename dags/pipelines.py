@@ -13,7 +13,6 @@ pool, `windrow`, which should have a single slot: one writer at a time. A gate t
 from __future__ import annotations
 
 import os
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain
 from airflow.sdk.exceptions import AirflowFailException
 
+from windrow.run.jvm import class_archive, delta_jars
 from windrow.spec.loading import load
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.schedules import Schedule
@@ -84,8 +84,11 @@ def _task(step: str, file: Path, pipeline: Pipeline, schedule: Schedule | None) 
             "--output", str(PROJECT / report),
         ],
         conn_id="spark_default" if schedule is None else schedule.connection,
-        jars=",".join(sorted(str(jar) for jar in (Path(sys.prefix) / "windrow-jars").glob("*.jar"))),
-        conf={"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"},
+        jars=",".join(delta_jars()),
+        conf={
+            "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
+            "spark.driver.extraJavaOptions": class_archive(),
+        },
         name=f"{pipeline.pipeline} {step}",
         retries=2 if schedule is None else schedule.retries,
         retry_delay=timedelta(seconds=30),

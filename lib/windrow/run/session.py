@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from windrow.spec.errors import SpecError
+from windrow.run.jvm import class_archive, delta_jars
 
 _CORES = os.cpu_count() or 2
 
@@ -63,7 +63,7 @@ def local_session(
     settings = {
         "spark.jars": ",".join(delta_jars()),
         "spark.driver.memory": os.environ.get("WINDROW_DRIVER_MEMORY", "4g"),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{quiet}",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{quiet} {class_archive()}",
         **STATIC,
         **RUNTIME,
         **(conf or {}),
@@ -81,15 +81,6 @@ def submitted_session(app: str) -> SparkSession:
     for name in ("spark.sql.extensions", "spark.sql.catalog.spark_catalog"):
         builder = builder.config(name, STATIC[name])
     return builder.getOrCreate()
-
-
-def delta_jars() -> list[str]:
-    """Delta's jars, as the set-up left them beside the environment."""
-    folder = Path(sys.prefix) / "windrow-jars"
-    jars = sorted(str(jar) for jar in folder.glob("*.jar"))
-    if not jars:
-        raise SpecError("", "Delta's jars are not set up", None, "run make setup")
-    return jars
 
 
 def working_session(spark: SparkSession) -> SparkSession:
