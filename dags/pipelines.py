@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain
+from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain, task
 from airflow.sdk.exceptions import AirflowFailException
 
 from windrow.run.jvm import class_archive, delta_jars
+from windrow.spec.errors import SpecError
 from windrow.spec.loading import load
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.schedules import Schedule
@@ -51,7 +52,7 @@ class Step(SparkSubmitOperator):
 
 
 def dag_of(file: Path) -> DAG:
-    """The DAG of a pipeline file."""
+    """The DAG of a pipeline file. Errors: SpecError."""
     pipeline = load(file, project=PROJECT)
     schedule = pipeline.schedule
     with DAG(
@@ -62,7 +63,9 @@ def dag_of(file: Path) -> DAG:
         end_date=None if schedule is None or schedule.end is None else _moment(schedule.end),
         catchup=False,
         max_active_runs=1,
-        params={name: Param(None, type=["null", "string"], description=TIME) for name in ("from", "to")},
+        params={
+            name: Param(None, type=["null", "string"], format="date-time", description=TIME) for name in ("from", "to")
+        },
         tags=["windrow"],
         doc_md=__doc__,
     ) as dag:
@@ -79,8 +82,8 @@ def _task(step: str, file: Path, pipeline: Pipeline, schedule: Schedule | None) 
         application=str(HOME / "jobs" / "step.py"),
         application_args=[
             step, str(file), "--project", str(PROJECT), "--run", "{{ run_id }}",
-            "--from", "{{ params['from'] or data_interval_start }}",
-            "--to", "{{ params['to'] or data_interval_end }}",
+            "--from", "{{ params['from'] or (data_interval_start if not params['to'] else '') }}",
+            "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
             "--output", str(PROJECT / report),
         ],
         conn_id="spark_default" if schedule is None else schedule.connection,
@@ -100,6 +103,24 @@ def _moment(micros: int) -> datetime:
     return datetime.fromtimestamp(micros / 1_000_000, UTC)
 
 
+def _wrong(file: Path, error: SpecError) -> DAG:
+    """A DAG that says what is wrong with its file, so that the others are there nevertheless."""
+    with DAG(
+        f"{file.stem}_backfill", description=f"This file is wrong: {error}", schedule=None, doc_md=str(error),
+        tags=["windrow", "wrong"],
+    ) as dag:  # fmt: skip
+
+        @task(task_id="wrong_file")
+        def wrong_file() -> None:
+            raise AirflowFailException(str(error))
+
+        wrong_file()
+    return dag
+
+
 for _file in sorted(PIPELINES.glob("*.yaml")):
-    _dag = dag_of(_file)
+    try:
+        _dag = dag_of(_file)
+    except SpecError as _error:
+        _dag = _wrong(_file, _error)
     globals()[_dag.dag_id] = _dag

@@ -63,6 +63,7 @@ class Airflow:
             "WINDROW_PROJECT": str(self.project),
             "WINDROW_PIPELINES": str(self.pipelines),
             "PYSPARK_PYTHON": str(BIN / "python"),
+            "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",  # no step here lives long enough for the second compiler
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             **self.more,
         }
@@ -143,6 +144,15 @@ class Airflow:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=20)
             _signal(process, signal.SIGKILL)
+        self._end_tasks()
+
+    def _end_tasks(self) -> None:
+        """Kill what a task has left running: all that has this home in its environment."""
+        mark = f"AIRFLOW_HOME={self.home}".encode()
+        for folder in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if mark in (folder / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(folder.name), signal.SIGKILL)
 
 
 def _signal(process: subprocess.Popen[bytes], number: int) -> None:

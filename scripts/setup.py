@@ -180,8 +180,11 @@ def archive_classes() -> None:
     options = f"-XX:TieredStopAtLevel=1 -XX:ArchiveClassesAtExit={half} -Xlog:cds=off -Xlog:cds+dynamic=off"
     jars = ",".join(str(jar) for jar in sorted(JARS.glob("*.jar")))
     conf = ("spark.ui.enabled=false", "spark.driver.host=127.0.0.1", "spark.driver.bindAddress=127.0.0.1")
-    submit = [BIN / "spark-submit", "--master", "local[2]", "--jars", jars]
-    run(*submit, *(word for pair in conf for word in ("--conf", pair)), ARCHIVE_SCRIPT, SPARK_SUBMIT_OPTS=options)
+    settings = [word for pair in conf for word in ("--conf", pair)]
+    run(
+        BIN / "spark-submit", "--master", "local[2]", "--jars", jars, *settings, ARCHIVE_SCRIPT,
+        SPARK_SUBMIT_OPTS=options,
+    )  # fmt: skip
     half.replace(ARCHIVE)
 
 

@@ -10,6 +10,7 @@ import typer
 
 from windrow.cli.options import Conf, File, From, Master, Project, Set, To, is_before, opened, time_of
 from windrow.cli.session import session
+from windrow.spec.errors import SpecError
 from windrow.spec.pipelines import Pipeline
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def report(
     """
     pipeline = opened(file, settings, project)
     start, end = time_of("--from", from_), time_of("--to", to)
+    if (start is None) != (end is None):
+        raise SpecError("--to" if end is None else "--from", "is missing", None, "both or none: [--from, --to)")
     is_before(start, end)
     with session(master, conf) as spark:
         typer.echo(write_report(pipeline, spark, run, start, end, output))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from windrow.cli.errors import TRACE, shown_plainly
+from windrow.cli.errors import TRACE, WRONG_INPUT, shown_plainly
 from windrow.cli.options import Conf, File, From, Master, Project, Set, To, opened, time_of
 from windrow.cli.report import Output, write_report
 from windrow.cli.session import session
-from windrow.spec.errors import SpecError
+from windrow.spec.errors import NotYet, SpecError
 from windrow.spec.judgements import GateFailed
 
 GATE_STOPPED = 3
@@ -54,13 +55,18 @@ def step(
     """
     try:
         _step(step, file, run, (from_, to), output, settings, project, master, conf)
-    except SpecError:
-        raise
     except Exception as error:
         if os.environ.get(TRACE):
-            raise
+            traceback.print_exc()
         print(shown_plainly(error), file=sys.stderr)
-        raise typer.Exit(GATE_STOPPED if isinstance(error, GateFailed) else TRY_AGAIN) from None
+        raise typer.Exit(_exit_code(error)) from None
+
+
+def _exit_code(error: Exception) -> int:
+    """What a scheduler needs to know: whether trying again could give anything else."""
+    if isinstance(error, GateFailed):
+        return GATE_STOPPED if any(result.is_certain for result in error.results) else TRY_AGAIN
+    return WRONG_INPUT if isinstance(error, SpecError) and not isinstance(error, NotYet) else TRY_AGAIN
 
 
 def _step(

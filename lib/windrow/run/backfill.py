@@ -9,7 +9,7 @@ run again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TypeVar
 from uuid import uuid4
 
@@ -24,13 +24,14 @@ from windrow.engine.frames import group, select, where, with_column
 from windrow.engine.held import Held
 from windrow.quality.gate import judge
 from windrow.run.points import point
-from windrow.run.recompute import BackfillResult, commit, prepare, raw_step_of, recomputed
+from windrow.run.recompute import BackfillResult, commit, has_stream, prepare, raw_step_of, recomputed
 from windrow.run.work import ATTEMPTS, PipelineWork, StageWork
 from windrow.spec.errors import SpecError
 from windrow.spec.judgements import GateFailed, GateResult, Outcome
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import format_time
 from windrow.store.audits import Audits
+from windrow.store.projections.dead_letters import not_taken_in
 from windrow.store.raw import Raw
 from windrow.store.staging import Staged, Staging
 from windrow.store.steps import StepTaken
@@ -97,13 +98,22 @@ class Backfill:
     # ---------------------------------------------------------------- the steps
 
     def land(self) -> None:
-        """Land all that is there, by the pipeline's one landing query for each source."""
+        """Land all that is there, by the pipeline's one landing query for each source.
+
+        A try that was killed has left the place where it began, and the next one counts from there.
+        """
         for landing, projection in zip(self.work.landings, self.work.sources, strict=True):
+            name = landing.source.name
             before = landing.raw.last_step(self.work.spark)
+            begun = self.audits.of_run(self.work.spark, self.run).get(("land", name))
+            if begun is not None and begun["until"] is None:
+                before = int(begun["after"])
+            else:
+                self._record("land", name, {"after": before, "until": None, "read": 0, "rows": {}})
             landing.run()
             projection.project()
             after = landing.raw.last_step(self.work.spark)
-            self._record("land", landing.source.name, self._landed(landing.raw, before, after))
+            self._record("land", name, self._landed(landing.raw, before, after))
 
     def gate_rows(self) -> list[GateResult]:
         """Judge the rows of the interval's windows by the suite of their source. Errors: GateFailed."""
@@ -152,24 +162,47 @@ class Backfill:
             self._passed(self._gated_rows(item.runner.source.name, 0))
             return None
         tick = 0 if item.runner.last is None else item.runner.last.tick
+        quarantined = item.runner.raw.quarantined(work.spark)
         staging = self._staging(item)
         staged = staging.last(work.spark)
-        if staged is not None and not fresh and self._is_valid(item, staged, tick, raw_step):
+        is_current = not fresh and staged is not None and staged.quarantined == quarantined
+        if is_current and self._is_valid(item, staged, tick, raw_step):
             return staged
         self._passed(self._gated_rows(item.runner.source.name, raw_step))
         batch = recomputed(work, item, self.start, self.end, raw_step)
-        staged = staging.write(batch, tick, raw_step)
+        staged = staging.write(batch, tick, raw_step, quarantined)
         point("backfill:after_staging")
         self._record("rows", item.name, self._counted(item, raw_step))
         return staged
 
-    def _is_valid(self, item: StageWork, staged: Staged, tick: int, raw_step: int) -> bool:
-        """Whether nothing has happened since, or nothing but the commit of what is staged: the run was killed then."""
-        if staged.tick == tick or staged.raw_step != raw_step:
-            return staged.tick == tick
-        batch = self._staging(item).read(self.work.spark)
+    def _is_valid(self, item: StageWork, staged: Staged | None, tick: int, raw_step: int) -> bool:
+        """Whether nothing has happened since, or nothing that would give other windows.
+
+        That is the commit of what is staged, if the run was killed then; or ticks of a stream that had closed these
+        windows before, so that no row was for them but late ones, which are dead letters.
+        """
+        if staged is None:
+            return False
+        if staged.tick == tick:
+            return staged.raw_step == raw_step
+        if self._has_only_passed(item, staged.tick, tick):
+            return True
+        if staged.raw_step != raw_step:
+            return False
+        batch = self._staging(item).read(self.work.spark, staged)
         result = commit(self.work, item, self.start, self.end, batch, raw_step, dry_run=True)
         return result.inserted + result.changed + result.withdrawn == 0
+
+    def _has_only_passed(self, item: StageWork, after: int, until: int) -> bool:
+        """Whether the journal holds nothing since that tick but ticks of a stream, without a late row for the span."""
+        ticks = item.runner.journal.controls(self.work.spark, max(after - 1, 0), until)
+        if after == 0 or not has_stream(ticks[after]):
+            return False
+        if any(control.kind != "stream" for tick, control in ticks.items() if tick > after):
+            return False
+        letters = self.work.lake.table(item.name, "dead_letters").read(self.work.spark)
+        late = not_taken_in(self.start, self.end) & (col("tick") > bigint(after))
+        return where(letters, late).isEmpty()
 
     def _staging(self, item: StageWork) -> Staging:
         return Staging.of(self.work.lake, self.run, item.runner.journal, self.start, self.end)
@@ -187,14 +220,15 @@ class Backfill:
             landed = self.work.raws[source].rows(self.work.spark, 0, raw_step)
             return where(landed, inside).drop(*envelope.ENVELOPE)
 
-        return self._gated(source, f"{raw_step} {self.start} {self.end}", rows)
+        quarantined = self.work.raws[source].quarantined(self.work.spark)
+        return self._gated(source, f"{raw_step} {quarantined} {self.start} {self.end}", rows)
 
     def _gated_results(self, item: StageWork, staged: Staged | None) -> list[GateResult]:
         """The staged windows, as the stage would show them."""
         if staged is None:
             return []
         staging = self._staging(item)
-        return self._gated(item.name, staged.id, lambda: results(item, staging.read(self.work.spark)))
+        return self._gated(item.name, staged.id, lambda: results(item, staging.read(self.work.spark, staged)))
 
     def _gated(self, subject: str, version: str, rows: Callable[[], DataFrame]) -> list[GateResult]:
         """The judgement of a suite on rows of that version, made unless this run has made it; none without a suite.
@@ -215,18 +249,19 @@ class Backfill:
         return [result]
 
     def _published(self, item: StageWork) -> BackfillResult:
+        def announced(result: BackfillResult) -> None:
+            """What is committed is kept before, so that a run that is killed behind its commit has it."""
+            self._record("publish", item.name, asdict(result))
+
         staged = self._staged(item)
         if staged is None:
-            self._record(
-                "publish", item.name, {"windows": 0, "inserted": 0, "changed": 0, "withdrawn": 0, "tick": None}
-            )
-            return BackfillResult(item.name, 0, 0, 0, 0, None)
-        self._passed(self._gated_results(item, staged))
-        staging = self._staging(item)
-        result = commit(self.work, item, self.start, self.end, staging.read(self.work.spark), staged.raw_step)
-        kinds = {"inserted": result.inserted, "changed": result.changed, "withdrawn": result.withdrawn}
-        if result.tick is not None or ("publish", item.name) not in self.audits.of_run(self.work.spark, self.run):
-            self._record("publish", item.name, {"windows": result.windows, **kinds, "tick": result.tick})
+            result = BackfillResult(item.name, 0, 0, 0, 0, None)
+        else:
+            self._passed(self._gated_results(item, staged))
+            batch = self._staging(item).read(self.work.spark, staged)
+            result = commit(self.work, item, self.start, self.end, batch, staged.raw_step, announce=announced)
+        if result.tick is None and ("publish", item.name) not in self.audits.of_run(self.work.spark, self.run):
+            announced(result)
         return result
 
     def _span(self, source: str) -> tuple[int, int]:
@@ -250,14 +285,12 @@ class Backfill:
         return results
 
     def _record(self, step: str, subject: str, found: dict[str, object]) -> None:
-        self.audits.record(self.work.spark, self.run, step, subject, found)
+        about = {"start": self.start, "end": self.end, "stages": [item.name for item in self.stages]}
+        self.audits.record(self.work.spark, self.run, step, subject, {**found, **about})
 
     def _landed(self, raw: Raw, after: int, until: int) -> dict[str, object]:
         """How many rows these landing steps hold, by the reason why they are dead; those that live have none."""
-        counted: dict[str, int] = {}
-        if after < until:
-            counts = group(raw.rows(self.work.spark, after, until), (envelope.REASON,), {"n": call("count", 1)})
-            counted = {row[envelope.REASON] or "": row["n"] for row in counts.collect()}
+        counted = _by_reason(raw.rows(self.work.spark, after, until)) if after < until else {}
         read = raw.rows(self.work.spark, after, until).count() if counted else 0
         return {"after": after, "until": until, "read": read, "rows": counted}
 
@@ -270,7 +303,14 @@ class Backfill:
         inside = where(rows, col(envelope.EVENT_TIME).between(bigint(span[0]), bigint(span[1] - 1)))
         survey = survey_rows(item.runner.stage, inside, Held())
         counted = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned")
-        return {name: getattr(survey, name) for name in counted}
+        dead = _by_reason(where(inside, col(envelope.REASON).is_not_null())) if survey.dead else {}
+        return {**{name: getattr(survey, name) for name in counted}, "reasons": dead}
+
+
+def _by_reason(rows: DataFrame) -> dict[str, int]:
+    """The number of rows by the reason why they are dead; those that live have none."""
+    counts = group(rows, (envelope.REASON,), {"n": call("count", 1)}).collect()
+    return {row[envelope.REASON] or "": row["n"] for row in counts}
 
 
 def results(item: StageWork, staged: DataFrame) -> DataFrame:

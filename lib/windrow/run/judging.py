@@ -6,7 +6,7 @@ from windrow.compile.sql import bigint, call, coalesce, col, quoted
 from windrow.engine.frames import where
 from windrow.quality.gate import judge
 from windrow.run.work import PipelineWork, StageWork
-from windrow.spec.judgements import GateFailed
+from windrow.spec.judgements import GateResult
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.audits import Audits
 
@@ -14,31 +14,30 @@ RUN = "stream"
 """The name under which the audits keep what the stream has judged."""
 
 
-def judge_expired(work: PipelineWork, item: StageWork) -> None:
-    """Judge what has expired and was not judged yet, as the stage shows it. Errors: GateFailed.
+def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
+    """Judge what has expired and was not judged yet, as the stage shows it; None where that is nothing.
 
     Windows on which the gate stopped are judged again by the next run: they have not passed.
     """
     suite, last = work.suites.get(item.name), item.runner.last
     if suite is None or last is None:
-        return
+        return None
     audits = Audits.of(work.lake)
     found = audits.of_run(work.spark, RUN).get(("gate", item.name))
     generation, until = item.runner.journal.generation, last.clock.expired_end
     is_same = found is not None and found["generation"] == generation
     before = int(found["passed_until"]) if found is not None and is_same else MINUS_INFINITY
     if until <= before:
-        return
+        return None
     stage = item.runner.stage.stage
     end = coalesce(call("unix_micros", col("window_end")), bigint(INFINITY))
     current = work.lake.table(stage.name, "current").read(work.spark)
     expired = where(current, (end > bigint(before)) & (end <= bigint(until)))
     if expired.isEmpty():
-        return
+        return None
     columns = [*stage.keys, "window_start", "window_end", *stage.result_columns]
     result = judge(item.name, expired.select(*[quoted(name) for name in columns]), suite)
     passed_until = before if result.stops else until
     found = {**result.to_mapping(), "generation": generation, "passed_until": passed_until}
     audits.record(work.spark, RUN, "gate", item.name, found)
-    if result.stops:
-        raise GateFailed((result,), RUN)
+    return result

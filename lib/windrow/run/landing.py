@@ -21,7 +21,8 @@ from windrow.sources.verdicts import landed
 from windrow.spec.expectations import Expectation
 from windrow.spec.sources import Source
 from windrow.store.location import Lake
-from windrow.store.raw import Raw
+from windrow.store.raw import QUARANTINED, Raw
+from windrow.store.steps import StepTaken
 
 
 def clock_micros() -> int:
@@ -56,10 +57,21 @@ class Landing:
         query.awaitTermination()
 
     def _land(self, batch: DataFrame, number: int) -> None:
+        """Land a batch; behind a file that was taken out meanwhile it is done again."""
+        before = self.raw.quarantined(batch.sparkSession)
+        try:
+            self._append(batch, number)
+        except StepTaken:
+            if self.raw.quarantined(batch.sparkSession) == before:
+                raise
+            self._append(batch, number)
+
+    def _append(self, batch: DataFrame, number: int) -> None:
         spark = batch.sparkSession
         query = spark.sparkContext.getLocalProperty("sql.streaming.queryId")
         last = self.raw.log.last(spark)
         notes: dict[str, Any] = {"query": query, "batch": number, "others_until": 0}
+        notes[QUARANTINED] = self.raw.quarantined_at(last)
         if last is not None:
             if last.notes["query"] == query and last.notes["batch"] >= number:
                 return

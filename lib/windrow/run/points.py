@@ -22,6 +22,7 @@ POINTS = (
     "source:after_landings",
     "fold:before_base",
     "fold:after_base",
+    "quarantine:after_raw",
     "backfill:after_staging",
     "backfill:before_journal",
     "backfill:after_journal",

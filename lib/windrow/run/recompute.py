@@ -5,7 +5,8 @@ Rule: SEMANTICS section 11.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
@@ -32,7 +33,7 @@ from windrow.engine.frames import group, select, where
 from windrow.run.advance import StageRunner
 from windrow.run.points import point
 from windrow.run.work import PipelineWork, StageWork
-from windrow.spec.errors import SpecError
+from windrow.spec.errors import NotYet
 from windrow.spec.times import MINUS_INFINITY, format_time
 from windrow.store.control import Control, Interval
 from windrow.store.projections.dead_letters import not_taken_in
@@ -81,16 +82,23 @@ def recomputed(work: PipelineWork, item: StageWork, start: int, end: int, raw_st
 
 
 def commit(
-    work: PipelineWork, item: StageWork, start: int, end: int, batch: DataFrame, raw_step: int, dry_run: bool = False
+    work: PipelineWork,
+    item: StageWork,
+    start: int,
+    end: int,
+    batch: DataFrame,
+    raw_step: int,
+    dry_run: bool = False,
+    announce: Callable[[BackfillResult], None] | None = None,
 ) -> BackfillResult:
     """Commit what differs between recomputed windows and those that the stage shows, as one step of its journal.
 
     Where nothing differs there is no commit, unless there are late rows in these windows: they are taken in then.
-    Errors: StepTaken when another has committed meanwhile.
+    What will be committed is announced before. Errors: StepTaken when another has committed meanwhile.
     """
     runner, journal, spark = item.runner, item.runner.journal, work.spark
     if runner.last is None and not dry_run:
-        return _first(item, batch, _control(None, start, end, raw_step))
+        return _first(item, batch, _control(None, start, end, raw_step), announce)
     stream = starting_in(shown(spark, work.lake, journal), start, end)
     changes = differing(runner.stage, stream, batch).persist()
     try:
@@ -104,6 +112,9 @@ def commit(
             rows = _with_gone(runner.stage, changes, standing_panes(spark, work.lake, journal))
             transitions = _transitions(runner.stage, rows, runner.last)
         control = _control(runner.last, start, end, raw_step)
+        result = replace(result, tick=control.tick)
+        if announce is not None:
+            announce(result)
         point("backfill:before_journal")
         journal.commit(spark, control, transitions, [])
         point("backfill:after_journal")
@@ -112,7 +123,7 @@ def commit(
     runner.last = control
     item.ticked(control)
     item.project()
-    return BackfillResult(item.name, result.windows, *kinds, control.tick)
+    return result
 
 
 def _has_letters(work: PipelineWork, item: StageWork, start: int, end: int) -> bool:
@@ -121,7 +132,9 @@ def _has_letters(work: PipelineWork, item: StageWork, start: int, end: int) -> b
     return not where(letters, not_taken_in(start, end)).isEmpty()
 
 
-def _first(item: StageWork, batch: DataFrame, control: Control) -> BackfillResult:
+def _first(
+    item: StageWork, batch: DataFrame, control: Control, announce: Callable[[BackfillResult], None] | None
+) -> BackfillResult:
     """The first tick of a stage: nothing is there to compare with, so every window is inserted."""
     runner = item.runner
     stage = runner.stage
@@ -130,13 +143,17 @@ def _first(item: StageWork, batch: DataFrame, control: Control) -> BackfillResul
         "gone": null(_gone_type(stage)),
     }
     rows = select(batch, {**{name: col(name) for name in CELL}, **columns})
+    if announce is not None:  # the windows are staged then, and quick to count
+        windows = batch.count()
+        announce(BackfillResult(item.name, windows, windows, 0, 0, control.tick))
     point("backfill:before_journal")
     runner.journal.commit(runner.spark, control, _transitions(stage, rows, None), [])
     point("backfill:after_journal")
     runner.last = control
     item.ticked(control)
-    panes = item.project()[control.tick].panes
-    return BackfillResult(item.name, panes, panes, 0, 0, control.tick)
+    summary = item.project().get(control.tick)
+    windows = batch.count() if summary is None else summary.panes
+    return BackfillResult(item.name, windows, windows, 0, 0, control.tick)
 
 
 def has_stream(last: Control | None) -> bool:
@@ -156,7 +173,7 @@ def _check_expired(stage: CompiledStage, clock: StageClock, streams: bool, start
     if clock.expired_end != MINUS_INFINITY:
         hint = f"windows that end at or before {format_time(clock.expired_end)} have expired; " + hint
     window = f"[{format_time(last[0])}, {format_time(last[1])})"
-    raise SpecError(f"stages.{stage.stage.name}", f"window {window} is open in the stream, which owns it", None, hint)
+    raise NotYet(f"stages.{stage.stage.name}", f"window {window} is open in the stream, which owns it", None, hint)
 
 
 def _check_reached(runner: StageRunner, start: int, end: int) -> None:
@@ -170,7 +187,7 @@ def _check_reached(runner: StageRunner, start: int, end: int) -> None:
     is_global = runner.stage.stage.window.IS_GLOBAL
     made = [i.raw_step for i in last.backfilled if is_global or (i.start < end and start < i.end)]
     if max(made, default=0) > last.upstream_step:
-        raise SpecError(
+        raise NotYet(
             f"stages.{runner.stage.stage.name}",
             "an earlier backfill has read further than the stream",
             f"landing step {max(made)}, and the stream is at {last.upstream_step}",

@@ -15,6 +15,7 @@ from windrow.run.judging import RUN as STREAM
 from windrow.run.landing import clock_micros
 from windrow.run.session import working_session
 from windrow.run.status import status
+from windrow.spec.errors import SpecError
 from windrow.spec.judgements import GateResult
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import DAY, HOUR, MINUTE, SECOND
@@ -34,6 +35,7 @@ _WIDTHS = (
 _WHY = {
     "": "given to the stages", "rejected": "a rule of the suite", "unreadable": "not a row of the schema",
     "bad_timestamp": "no event time that can be read", "future_timestamp": "too far ahead of its arrival",
+    "quarantined": "its file was taken out",
 }  # fmt: skip
 
 
@@ -86,12 +88,17 @@ class _Reader:
 
 
 def report_of_run(pipeline: Pipeline, spark: SparkSession, run: str, start: int | None, end: int | None) -> Report:
-    """The report of one run of a backfill over the windows that start in [start, end)."""
+    """The report of one run of a backfill over its windows, or those that start in [start, end). Errors: SpecError."""
     reader = _Reader.of(pipeline, spark)
     found = reader.audits(run)
+    if not found:
+        raise SpecError("--run", "has left nothing in this lake", run, _last_run(reader))
+    about = next(iter(found.values()))
+    if start is None or end is None:
+        start, end = about["start"], about["end"]
     gates = [GateResult.from_mapping(result) for (step, _), result in found.items() if step == "gate"]
     published = {subject: result for (step, subject), result in found.items() if step == "publish"}
-    outcome, is_good = _outcome(gates, published, len(pipeline.stages))
+    outcome, is_good = _outcome(gates, published, len(about["stages"]))
     names = ("windows", "inserted", "changed", "withdrawn")
     facts = {name: sum(int(result[name]) for result in published.values()) for name in names} if published else {}
     return Report(
@@ -123,13 +130,19 @@ def report_of_stream(pipeline: Pipeline, spark: SparkSession, start: int | None,
     )  # fmt: skip
 
 
+def _last_run(reader: _Reader) -> str | None:
+    last = Audits.of(reader.lake).last_run(reader.spark)
+    return None if last is None else f"the last one is {last}"
+
+
 def _outcome(gates: Iterable[GateResult], published: Mapping[str, Found], stages: int) -> tuple[str, bool]:
     stopping = [gate.subject for gate in gates if gate.stops]
+    committed = [subject for subject, result in published.items() if result["tick"] is not None]
     if stopping:
-        return f"Stopped by the gate of {', '.join(stopping)}: nothing was published.", False
+        before = f"what was published before stays: {', '.join(committed)}" if committed else "nothing was published"
+        return f"Stopped by the gate of {', '.join(stopping)}: {before}.", False
     if len(published) < stages:
         return f"Not finished: {len(published)} of {stages} stages are published.", False
-    committed = [subject for subject, result in published.items() if result["tick"] is not None]
     if committed:
         return f"Published: {', '.join(committed)}.", True
     return "Nothing changed: the tables already had these results.", True
@@ -156,7 +169,7 @@ def _in_windows(found: Mapping[tuple[str, str], Found]) -> list[Balance]:
     return [
         Balance(subject, "rows of the windows of this interval", int(result["read"]), _parts(result))
         for (step, subject), result in found.items()
-        if step == "rows" and result
+        if step == "rows" and "read" in result
     ]
 
 
@@ -166,7 +179,7 @@ def _parts(counts: Mapping[str, Any]) -> list[Part]:
         Part("filtered", counts["filtered"], "left out by where"),
         Part("unassigned", counts["unassigned"], "in no window"),
         Part("bad", counts["bad_expression"], "an expression failed on it"),
-        Part("rejected", counts["dead"], "dead when it landed"),
+        *(Part(reason, number, _WHY.get(reason, "")) for reason, number in sorted(counts["reasons"].items())),
     ]
 
 

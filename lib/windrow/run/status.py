@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.envelope import ARRIVAL_TIME, EVENT_TIME, OFFSET, REASON, STEP
-from windrow.compile.sql import Column, bigint, call, col, lit, quoted
+from windrow.compile.sql import Column, bigint, call, col, lit, quoted, when
 from windrow.engine.compiling import compile_stage
 from windrow.engine.frames import group, where
 from windrow.run.rows import row_schema
@@ -21,7 +21,7 @@ from windrow.store.control import Control
 from windrow.store.generations import Generation, Generations
 from windrow.store.journal import Journal
 from windrow.store.location import Lake
-from windrow.store.raw import Raw
+from windrow.store.raw import QUARANTINED, Raw
 from windrow.view.status import PartitionStatus, SourceStatus, StageStatus
 
 
@@ -47,7 +47,7 @@ class _Reader:
         counts = {
             "rows": call("count", 1),
             "files": Column(f"count(DISTINCT {quoted(OFFSET)})"),
-            "greatest": call("max", col(EVENT_TIME)),
+            "greatest": call("max", when(col(REASON).is_null(), col(EVENT_TIME))),
             "arrival": call("max", col(ARRIVAL_TIME)),
         }
         row = group(raw.rows(self.spark, 0, batches), (), counts).collect()[0]
@@ -69,7 +69,7 @@ class _Reader:
         landed = self._landed(raw, batches, last.upstream_step)
         counts = self._counts(journal)
         ticks = self._ticks(stage, generation.number)
-        dead = {**_dead(landed), "bad_expression": counts["bad_expression"]}
+        dead = {**_when_read(_dead(landed), counts["dead"]), "bad_expression": counts["bad_expression"]}
         return StageStatus(
             stage=stage.name,
             generation=generation.number,
@@ -108,7 +108,7 @@ class _Reader:
 
     def _counts(self, journal: Journal) -> dict[str, int]:
         """What the surveys of all ticks counted, from the control rows."""
-        names = ("read", "bad_expression", "filtered", "unassigned", "kept", "assigned", "skipped")
+        names = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "skipped")
         sums = {
             name: call("sum", call("get_json_object", col("control"), f"$.counts.{name}").cast("bigint"))
             for name in names
@@ -143,6 +143,12 @@ def _dead(landed: Mapping[str | None, tuple[int, int]]) -> dict[str, int]:
     """The dead rows up to the place, by reason, the most first."""
     dead = {reason: read for reason, (read, _) in landed.items() if reason is not None}
     return dict(sorted(dead.items(), key=lambda item: -item[1]))
+
+
+def _when_read(dead: Mapping[str, int], read: int) -> dict[str, int]:
+    """Without the rows that the stage had read before their file was taken out: it has counted them as alive."""
+    since = sum(dead.values()) - read
+    return {reason: number - (since if reason == QUARANTINED else 0) for reason, number in dead.items()}
 
 
 def _partitions(source: Source, last: Control) -> list[PartitionStatus]:

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from windrow.run.judging import judge_expired
+from windrow.run.judging import RUN, judge_expired
 from windrow.run.landing import clock_micros
 from windrow.run.pace import Pace
 from windrow.run.work import PipelineWork, StageWork
+from windrow.spec.judgements import GateFailed
 from windrow.spec.pipelines import Pipeline
 from windrow.store.control import Control
 from windrow.store.projections.batch import TickSummary
@@ -152,9 +153,11 @@ class Stream:
         self._project([stage for stage in self.work.stages if not stage.projections.is_rebuilt])
 
     def _judge(self) -> None:
-        """The gates of the stages, over what has expired. Errors: GateFailed."""
-        for stage in self.work.stages:
-            judge_expired(self.work, stage)
+        """The gates of all stages, over what has expired. Errors: GateFailed."""
+        found = [judge_expired(self.work, stage) for stage in self.work.stages]
+        stopping = tuple(result for result in found if result is not None and result.stops)
+        if stopping:
+            raise GateFailed(stopping, RUN)
 
     def _ticked(self, stage: StageWork, control: Control | None, head: int | None = None) -> bool:
         if control is None:

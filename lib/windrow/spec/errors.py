@@ -45,6 +45,10 @@ class SpecError(ValueError):
         return outer
 
 
+class NotYet(SpecError):
+    """Something that is right as it is written, and may be asked for later: a stream has to come further first."""
+
+
 class NotInThisVersion(SpecError):
     """Something that the documentation describes and this version does not build: refused by name, never ignored."""
 

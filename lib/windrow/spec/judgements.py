@@ -63,6 +63,11 @@ class GateResult:
         return any(judgement.stops for judgement in self.judgements)
 
     @property
+    def is_certain(self) -> bool:
+        """Whether it stops for what is in the data, and not only for a check that could not be made."""
+        return any(judgement.stops and judgement.outcome is Outcome.FAILED for judgement in self.judgements)
+
+    @property
     def broken(self) -> tuple[Judgement, ...]:
         """Everything that did not pass."""
         return tuple(judgement for judgement in self.judgements if judgement.outcome is not Outcome.PASSED)

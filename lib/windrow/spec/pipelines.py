@@ -69,6 +69,13 @@ class Pipeline(Spec):
         """The source that a stage reads."""
         return next(source for source in self.sources if source.name == stage.from_)
 
+    def source(self, name: str) -> Source:
+        """The source of that name, or SpecError."""
+        for source in self.sources:
+            if source.name == name:
+                return source
+        raise SpecError("source", "is not in the pipeline", name, f"one of {', '.join(s.name for s in self.sources)}")
+
     def stage(self, name: str) -> Stage:
         """The stage of that name, or SpecError."""
         for stage in self.stages:

@@ -61,6 +61,17 @@ def _check_source(expectation: Expectation, schema: Schema) -> None:
         schema.require(column, argument)
     for argument, column in expectation.columns:
         _check_type(expectation, argument, schema[column])
+    if "column_B" in expectation.arguments:
+        left, right = (schema[expectation.arguments[name]] for name in ("column_A", "column_B"))
+        if _family(left) != _family(right):
+            raise SpecError("column_B", f"is of the type {right}, and cannot be compared with column_A", left)
+
+
+def _family(kind: str) -> str:
+    """Types of one family can be compared."""
+    if kind.startswith(_NUMBERS):
+        return "number"
+    return "time" if kind in _TIMES else kind
 
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")

@@ -38,8 +38,9 @@ class Location:
 
         return DeltaTable.forPath(spark, self.path)
 
-    def read(self, spark: SparkSession) -> DataFrame:
-        return spark.read.format("delta").load(self.path)
+    def read(self, spark: SparkSession, version: int | None = None) -> DataFrame:
+        reader = spark.read.format("delta")
+        return (reader if version is None else reader.option("versionAsOf", version)).load(self.path)
 
     def remove(self, spark: SparkSession) -> None:
         """Delete the table and its folder."""

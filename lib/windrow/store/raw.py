@@ -8,7 +8,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.envelope import OFFSET, STEP
 from windrow.store.location import Lake
-from windrow.store.steps import StepLog
+from windrow.store.steps import REWRITES, Commit, Notes, StepLog
+
+QUARANTINED = "quarantined"
+"""The reason of the rows of a file that was taken out after it had landed."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,20 @@ class Raw:
         """The newest landing step; 0 before the first."""
         commit = self.log.last(spark)
         return 0 if commit is None else commit.step
+
+    def quarantined(self, spark: SparkSession) -> int:
+        """The last step that took a file out, which may change what earlier steps hold; 0 where there is none."""
+        return self.quarantined_at(self.log.last(spark))
+
+    @staticmethod
+    def quarantined_at(commit: Commit | None) -> int:
+        """What a step says of the last step, up to itself, that took a file out."""
+        return 0 if commit is None else int(commit.notes.get(QUARANTINED, 0))
+
+    @staticmethod
+    def quarantining(last: Commit, step: int) -> Notes:
+        """The notes of a step that takes a file out, behind the newest one."""
+        return {**last.notes, QUARANTINED: step, REWRITES: True}
 
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from delta.tables import DeltaTable
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.types import StructField, StructType
 
+from windrow.compile.sql import quoted
 from windrow.store.location import READABLE, Location
 
 COMMENTS: Mapping[str, str] = {
@@ -91,6 +92,15 @@ def ensure_table(spark: SparkSession, location: Location, schema: StructType) ->
     builder.addColumns(StructType([_commented(field) for field in schema.fields])).execute()
 
 
+def commented(frame: DataFrame) -> DataFrame:
+    """The frame with the comments of its columns, for a write that takes the place of all that a table holds."""
+    columns = [functions.col(quoted(name)).alias(name, metadata=_comment(name)) for name in frame.columns]
+    return frame.select(*columns)
+
+
 def _commented(field: StructField) -> StructField:
-    comment = COMMENTS.get(field.name, "a result of the stage")
-    return StructField(field.name, field.dataType, True, {"comment": comment})
+    return StructField(field.name, field.dataType, True, _comment(field.name))
+
+
+def _comment(name: str) -> dict[str, str]:
+    return {"comment": COMMENTS.get(name, "a result of the stage")}

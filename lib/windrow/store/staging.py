@@ -17,12 +17,14 @@ class Staged:
     """The windows that stand in a staging area.
 
     `id` tells one computation from any other, `tick` is the last one of the journal that it knew of, `raw_step` the
-    last landing step that it read.
+    last landing step that it read, `quarantined` the last one that had taken a file out. `version` is the table's.
     """
 
     id: str
     tick: int
     raw_step: int
+    quarantined: int
+    version: int
 
 
 @dataclass(frozen=True)
@@ -46,15 +48,19 @@ class Staging:
         commit = self.log.last(spark)
         if commit is None:
             return None
-        return Staged(f"{commit.writer}-{commit.step}", commit.notes["tick"], commit.notes["raw_step"])
+        notes = {name: commit.notes[name] for name in ("tick", "raw_step", "quarantined")}
+        return Staged(f"{commit.writer}-{commit.step}", **notes, version=commit.version)
 
-    def write(self, frame: DataFrame, tick: int, raw_step: int) -> Staged:
+    def write(self, frame: DataFrame, tick: int, raw_step: int, quarantined: int) -> Staged:
         """Put recomputed windows in place of what stood there. Errors: StepTaken."""
-        before = self.log.last(frame.sparkSession)
+        spark = frame.sparkSession
+        before = self.log.last(spark)
         step = 1 if before is None else before.step + 1
-        self.log.replace(frame, step, {"tick": tick, "raw_step": raw_step})
-        return Staged(f"{self.log.writer}-{step}", tick, raw_step)
+        self.log.replace(frame, step, {"tick": tick, "raw_step": raw_step, "quarantined": quarantined})
+        staged = self.last(spark)
+        assert staged is not None, "it was written"
+        return staged
 
-    def read(self, spark: SparkSession) -> DataFrame:
-        """The windows: `key`, bounds and `v_` columns."""
-        return self.log.location.read(spark)
+    def read(self, spark: SparkSession, staged: Staged) -> DataFrame:
+        """The windows of that computation, also when another stands there since: `key`, bounds and `v_` columns."""
+        return self.log.location.read(spark, staged.version)

@@ -25,6 +25,9 @@ Notes = Mapping[str, Any]
 """What a commit says beside its step and writer, as plain values."""
 
 
+REWRITES = "rewrites"
+"""The note of a step that changes rows of other steps."""
+
 LOOK_BACK = 256
 """How many older commits are looked at, at most, to find the files of a step."""
 
@@ -88,7 +91,7 @@ class StepLog:
         commit = _commit(version, metadata)
         if commit is not None:
             self._versions[commit.step] = version
-        elif version > 0:
+        if version > 0 and (commit is None or commit.notes.get(REWRITES)):
             self._rewritten = True
         return commit
 

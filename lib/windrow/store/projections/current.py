@@ -12,6 +12,7 @@ from windrow.compile.sql import array, bigint, call, col, name_at, null, place_o
 from windrow.engine.frames import group, select, with_column
 from windrow.engine.newest import newest
 from windrow.store.projections.batch import Batch, bounds
+from windrow.store.schemas import commented
 from windrow.store.steps import StepLog
 
 _GONE = "change IN ({})".format(", ".join(f"'{change}'" for change in WITHDRAWN))
@@ -25,7 +26,8 @@ def write_current(spark: SparkSession, log: StepLog, step: int, batch: Batch, no
     columns = [quoted(name) for name in current_columns(batch.journal.stage.stage)]
     changed = any(summary.changed for summary in batch.counted.values())
     if batch.fresh:
-        log.replace(_newest(spark, batch).where(f"NOT {_GONE}").select(*columns), step + 1, notes)
+        rows = _newest(spark, batch).where(f"NOT {_GONE}").select(*columns)
+        log.replace(commented(rows), step + 1, notes)
     elif not batch.has_panes:
         return step
     elif not changed:

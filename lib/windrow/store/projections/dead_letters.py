@@ -15,6 +15,7 @@ from windrow.engine.held import starts_in
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.control import Control, Interval
 from windrow.store.projections.batch import Batch
+from windrow.store.schemas import commented
 from windrow.store.steps import StepLog
 
 
@@ -32,7 +33,7 @@ def write_dead_letters(spark: SparkSession, log: StepLog, step: int, batch: Batc
     letters = batch.rows(spark, "dead_letter")
     rows = apply(_dead_rows(over(letters), taken_in), letters)
     if batch.fresh:
-        log.replace(rows, step + 1, notes)
+        log.replace(commented(rows), step + 1, notes)
     else:
         log.append(rows, step + 1, notes)
     return step + 1

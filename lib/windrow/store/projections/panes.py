@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from windrow.store.projections.batch import Batch
+from windrow.store.schemas import commented
 from windrow.store.steps import StepLog
 
 
@@ -16,7 +17,7 @@ def write_panes(spark: SparkSession, log: StepLog, step: int, batch: Batch, note
         return step
     rows = batch.pane_rows(batch.cells(spark))
     if batch.fresh:
-        log.replace(rows, step + 1, notes)
+        log.replace(commented(rows), step + 1, notes)
     else:
         log.append(rows, step + 1, notes)
     return step + 1

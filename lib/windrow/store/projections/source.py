@@ -16,7 +16,7 @@ from windrow.compile.sql import Column, call, coalesce, col, lit, quoted
 from windrow.engine.frames import group, select, where
 from windrow.store.location import Lake
 from windrow.store.raw import Raw
-from windrow.store.schemas import LANDINGS, SOURCE_DEAD_LETTERS, ensure_table, struct_of
+from windrow.store.schemas import LANDINGS, SOURCE_DEAD_LETTERS, commented, ensure_table, struct_of
 from windrow.store.steps import StepLog
 
 
@@ -31,8 +31,9 @@ class SourceProjections:
     _logs: dict[str, StepLog] = field(default_factory=dict)
 
     def project(self) -> None:
-        """Bring both tables up to the newest landing step."""
-        head = self.raw.last_step(self.spark)
+        """Bring both tables up to the newest landing step; made anew where a file was taken out since."""
+        last = self.raw.log.last(self.spark)
+        head, quarantined = 0 if last is None else last.step, self.raw.quarantined_at(last)
         for name, (schema, rows) in _TABLES.items():
             log = self._logs.get(name)
             if log is None:
@@ -42,8 +43,12 @@ class SourceProjections:
             commit = log.last(self.spark)
             step, place = (0, 0) if commit is None else (commit.step, commit.notes["raw_step"])
             if place < head:
-                frame = rows(self.raw.source, self.raw.rows(self.spark, place, head))
-                log.append(frame, step + 1, {"raw_step": head})
+                fresh = place < quarantined
+                frame = rows(self.raw.source, self.raw.rows(self.spark, 0 if fresh else place, head))
+                if fresh:
+                    log.replace(commented(frame), step + 1, {"raw_step": head})
+                else:
+                    log.append(frame, step + 1, {"raw_step": head})
                 self.after_write(name)
 
 

@@ -11,6 +11,7 @@ from windrow.compile.sql import Column, bigint, lit
 from windrow.engine.frames import literals
 from windrow.store.control import Control
 from windrow.store.projections.batch import Batch, TickSummary
+from windrow.store.schemas import commented
 from windrow.store.steps import StepLog
 
 
@@ -28,7 +29,7 @@ def write_ticks(spark: SparkSession, log: StepLog, step: int, batch: Batch, note
         rows.append(_row(control, summary, batch.journal.generation, open_cells))
     ticks, notes = literals(spark, rows), {**notes, "open_cells": open_cells}
     if batch.fresh:
-        log.replace(ticks, step + 1, notes)
+        log.replace(commented(ticks), step + 1, notes)
     else:
         log.append(ticks, step + 1, notes)
     return step + 1
