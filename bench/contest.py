@@ -15,9 +15,10 @@ from pyspark.sql import SparkSession
 from bench import baselines, stages
 from bench.baselines import Aggregation
 from bench.stages import EVERY_CHANGE, ON_TIME, Running
-from bench.workload import Scale, files_per_step, generate, land, raw_table
+from bench.workload import RULES, Scale, files_per_step, generate, land, raw_table
 
 LANDING, BARE_APPEND = "windrow: landing", "Spark: bare stream append of the same files"
+LANDING_RULES = "windrow: landing, ten rules of rows"
 CHANGES, ON_CLOSE = "windrow: stage, every change", "windrow: stage, on time"
 BACKFILL, GROUP_BY = "windrow: backfill", "Spark: batch GROUP BY"
 TICK, TICK_PROJECTED = "windrow: tick, journal only", "windrow: tick, projected"
@@ -86,6 +87,7 @@ class Contest:
         """The first round lands into the lake that everybody reads."""
         spark, root = self.spark, self.root
         self._timed(LANDING, lambda: land(spark, root, f"landed-{number}" if number else "lake"))
+        self._timed(LANDING_RULES, lambda: land(spark, root, f"ruled-{number}", RULES))
         self._timed(BARE_APPEND, lambda: baselines.run_append(spark, root, root / f"appended-{number}"))
 
     def _stream(self, number: int, files: int) -> None:

@@ -40,6 +40,7 @@ def ratios(results: Results) -> list[Ratio]:
         Ratio("speed: on time / Spark and bare append", of(appends) / of(contest.ON_CLOSE), 0.8),
         Ratio("speed: every change / Spark and bare append", of(appends) / of(contest.CHANGES), 0.8),
         Ratio("speed: landing / bare append", of(contest.BARE_APPEND) / of(contest.LANDING)),
+        Ratio("time: landing, ten rules / none", of(contest.LANDING_RULES) / of(contest.LANDING), 1.15, at_most=True),
         Ratio("time: backfill / GROUP BY", of(contest.BACKFILL) / of(contest.GROUP_BY), 1.5, at_most=True),
     ]
     if results.small:

@@ -7,6 +7,7 @@ batches span `PERIOD`, the small ones go on behind them.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from windrow.run.landing import Landing
 from windrow.run.session import working_session
 from windrow.run.work import PipelineWork
 from windrow.spec.pipelines import Pipeline
+from windrow.spec.quality import Suite
 from windrow.spec.times import MINUTE, SECOND, parse_time
 from windrow.store.location import Lake
 
@@ -100,10 +102,24 @@ def open_work(spark: SparkSession, root: Path, *stages: dict[str, Any]) -> Pipel
     return work
 
 
-def land(spark: SparkSession, root: Path, lake: str = "lake") -> None:
+RULES: tuple[dict[str, Any], ...] = (
+    *({"expect": "column_values_to_not_be_null", "column": column} for column in ("k", "v", "at")),
+    {"expect": "column_values_to_be_between", "column": "v", "min_value": 0, "max_value": 999},
+    {"expect": "column_values_to_be_between", "column": "v", "min_value": -1, "strict_min": True},
+    {"expect": "column_values_to_be_between", "column": "k", "min_value": 0},
+    {"expect": "column_values_to_be_between", "column": "at", "min_value": "2024-01-01", "max_value": "2025-01-01"},
+    {"expect": "column_values_to_not_be_in_set", "column": "v", "value_set": [-1, 1000, 9999]},
+    {"expect": "column_values_to_not_be_in_set", "column": "k", "value_set": [-1, -2, -3]},
+    {"expect": "column_pair_values_a_to_be_greater_than_b", "column_A": "k", "column_B": "v", "mostly": 0.9},
+)
+"""Ten rules of rows. The last one is broken by one row in two hundred, or by more where there are few keys."""
+
+
+def land(spark: SparkSession, root: Path, lake: str = "lake", rules: Sequence[Mapping[str, Any]] = ()) -> None:
     """Land the files that are there by windrow's landing."""
     made = pipeline(root, lake=lake)
-    Landing(working_session(spark), made.sources[0], Lake.of(made.lake)).run()
+    suite = Suite.from_list([{**rule, "row": True} for rule in rules])
+    Landing(working_session(spark), made.sources[0], Lake.of(made.lake), rules=suite.row_rules).run()
 
 
 def raw_table(root: Path) -> str:

@@ -17,9 +17,12 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.parse import quote
+from urllib.request import Request, urlopen
 
 from demo.flights import write_landing_files
 
@@ -42,6 +45,7 @@ class Airflow:
     more: Mapping[str, str] = field(default_factory=dict)
     port: int = field(default_factory=lambda: free_port())
     _running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    _token: str | None = None
 
     @property
     def environment(self) -> dict[str, str]:
@@ -104,25 +108,42 @@ class Airflow:
             "--reprocess-behavior", again,
         )  # fmt: skip
 
-    def runs(self, dag: str) -> dict[str, str]:
-        """The state of every run of a DAG."""
-        listed = _json(self.command("dags", "list-runs", dag, "--output", "json"))
-        return {run["run_id"]: run["state"] for run in listed}
+    def runs(self, dag: str, since: datetime | None = None) -> dict[str, str]:
+        """The state of every run of a DAG, or of those that have started since."""
+        listed = self._ask(f"/api/v2/dags/{dag}/dagRuns?limit=100")["dag_runs"]
+        begun = {run["dag_run_id"]: run["start_date"] for run in listed}
+        states = {run["dag_run_id"]: run["state"] for run in listed}
+        if since is None:
+            return states
+        return {run: state for run, state in states.items() if begun[run] and _moment(begun[run]) >= since}
 
     def tasks(self, dag: str, run: str) -> dict[str, str]:
         """The state of every task of a run."""
-        listed = _json(self.command("tasks", "states-for-dag-run", dag, run, "--output", "json"))
-        return {task["task_id"]: task["state"] for task in listed}
+        return {task: state for task, (state, _) in self.tries(dag, run).items()}
 
-    def wait_for(self, dag: str, number: int, seconds: float = 900) -> dict[str, str]:
+    def tries(self, dag: str, run: str) -> dict[str, tuple[str, int]]:
+        """The state of every task of a run, and how often it was tried."""
+        listed = self._ask(f"/api/v2/dags/{dag}/dagRuns/{quote(run)}/taskInstances")["task_instances"]
+        return {task["task_id"]: (task["state"], task["try_number"]) for task in listed}
+
+    def wait_for(self, dag: str, number: int, since: datetime | None = None, seconds: float = 1800) -> dict[str, str]:
         """Wait until so many runs have ended; their states. Errors: TimeoutError."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            runs = self.runs(dag)
+            runs = self.runs(dag, since)
             if len(runs) >= number and all(state in ("success", "failed") for state in runs.values()):
                 return runs
-            time.sleep(2)
+            time.sleep(1)
         raise TimeoutError(f"{dag}: {self.runs(dag)} after {seconds:.0f} s; logs are in {self.home}")
+
+    def _ask(self, path: str) -> Any:
+        """What the API answers."""
+        if self._token is None:
+            with urlopen(f"http://127.0.0.1:{self.port}/auth/token", timeout=30) as answer:
+                self._token = json.load(answer)["access_token"]
+        headers = {"Authorization": f"Bearer {self._token}"}
+        with urlopen(Request(f"http://127.0.0.1:{self.port}{path}", headers=headers), timeout=60) as answer:
+            return json.load(answer)
 
     def _wait_until_healthy(self, seconds: float = 180) -> None:
         until = time.monotonic() + seconds
@@ -160,15 +181,8 @@ def _signal(process: subprocess.Popen[bytes], number: int) -> None:
         os.killpg(process.pid, number)
 
 
-def _json(text: str) -> list[dict[str, str]]:
-    """The JSON array at the end of what a command says, behind lines of its log."""
-    lines = text.splitlines()
-    for number, line in enumerate(lines):
-        if line.startswith("["):
-            with suppress(json.JSONDecodeError):
-                listed: list[dict[str, str]] = json.loads("\n".join(lines[number:]))
-                return listed
-    return []
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def free_port() -> int:

@@ -1,0 +1,229 @@
+"""The flights through Airflow's scheduler: five days, of which three are wrong, and a driver that is killed twice.
+
+One Airflow and one lake; the tests follow each other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from deltalake import DeltaTable
+
+from demo.airflow import DAG, Airflow, new_project
+from windrow.run.quarantine import quarantine
+from windrow.spec.loading import load
+
+pytestmark = [pytest.mark.airflow, pytest.mark.spark]
+
+STAGE = "departures_hourly"
+FILES = 7
+NEGATIVE, DOUBLED, HALF = 2, 3, 4
+"""The days of January that are wrong."""
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Flights:
+    """The project, its Airflow, and what was right before the faults were planted."""
+
+    airflow: Airflow
+    project: Path
+    files: dict[str, list[Row]]
+    states: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> list[Row]:
+        return [row for rows in self.files.values() for row in rows]
+
+    @property
+    def data(self) -> Path:
+        return self.project / "data" / "flights"
+
+    def backfill(self, number: int, again: str = "none") -> None:
+        """The five days, `number` of them runs that are made; their states."""
+        began = datetime.now(UTC)
+        self.airflow.backfill(DAG, "2013-01-01", "2013-01-06", again)
+        self.states = self.airflow.wait_for(DAG, number, began)
+
+    def state(self, day: int) -> str:
+        return self.states[run_of(day)]
+
+    def report(self, day: int) -> str:
+        return (self.project / "out" / f"flights-{run_of(day).replace(':', '').replace('+', '_')}.html").read_text()
+
+    def table(self, owner: str, name: str) -> DeltaTable:
+        return DeltaTable(str(self.project / "lake" / "flights" / owner / name))
+
+    def shown(self) -> Counter[tuple[str, str, datetime]]:
+        """The number of flights of every window that `current` shows."""
+        rows = self.table(STAGE, "current").to_pyarrow_table().to_pylist()
+        return Counter({(row["origin"], row["carrier"], row["window_start"]): row["flights"] for row in rows})
+
+    def right(self, days: range) -> Counter[tuple[str, str, datetime]]:
+        """The same of the rows that are right, by a plain count."""
+        departed = [(row["origin"], row["carrier"], hour(row)) for row in self.rows if row["departed_at"]]
+        return Counter(window for window in departed if any(is_of(day, window[2]) for day in days))
+
+    def versions(self) -> dict[str, int]:
+        """How often every table was written."""
+        tables = {path.parent for path in (self.project / "lake").rglob("_delta_log")}
+        own = [path for path in tables if not {"audits", "staging"} & set(path.parts)]
+        return {str(path): DeltaTable(str(path)).version() for path in own}
+
+
+def run_of(day: int) -> str:
+    """Runs have the name of the end of their interval."""
+    return f"backfill__2013-01-{day + 1:02}T03:00:00+00:00"
+
+
+def hour(row: Row) -> datetime:
+    departed = datetime.fromisoformat(row["departed_at"]).astimezone(UTC)
+    return departed.replace(minute=0, second=0)
+
+
+def is_of(day: int, moment: datetime) -> bool:
+    start = datetime(2013, 1, day, 3, tzinfo=UTC)
+    return start <= moment < start + timedelta(days=1)
+
+
+def planted(row: Row, index: int) -> list[Row]:
+    """What becomes of a row: it is wrong on a day of faults."""
+    if not row["departed_at"]:
+        return [row]
+    if is_of(NEGATIVE, hour(row)) and index % 10 == 0:
+        return [{**row, "distance": -row["distance"]}]
+    if is_of(DOUBLED, hour(row)):
+        return [row, row]
+    return [] if is_of(HALF, hour(row)) and index % 2 else [row]
+
+
+def write(path: Path, rows: list[Row]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.fixture(scope="module")
+def flights(tmp_path_factory) -> Iterator[Flights]:  # type: ignore[no-untyped-def]
+    """Five days and two more, with the faults, of a project with the first stage of the flights."""
+    root = tmp_path_factory.mktemp("scheduled")
+    project = new_project(root / "project", FILES)
+    file = project / "conf" / "pipelines" / "flights.yaml"
+    pipeline = yaml.safe_load(file.read_text())
+    pipeline["stages"] = [stage for stage in pipeline["stages"] if stage["name"] == STAGE]
+    file.write_text(yaml.safe_dump(pipeline))
+    files = {}
+    for path in sorted((project / "data" / "flights").glob("*.json")):
+        files[path.name] = [json.loads(line) for line in path.read_text().splitlines()]
+        write(path, [made for index, row in enumerate(files[path.name]) for made in planted(row, index)])
+    airflow = Airflow(root / "home", project, file.parent)
+    with airflow.running():
+        airflow.command("dags", "reserialize")
+        airflow.command("dags", "unpause", DAG)
+        yield Flights(airflow, project, files)
+
+
+def driver_of(airflow: Airflow, step: str) -> int | None:
+    """The process of the Spark driver that makes this step."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            is_driver = b"org.apache.spark.deploy.SparkSubmit" in words and step.encode() in words
+            if is_driver and f"AIRFLOW_HOME={airflow.home}".encode() in (folder / "environ").read_bytes():
+                return int(folder.name)
+    return None
+
+
+def kill_driver(airflow: Airflow, step: str, when: Callable[[], bool]) -> None:
+    """kill -9 of the driver of a step, as soon as it is there and something holds."""
+    for _ in range(20 * 600):
+        number = driver_of(airflow, step)
+        if number is not None and when():
+            os.kill(number, signal.SIGKILL)
+            return
+        time.sleep(0.05)
+
+
+def test_every_pipeline_can_be_imported(flights: Flights) -> None:
+    assert "No data found" in flights.airflow.command("dags", "list-import-errors")
+
+
+def test_days_that_are_right_are_published_and_others_are_not(flights: Flights) -> None:
+    """On the first day the driver is killed between compute and publish, and again in the middle of publish."""
+    journal = flights.project / "lake" / "flights" / STAGE
+
+    def has_committed() -> bool:
+        return any(path.is_file() for path in journal.glob("journal/*/_delta_log/*.json"))
+
+    def kill() -> None:
+        kill_driver(flights.airflow, "gate_results", lambda: True)
+        kill_driver(flights.airflow, "publish", has_committed)
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    flights.backfill(5)
+    killer.join(timeout=0)
+    assert not killer.is_alive(), "the driver was not killed twice"
+    wrong = {NEGATIVE, DOUBLED, HALF}
+    assert {day: flights.state(day) for day in range(1, 6)} == {
+        day: "failed" if day in wrong else "success" for day in range(1, 6)
+    }
+    tries = flights.airflow.tries(DAG, run_of(1))
+    assert (tries["gate_results"], tries["publish"]) == (("success", 2), ("success", 2))
+    assert flights.shown() == flights.right(range(1, 2)) + flights.right(range(5, 6))
+    panes = flights.table(STAGE, "panes").to_pyarrow_table().to_pylist()
+    assert len(panes) == len(flights.shown()), "each window once"
+
+
+@pytest.mark.parametrize(
+    ("day", "gate", "expectation"),
+    [
+        (NEGATIVE, "gate_rows", "column_values_to_be_between(distance, min_value=1, max_value=6000)"),
+        (DOUBLED, "gate_rows", "compound_columns_to_be_unique"),
+        (HALF, "gate_results", "column_mean_to_be_between(flights, min_value=2.15, max_value=3.2)"),
+    ],
+)
+def test_the_gate_is_red_and_the_report_says_why(flights: Flights, day: int, gate: str, expectation: str) -> None:
+    tries = flights.airflow.tries(DAG, run_of(day))
+    assert (tries[gate], tries["report"][0]) == (("failed", 1), "success")
+    assert tries["publish"][0] == "upstream_failed"
+    page = flights.report(day)
+    assert expectation in page and "nothing was published" in page
+    if day == NEGATIVE:
+        rows = [row for row in flights.rows if row["departed_at"] and is_of(day, hour(row))]
+        assert f"of {len(rows):,} rows" in page
+
+
+def test_corrected_days_are_published(spark, flights: Flights) -> None:
+    pipeline = load(flights.project / "conf" / "pipelines" / "flights.yaml", project=flights.project)
+    for path in sorted(flights.data.glob("arrivals-2013-01-0[2-5]*.json")):
+        quarantine(pipeline, spark, "departures", path.name)
+        write(flights.data / f"corrected-{path.name}", flights.files[path.name])
+    flights.backfill(3, "failed")
+    assert set(flights.states.values()) == {"success"} and len(flights.states) == 3
+    assert flights.shown() == flights.right(range(1, 6))
+
+
+def test_a_second_time_changes_nothing(flights: Flights) -> None:
+    """By another backfill of the same days, and by hand over all of them at once."""
+    before = flights.versions()
+    flights.airflow.backfill(DAG, "2013-01-01", "2013-01-06")
+    span = {"from": "2013-01-01T03:00:00+00:00", "to": "2013-01-06T03:00:00+00:00"}
+    began = datetime.now(UTC)
+    flights.airflow.command("dags", "trigger", DAG, "--run-id", "by_hand", "--conf", json.dumps(span))
+    assert flights.airflow.wait_for(DAG, 1, began) == {"by_hand": "success"}
+    assert flights.versions() == before
+    page = (flights.project / "out" / "flights-by_hand.html").read_text()
+    assert "Nothing changed" in page and "2013-01-06 03:00" in page

@@ -1,0 +1,92 @@
+"""The page of a report as a browser shows it, as wide as a desk and a phone. The pictures stay in out/screens."""
+
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.view.test_report import START, report
+from windrow.spec.expectations import Severity
+from windrow.spec.judgements import GateResult, Judgement, Outcome
+from windrow.view.report import Balance, Part, page
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SCREENS = Path(__file__).resolve().parents[2] / "out" / "screens"
+WIDTHS = {"desktop": 1200, "phone": 390}
+MEASURE = "<script>parent.postMessage([document.documentElement.scrollWidth, innerWidth].join(' of '), '*')</script>"
+FRAME = """<body style="margin: 0"><script>onmessage = (event) => {{ document.title = event.data }}</script>
+<iframe src="page.html" width="{width}" height="{height}" style="border: 0; display: block"></iframe>"""
+"""A window of Chromium has a least width, which is more than a phone's; a frame has none."""
+HEIGHT = 1800
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium (Debian: apt-get install chromium)")
+
+
+def full_page() -> str:
+    """With everything that a page can hold: long names, many digits, every outcome."""
+    long = "column_pair_values_a_to_be_greater_than_b(column_A=arrived_at, column_B=departed_at, or_equal=true)"
+    judgements = (
+        Judgement("column_values_to_not_be_null(origin)", Severity.CRITICAL, Outcome.PASSED, "0 of 842 rows (0.00 %)"),
+        Judgement(long, Severity.CRITICAL, Outcome.FAILED, "84 of 842 rows (9.98 %)", ("-1400", "x" * 80, "null")),
+        Judgement("column_mean_to_be_between(delay, max_value=40)", Severity.INFO, Outcome.FAILED, "41.25"),
+        Judgement(
+            "table_row_count_to_be_between(min_value=1)", Severity.WARNING, Outcome.ERROR, "could not be checked"
+        ),
+    )
+    parts = [Part("aggregated", 1_234_567), Part("rejected", 84, "a rule of the suite"), Part("unreadable", 3)]
+    made = report(
+        outcome="Stopped by the gate of departures_hourly: nothing was published.", is_good=False,
+        run="backfill__2013-01-04T03:00:00+00:00", gates=[GateResult("departures_hourly", 842, judgements)],
+        facts={"windows": 1_234_567, "inserted": 1_234_567, "changed": 0, "withdrawn": 0},
+        balances=[Balance("departures", "rows of the windows of this interval", 1_234_654, parts)],
+        tables={"departures_hourly.current": "file:///data/lakes/flights/of/2013/departures_hourly/current"},
+        start=START,
+    )  # fmt: skip
+    return page(made)
+
+
+def browse(*options: str) -> str:
+    """What Chromium prints; it is ended with all that it has started."""
+    assert BROWSER is not None
+    words = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", *options]
+    process = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
+    )
+    try:
+        return process.communicate(timeout=90)[0]
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("device", WIDTHS)
+def test_it_fits_and_is_not_blank(device: str, tmp_path: Path) -> None:
+    width = WIDTHS[device]
+    SCREENS.mkdir(parents=True, exist_ok=True)
+    picture = SCREENS / f"report-{device}.png"
+    picture.unlink(missing_ok=True)
+    text = full_page()
+    (tmp_path / "page.html").write_text(text.replace("</body>", f"{MEASURE}</body>"))
+    (tmp_path / "frame.html").write_text(FRAME.format(width=width, height=HEIGHT))
+    size, profile = f"--window-size={max(width, 500)},{HEIGHT}", f"--user-data-dir={tmp_path}/profile"
+    url = f"file://{tmp_path}/frame.html"
+    dom = browse(size, profile, "--dump-dom", url)
+    measured = re.search(r"<title>(\d+) of (\d+)</title>", dom)
+    assert measured is not None, dom[:500]
+    assert int(measured[1]) <= int(measured[2]) == width, "nothing is wider than the screen"
+    browse(size, profile, f"--screenshot={picture}", url)
+    drawn = picture.read_bytes()
+    assert struct.unpack(">II", drawn[16:24]) == (max(width, 500), HEIGHT)
+    assert len(drawn) > 10 * blank(size, profile, tmp_path), "there is something to see"
+
+
+def blank(size: str, profile: str, folder: Path) -> int:
+    """How large the picture of an empty page is."""
+    browse(size, profile, f"--screenshot={folder}/blank.png", "about:blank")
+    return (folder / "blank.png").stat().st_size
