@@ -13,6 +13,7 @@ pool, `windrow`, which should have a single slot: one writer at a time. A gate t
 from __future__ import annotations
 
 import os
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -105,10 +106,9 @@ def _moment(micros: int) -> datetime:
 
 def _wrong(file: Path, error: SpecError) -> DAG:
     """A DAG that says what is wrong with its file, so that the others are there nevertheless."""
-    with DAG(
-        f"{file.stem}_backfill", description=f"This file is wrong: {error}", schedule=None, doc_md=str(error),
-        tags=["windrow", "wrong"],
-    ) as dag:  # fmt: skip
+    name = re.sub(r"[^\w.-]", "_", file.stem)
+    about = f"This file is wrong: {error}"
+    with DAG(f"wrong_file_{name}", description=about, schedule=None, doc_md=str(error), tags=["windrow"]) as dag:
 
         @task(task_id="wrong_file")
         def wrong_file() -> None:

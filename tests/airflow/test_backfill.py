@@ -217,9 +217,10 @@ def test_corrected_days_are_published(spark, flights: Flights) -> None:
 
 
 def test_a_second_time_changes_nothing(flights: Flights) -> None:
-    """By another backfill of the same days, and by hand over all of them at once."""
-    before = flights.versions()
+    """The same backfill makes no run again; by hand, over all of the days at once, a run finds nothing to change."""
+    before, runs = flights.versions(), flights.airflow.runs(DAG)
     flights.airflow.backfill(DAG, "2013-01-01", "2013-01-06")
+    assert flights.airflow.runs(DAG) == runs
     span = {"from": "2013-01-01T03:00:00+00:00", "to": "2013-01-06T03:00:00+00:00"}
     began = datetime.now(UTC)
     flights.airflow.command("dags", "trigger", DAG, "--run-id", "by_hand", "--conf", json.dumps(span))

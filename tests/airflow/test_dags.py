@@ -45,6 +45,16 @@ def test_a_schedule_is_taken_from_the_file(bag) -> None:  # type: ignore[no-unty
     assert type(traffic.timetable).__name__ == "NullTimetable"
 
 
+def test_a_wrong_file_is_a_dag_that_says_so_and_hides_no_other(bag, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "traffic (1).yaml").write_text("pipeline: wrong\nlakee: here\n")
+    (tmp_path / "traffic.yaml").write_text((ROOT / "conf" / "pipelines" / "traffic.yaml").read_text())
+    monkeypatch.setenv("WINDROW_PIPELINES", str(tmp_path))
+    made = type(bag)(dag_folder=str(ROOT / "dags"))
+    assert made.import_errors == {} and set(made.dags) == {"wrong_file_traffic__1_", "traffic_backfill"}
+    wrong = made.dags["wrong_file_traffic__1_"]
+    assert "lakee is not a field" in wrong.description and type(wrong.timetable).__name__ == "NullTimetable"
+
+
 @pytest.mark.parametrize(("code", "is_final"), [(3, True), (2, True), (75, False), (-9, False), (137, False)])
 def test_a_gate_is_not_tried_again_and_a_machine_is(bag, monkeypatch, code: int, is_final: bool) -> None:  # type: ignore[no-untyped-def]
     from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator

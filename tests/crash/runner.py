@@ -1,6 +1,6 @@
 """One run of the test pipeline as a process, which a test kills: `python -m tests.crash.runner ROOT TASK`.
 
-TASK is once, drain or backfill.
+TASK is once, drain, backfill or quarantine.
 """
 
 import sys
@@ -8,10 +8,18 @@ from pathlib import Path
 
 from tests.lake import judged, pipeline
 from windrow.run import advance
-from windrow.run.backfill import backfill
+from windrow.run.backfill import Backfill
+from windrow.run.quarantine import quarantine
 from windrow.run.session import local_session
 from windrow.run.stream import run
+from windrow.run.work import PipelineWork
 from windrow.spec.times import DAY, parse_time
+
+
+def monday(work: PipelineWork) -> Backfill:
+    """The run of a backfill that is tried again under its name."""
+    start = parse_time("2024-01-01T00:00:00Z")
+    return Backfill(work, "monday", start, start + DAY)
 
 
 def main() -> None:
@@ -19,8 +27,9 @@ def main() -> None:
     root, task = Path(sys.argv[1]), sys.argv[2]
     advance.FOLD_EVERY = 2
     if task == "backfill":
-        start = parse_time("2024-01-01T00:00:00Z")
-        backfill(judged(root), local_session(), start, start + DAY)
+        monday(PipelineWork.open(judged(root), local_session())).publish()
+    elif task == "quarantine":
+        quarantine(pipeline(root), local_session(), "clicks", "batch-0001.json")
     else:
         run(pipeline(root), local_session(), once=True, drain=task == "drain")
 

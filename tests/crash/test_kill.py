@@ -12,16 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.lake import content, judged, table, write_files
-from windrow.run.backfill import backfill
+from tests.crash.runner import monday
+from tests.lake import POISON, ROWS, content, judged, pipeline, table, write_files
 from windrow.run.points import POINTS
+from windrow.run.quarantine import quarantine
 from windrow.run.stream import run
-from windrow.spec.times import DAY, parse_time
+from windrow.run.work import PipelineWork
+from windrow.store.audits import Audits
 
 pytestmark = pytest.mark.crash
 
 FILES = 6
-START = parse_time("2024-01-01T00:00:00Z")
 TABLES = ("current", "panes", "dead_letters")
 
 
@@ -87,10 +88,28 @@ def test_a_backfill_killed_at_every_point(spark, tmp_path: Path) -> None:
     for point in [point for point in POINTS if point.startswith("backfill:")]:
         assert finish(start(killed, point, "backfill")) == -signal.SIGKILL, f"{point} was not passed"
     for root in (killed, calm):
-        (result,) = backfill(judged(root), spark, START, START + DAY)
+        work = PipelineWork.open(judged(root), spark)
+        (result,) = monday(work).publish()
         assert (result.tick is None) == (root == killed)
+        published = Audits.of(work.lake).of_run(work.spark, "monday")["publish", "sums"]
+        assert published["changed"] > 0, "what it has done is known, though it was killed behind its commit"
     equal_tables(spark, killed, calm)
     assert not table(spark, calm, "dead_letters").where("restated_by is not null").isEmpty()
+
+
+def test_a_quarantine_killed_at_its_point(spark, tmp_path: Path) -> None:
+    """What it has taken out is in the tables when it is done again, or when anything else brings them up."""
+    killed, calm = tmp_path / "killed", tmp_path / "calm"
+    write_files(killed / "data", range(3))
+    run(pipeline(killed), spark, once=True)
+    shutil.copytree(killed, calm)
+    assert finish(start(killed, "quarantine:after_raw", "quarantine")) == -signal.SIGKILL
+    assert quarantine(pipeline(killed), spark, "clicks", "batch-0001.json").step is None
+    assert quarantine(pipeline(calm), spark, "clicks", "batch-0001.json").step == 4
+    for root in (killed, calm):
+        dead = table(spark, root, "dead_letters", "clicks")
+        assert dead.where("reason = 'quarantined'").count() == ROWS + POISON
+        assert dead.where("reason <> 'quarantined'").count() == 2 * (POISON - 1)
 
 
 def test_killed_at_any_time_and_then_two_runners_at_once(spark, tmp_path: Path, undisturbed: Path) -> None:

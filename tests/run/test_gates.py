@@ -9,8 +9,11 @@ import yaml
 
 from tests.lake import iso, table
 from windrow.run.backfill import Backfill, backfill
+from windrow.run.recompute import commit
+from windrow.run.reporting import report_of_run
 from windrow.run.stream import run
 from windrow.run.work import PipelineWork
+from windrow.spec.errors import SpecError
 from windrow.spec.judgements import GateFailed, Outcome
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import DAY, parse_time
@@ -125,6 +128,70 @@ def test_a_run_of_the_same_name_judges_what_it_computes_again(spark, tmp_path: P
         opened().publish()
     (row,) = table(spark, tmp_path, "current").collect()
     assert row["num"] == 2
+
+
+def test_what_is_staged_stays_right_beside_a_stream_unless_a_row_is_late(spark, tmp_path: Path) -> None:
+    made = pipeline(tmp_path, None, [{**MANY, "min_value": 1}])
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    run(made, spark, once=True)
+    write_rows(tmp_path, "b.json", [{"at": iso(100)}])
+    run(made, spark, once=True)
+
+    def staged() -> tuple[str, list[int]]:
+        """Which computation a backfill of the first window would publish, and the total that it has."""
+        opened = Backfill(PipelineWork.open(made, spark), "monday", START, parse_time("2024-01-01T01:00:10Z"))
+        (item,) = opened.stages
+        found = opened._staged(item)
+        return found.id, [row["v_total"] for row in opened._staging(item).read(spark, found).collect()]
+
+    first = staged()
+    write_rows(tmp_path, "c.json", [{"at": iso(200)}])
+    run(made, spark, once=True)
+    assert staged() == first
+    write_rows(tmp_path, "d.json", [{"at": iso(3), "v": 10}])
+    run(made, spark, once=True)
+    again = staged()
+    assert again[0] != first[0] and (first[1], again[1]) == ([6], [16])
+
+
+def test_what_was_judged_is_published_whatever_is_staged_beside_it(spark, tmp_path: Path, monkeypatch) -> None:
+    """Another try stages nothing at all, in the moment when this one has judged its windows."""
+    made = pipeline(tmp_path, None, [{**MANY, "min_value": 1}])
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    first = Backfill(PipelineWork.open(made, spark), "monday", START, START + DAY)
+    first.land()
+    first.gate_results()
+    (item,) = first.stages
+
+    def beside(*arguments, **options):  # type: ignore[no-untyped-def]
+        staging = first._staging(item)
+        judged = staging.last(spark)
+        staging.write(staging.read(spark, judged).limit(0), judged.tick, judged.raw_step, judged.quarantined)
+        return commit(*arguments, **options)
+
+    monkeypatch.setattr("windrow.run.backfill.commit", beside)
+    (published,) = first.publish()
+    assert published.inserted == 1 and table(spark, tmp_path, "current").count() == 1
+
+
+def test_a_run_that_is_repeated_tells_of_its_last_time(spark, tmp_path: Path) -> None:
+    made = pipeline(tmp_path, None, [{**MANY, "min_value": 1}])
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    outcomes = []
+    for _ in range(2):
+        again = Backfill(PipelineWork.open(made, spark), "monday", START, START + DAY)
+        again.land()
+        outcomes.append(report_of_run(made, spark, "monday", None, None).outcome)
+        again.publish()
+        outcomes.append(report_of_run(made, spark, "monday", None, None).outcome)
+    assert outcomes == [
+        "Not finished: 0 of 1 stages are published.",
+        "Published: sums.",
+        "Not finished: 0 of 1 stages are published.",
+        "Nothing changed: the tables already had these results.",
+    ]
+    with pytest.raises(SpecError, match='left nothing in this lake; got "tuesday"'):
+        report_of_run(made, spark, "tuesday", None, None)
 
 
 def test_a_backfill_of_nothing_says_so(spark, tmp_path: Path) -> None:

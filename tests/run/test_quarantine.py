@@ -15,7 +15,7 @@ from windrow.run.stream import run
 from windrow.run.work import PipelineWork
 from windrow.spec.errors import SpecError
 from windrow.spec.judgements import GateFailed
-from windrow.spec.times import DAY
+from windrow.spec.times import DAY, SECOND
 
 POSITIVE = {
     "expect": "column_values_to_be_between", "column": "v", "min_value": 0, "severity": "critical", "row": True,
@@ -45,6 +45,7 @@ def test_a_corrected_file_makes_the_gate_pass(spark, tmp_path: Path) -> None:
         opened().publish()
     done = quarantine(made, spark, "rows", "wrong.json")
     assert (done.rows, done.step) == (3, 2)
+    assert (done.start, done.end) == (START + 3600 * SECOND, START + 3603 * SECOND)
     assert reasons(spark, tmp_path) == [("quarantined", "wrong.json")] * 3
     write_rows(tmp_path, "right.json", [{"v": 2, "at": iso(1)}, {"v": 3, "at": iso(2)}])
     opened().land()

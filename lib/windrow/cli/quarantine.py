@@ -44,8 +44,10 @@ def quarantine(
         return
     if done.step is None:
         typer.echo(f"{done.source}: {done.file} is in quarantine already, nothing changed")
-        return
-    typer.echo(f"{done.source}: {many(done.rows, 'row')} of {done.file} are in quarantine, landing step {done.step}")
-    if done.first is not None and done.last is not None:
-        span = f"{format_time(done.first)} to {format_time(done.last)}"
-        typer.echo(f"their event times are {span}: a backfill of these windows corrects what was made of them")
+    else:
+        typer.echo(
+            f"{done.source}: {many(done.rows, 'row')} of {done.file} are in quarantine, landing step {done.step}"
+        )
+    if done.start is not None and done.end is not None:
+        span = f"--from {format_time(done.start)} --to {format_time(done.end)}"
+        typer.echo(f"windrow backfill {file} {span} corrects what was made of them")

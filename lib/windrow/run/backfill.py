@@ -8,7 +8,7 @@ run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TypeVar
 from uuid import uuid4
@@ -25,16 +25,16 @@ from windrow.engine.held import Held
 from windrow.quality.gate import judge
 from windrow.run.points import point
 from windrow.run.recompute import BackfillResult, commit, has_stream, prepare, raw_step_of, recomputed
-from windrow.run.work import ATTEMPTS, PipelineWork, StageWork
+from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.errors import SpecError
 from windrow.spec.judgements import GateFailed, GateResult, Outcome
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import format_time
-from windrow.store.audits import Audits
+from windrow.store.audits import BEGIN, Audits, Found
 from windrow.store.projections.dead_letters import not_taken_in
 from windrow.store.raw import Raw
 from windrow.store.staging import Staged, Staging
-from windrow.store.steps import StepTaken
+from windrow.store.steps import ATTEMPTS, StepTaken
 
 T = TypeVar("T")
 
@@ -98,22 +98,25 @@ class Backfill:
     # ---------------------------------------------------------------- the steps
 
     def land(self) -> None:
-        """Land all that is there, by the pipeline's one landing query for each source.
+        """Land all that is there, by the pipeline's one landing query for each source. The run begins anew with it.
 
-        A try that was killed has left the place where it began, and the next one counts from there.
+        A try that was killed has left the places where it began, and the next one counts from there.
         """
+        begun = self._begun()
         for landing, projection in zip(self.work.landings, self.work.sources, strict=True):
-            name = landing.source.name
-            before = landing.raw.last_step(self.work.spark)
-            begun = self.audits.of_run(self.work.spark, self.run).get(("land", name))
-            if begun is not None and begun["until"] is None:
-                before = int(begun["after"])
-            else:
-                self._record("land", name, {"after": before, "until": None, "read": 0, "rows": {}})
             landing.run()
             projection.project()
-            after = landing.raw.last_step(self.work.spark)
-            self._record("land", name, self._landed(landing.raw, before, after))
+            name, after = landing.source.name, landing.raw.last_step(self.work.spark)
+            self._record("land", name, self._landed(landing.raw, begun[name], after))
+
+    def _begun(self) -> dict[str, int]:
+        """The last landing step of every source when the run began."""
+        found = self.audits.of_run(self.work.spark, self.run)
+        if set(found) == {(BEGIN, "")}:  # and then it was killed
+            return dict(found[BEGIN, ""]["steps"])
+        steps = {landing.source.name: landing.raw.last_step(self.work.spark) for landing in self.work.landings}
+        self._record(BEGIN, "", {"steps": steps})
+        return steps
 
     def gate_rows(self) -> list[GateResult]:
         """Judge the rows of the interval's windows by the suite of their source. Errors: GateFailed."""
@@ -250,8 +253,8 @@ class Backfill:
 
     def _published(self, item: StageWork) -> BackfillResult:
         def announced(result: BackfillResult) -> None:
-            """What is committed is kept before, so that a run that is killed behind its commit has it."""
-            self._record("publish", item.name, asdict(result))
+            """What will be committed, and by whom, for a try that finds it done."""
+            self._record("publishing", item.name, {**asdict(result), "writer": item.runner.journal.log.writer})
 
         staged = self._staged(item)
         if staged is None:
@@ -260,9 +263,20 @@ class Backfill:
             self._passed(self._gated_results(item, staged))
             batch = self._staging(item).read(self.work.spark, staged)
             result = commit(self.work, item, self.start, self.end, batch, staged.raw_step, announce=announced)
-        if result.tick is None and ("publish", item.name) not in self.audits.of_run(self.work.spark, self.run):
-            announced(result)
+        found = self.audits.of_run(self.work.spark, self.run)
+        if result.tick is not None:
+            self._record("publish", item.name, asdict(result))
+        elif ("publish", item.name) not in found:
+            self._record("publish", item.name, self._done_before(item, found) or asdict(result))
         return result
+
+    def _done_before(self, item: StageWork, found: Mapping[tuple[str, str], Found]) -> Found | None:
+        """What a try of this run has committed that was killed behind its commit."""
+        announced = found.get(("publishing", item.name))
+        if announced is None:
+            return None
+        owner = item.runner.journal.log.owner(self.work.spark, announced["tick"])
+        return announced if owner == announced["writer"] else None
 
     def _span(self, source: str) -> tuple[int, int]:
         """The event times of the interval's windows, over all stages that read the source."""
@@ -284,7 +298,7 @@ class Backfill:
             raise GateFailed(stopping, self.run)
         return results
 
-    def _record(self, step: str, subject: str, found: dict[str, object]) -> None:
+    def _record(self, step: str, subject: str, found: Found) -> None:
         about = {"start": self.start, "end": self.end, "stages": [item.name for item in self.stages]}
         self.audits.record(self.work.spark, self.run, step, subject, {**found, **about})
 

@@ -33,7 +33,8 @@ def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
     end = coalesce(call("unix_micros", col("window_end")), bigint(INFINITY))
     current = work.lake.table(stage.name, "current").read(work.spark)
     expired = where(current, (end > bigint(before)) & (end <= bigint(until)))
-    if expired.isEmpty():
+    stopped = found is not None and is_same and GateResult.from_mapping(found).stops
+    if expired.isEmpty() and not stopped:
         return None
     columns = [*stage.keys, "window_start", "window_end", *stage.result_columns]
     result = judge(item.name, expired.select(*[quoted(name) for name in columns]), suite)

@@ -13,33 +13,34 @@ from urllib.parse import unquote
 from pyspark.sql import SparkSession
 
 from windrow.compile.envelope import EVENT_TIME, OFFSET, REASON, RULE
-from windrow.compile.sql import Column, call, col, lit
+from windrow.compile.sql import Column, call, col, lit, when
+from windrow.compile.windows import compile_windows
 from windrow.engine.frames import group, where
 from windrow.run.points import point
 from windrow.run.session import working_session
-from windrow.run.work import ATTEMPTS
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines import Pipeline
+from windrow.spec.times import SECOND
 from windrow.store.location import Lake
 from windrow.store.projections.source import SourceProjections
 from windrow.store.raw import QUARANTINED, Raw
-from windrow.store.steps import StepTaken
+from windrow.store.steps import ATTEMPTS, StepTaken
 
 
 @dataclass(frozen=True)
 class Quarantined:
-    """What a quarantine did: `rows` of `file` are out, which fall into event times [first, last] in microseconds.
+    """What a quarantine did: `rows` of `file` are out. Times are microseconds.
 
-    `step` is its landing step, None where all rows of the file were out before. `first` and `last` are None where no
-    row could be dated.
+    `step` is its landing step, None where all rows of the file were out before. The windows that hold rows of the file
+    start in [start, end); None where no row was given to a stage.
     """
 
     source: str
     file: str
     rows: int
     step: int | None
-    first: int | None
-    last: int | None
+    start: int | None
+    end: int | None
 
 
 def quarantine(pipeline: Pipeline, spark: SparkSession, source: str, file: str) -> Quarantined:
@@ -47,22 +48,22 @@ def quarantine(pipeline: Pipeline, spark: SparkSession, source: str, file: str) 
     pipeline.source(source)
     session = working_session(spark)
     raw = Raw.of(Lake.of(pipeline.lake), source)
-    found = _retried(session, raw, _offset(session, raw, file))
+    found = _retried(session, pipeline, raw, _offset(session, raw, file))
     SourceProjections(session, Lake.of(pipeline.lake), raw).project()
     return found
 
 
-def _retried(session: SparkSession, raw: Raw, offset: str) -> Quarantined:
+def _retried(session: SparkSession, pipeline: Pipeline, raw: Raw, offset: str) -> Quarantined:
     """A landing batch may come in between: then it is done again behind it."""
     for _ in range(ATTEMPTS - 1):
         try:
-            return _take_out(session, raw, offset)
+            return _take_out(session, pipeline, raw, offset)
         except StepTaken:
             continue
-    return _take_out(session, raw, offset)
+    return _take_out(session, pipeline, raw, offset)
 
 
-def _take_out(session: SparkSession, raw: Raw, offset: str) -> Quarantined:
+def _take_out(session: SparkSession, pipeline: Pipeline, raw: Raw, offset: str) -> Quarantined:
     last = raw.log.last(session)
     assert last is not None, "a file of it has landed"
     counts = group(
@@ -70,7 +71,7 @@ def _take_out(session: SparkSession, raw: Raw, offset: str) -> Quarantined:
         (),
         {
             "rows": call("count", 1), "in": call("count_if", _is_in(offset)),
-            "first": call("min", col(EVENT_TIME)), "last": call("max", col(EVENT_TIME)),
+            "first": call("min", _when_alive(col(EVENT_TIME))), "last": call("max", _when_alive(col(EVENT_TIME))),
         },
     ).collect()[0]  # fmt: skip
     step = None
@@ -81,7 +82,22 @@ def _take_out(session: SparkSession, raw: Raw, offset: str) -> Quarantined:
             out = {REASON: lit(QUARANTINED).text, RULE: lit(words).text}
             raw.log.location.table(session).update(_is_in(offset).text, {**out})
         point("quarantine:after_raw")
-    return Quarantined(raw.source, unquote(offset), counts["rows"], step, counts["first"], counts["last"])
+    start, end = _starts(pipeline, raw.source, counts["first"], counts["last"])
+    return Quarantined(raw.source, unquote(offset), counts["rows"], step, start, end)
+
+
+def _when_alive(column: Column) -> Column:
+    """Of rows that a stage may have read: those without a reason, and those that a quarantine has taken out."""
+    return when(col(REASON).is_null() | (col(REASON) == lit(QUARANTINED)), column)
+
+
+def _starts(pipeline: Pipeline, source: str, first: int | None, last: int | None) -> tuple[int | None, int | None]:
+    """From the first start of a window that holds `first` to the second behind `last`, over all stages."""
+    if first is None or last is None:
+        return None, None
+    windows = [stage.window for stage in pipeline.stages if stage.from_ == source and not stage.window.IS_GLOBAL]
+    spans = [compile_windows(window).span(first - getattr(window, "size", 0) + 1, first + 1) for window in windows]
+    return min((span[0] for span in spans if span is not None), default=first), (last // SECOND + 1) * SECOND
 
 
 def _is_in(offset: str) -> Column:

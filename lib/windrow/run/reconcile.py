@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
+from windrow.compile.envelope import REASON
 from windrow.compile.sql import all_of, bigint, call, col
 from windrow.engine.final import PAIR, differing, final_values, pairs, starting_in
 from windrow.engine.frames import group, select, where
@@ -72,6 +73,8 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
     raw_step = last.upstream_step if streams else max(interval.raw_step for interval in last.backfilled)
     rows = runner.raw.rows(spark, 0, raw_step)
     dead = where(_dead_pairs(item), _not_restated(last.backfilled))
+    if runner.raw.quarantined(spark):
+        dead = dead.join(where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi")
     late_rows = dead.count()
     batch = final_values(runner.stage, rows, dead if late_rows else None)
     stream = shown(spark, work.lake, runner.journal)

@@ -17,6 +17,7 @@ from windrow.run.session import working_session
 from windrow.run.status import status
 from windrow.spec.errors import SpecError
 from windrow.spec.judgements import GateResult
+from windrow.spec.loading import suites_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import DAY, HOUR, MINUTE, SECOND
 from windrow.store.audits import Audits, Found
@@ -89,6 +90,8 @@ class _Reader:
 
 def report_of_run(pipeline: Pipeline, spark: SparkSession, run: str, start: int | None, end: int | None) -> Report:
     """The report of one run of a backfill over its windows, or those that start in [start, end). Errors: SpecError."""
+    if run == STREAM:
+        return report_of_stream(pipeline, spark, start, end)
     reader = _Reader.of(pipeline, spark)
     found = reader.audits(run)
     if not found:
@@ -118,7 +121,8 @@ def report_of_stream(pipeline: Pipeline, spark: SparkSession, start: int | None,
         start, end = (
             (None, None) if latest is None else (latest // HOUR * HOUR + HOUR - DAY, latest // HOUR * HOUR + HOUR)
         )
-    gates = [GateResult.from_mapping(result) for (step, _), result in reader.audits(STREAM).items() if step == "gate"]
+    judged = reader.audits(STREAM)
+    gates = [GateResult.from_mapping(judged["gate", name]) for name in suites_of(pipeline) if ("gate", name) in judged]
     stopping = [gate.subject for gate in gates if gate.stops]
     outcome = f"Stopped by the gate of {', '.join(stopping)}." if stopping else _progress(stages)
     return Report(
@@ -131,7 +135,7 @@ def report_of_stream(pipeline: Pipeline, spark: SparkSession, start: int | None,
 
 
 def _last_run(reader: _Reader) -> str | None:
-    last = Audits.of(reader.lake).last_run(reader.spark)
+    last = Audits.of(reader.lake).last_run(reader.spark, but=STREAM)
     return None if last is None else f"the last one is {last}"
 
 

@@ -28,10 +28,7 @@ from windrow.store.projections.batch import TickSummary
 from windrow.store.projections.source import SourceProjections
 from windrow.store.projections.tables import Projections
 from windrow.store.raw import Raw
-from windrow.store.steps import StepTaken
-
-ATTEMPTS = 5
-"""How often something is computed again when others have committed meanwhile."""
+from windrow.store.steps import ATTEMPTS, StepTaken
 
 
 @dataclass

@@ -14,6 +14,9 @@ from windrow.compile.sql import bigint, call, col, lit
 from windrow.engine.frames import group, literals, where
 from windrow.store.location import READABLE, Lake, Location
 
+BEGIN = "begin"
+"""The step with which a run begins, or is repeated."""
+
 Found = Mapping[str, Any]
 """What one step found about one source or stage, as plain values."""
 
@@ -39,17 +42,22 @@ class Audits:
         self.location.save(writer)
 
     def of_run(self, spark: SparkSession, run: str) -> dict[tuple[str, str], Found]:
-        """By step and subject, what a run has found."""
+        """By step and subject, what a run has found since it last began; a run may be repeated under its name."""
         if not self.location.exists(spark):
             return {}
         rows = where(self.location.read(spark), col("run") == run)
-        newest = group(rows, ("step", "subject"), {"result": call("max_by", col("result"), col("at"))})
-        return {(row["step"], row["subject"]): json.loads(row["result"]) for row in newest.collect()}
+        newest = group(
+            rows,
+            ("step", "subject"),
+            {"result": call("max_by", col("result"), col("at")), "at": call("max", col("at"))},
+        ).collect()
+        begun = max((row["at"] for row in newest if row["step"] == BEGIN), default=0)
+        return {(row["step"], row["subject"]): json.loads(row["result"]) for row in newest if row["at"] >= begun}
 
-    def last_run(self, spark: SparkSession) -> str | None:
-        """The run that has recorded something last."""
+    def last_run(self, spark: SparkSession, but: str) -> str | None:
+        """The run that has recorded something last, but for one."""
         if not self.location.exists(spark):
             return None
-        rows = self.location.read(spark)
+        rows = where(self.location.read(spark), col("run") != but)
         row = group(rows, (), {"run": call("max_by", col("run"), col("at"))}).first()
         return None if row is None else row["run"]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from windrow.spec.sources import resolve_environment
 
@@ -43,9 +44,12 @@ class Location:
         return (reader if version is None else reader.option("versionAsOf", version)).load(self.path)
 
     def remove(self, spark: SparkSession) -> None:
-        """Delete the table and its folder."""
-        path = spark._jvm.org.apache.hadoop.fs.Path(self.path)  # type: ignore[union-attr]
-        path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()).delete(path, True)
+        """Delete the table and its folder. It gets another name first, so that nobody meets a half of it."""
+        java = spark._jvm.org.apache.hadoop.fs  # type: ignore[union-attr]
+        path, gone = java.Path(self.path), java.Path(f"{self.path}.gone-{uuid4().hex[:12]}")
+        files = path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+        if files.exists(path) and files.rename(path, gone):
+            files.delete(gone, True)
 
     def save(self, writer: DataFrameWriter) -> None:
         writer.save(self.path)

@@ -28,6 +28,9 @@ Notes = Mapping[str, Any]
 REWRITES = "rewrites"
 """The note of a step that changes rows of other steps."""
 
+ATTEMPTS = 5
+"""How often something is computed again when others have committed meanwhile."""
+
 LOOK_BACK = 256
 """How many older commits are looked at, at most, to find the files of a step."""
 
@@ -125,10 +128,21 @@ class StepLog:
             if paths:
                 reader = spark.read.schema(self._schema).option("basePath", self.location.path)
                 return reader.parquet(*paths)
+        if self._version < 0:
+            self.last(spark)
         wanted = f"{column} > {after} AND {column} <= {until}"
         if kinds:
             wanted += " AND kind IN ({})".format(", ".join(f"'{kind}'" for kind in kinds))
-        return self.location.read(spark).where(wanted)
+        return self.location.read(spark, self._version).where(wanted)
+
+    def owner(self, spark: SparkSession, step: int) -> str | None:
+        """The writer of a step; None where there is no such step, or it is too far back."""
+        self.last(spark)
+        versions = self._versions_of(spark, range(step, step + 1))
+        if not versions:
+            return None
+        commit = _commit(versions[0], CommitFiles(spark, self.location.path).metadata(versions[0]))
+        return None if commit is None else commit.writer
 
     def append(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Append a frame as that step. Errors: StepTaken where another writer owns it."""

@@ -17,7 +17,7 @@ from windrow.engine.frames import group, select, where
 from windrow.store.location import Lake
 from windrow.store.raw import Raw
 from windrow.store.schemas import LANDINGS, SOURCE_DEAD_LETTERS, commented, ensure_table, struct_of
-from windrow.store.steps import StepLog
+from windrow.store.steps import ATTEMPTS, StepLog, StepTaken
 
 
 @dataclass
@@ -31,7 +31,18 @@ class SourceProjections:
     _logs: dict[str, StepLog] = field(default_factory=dict)
 
     def project(self) -> None:
-        """Bring both tables up to the newest landing step; made anew where a file was taken out since."""
+        """Bring both tables up to the newest landing step; made anew where a file was taken out since.
+
+        Another writer may do the same at the same time.
+        """
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._project()
+            except StepTaken:
+                continue
+        return self._project()
+
+    def _project(self) -> None:
         last = self.raw.log.last(self.spark)
         head, quarantined = 0 if last is None else last.step, self.raw.quarantined_at(last)
         for name, (schema, rows) in _TABLES.items():
