@@ -22,7 +22,7 @@ _NAMES = {
     "spec.sources": ("Files", "Source", "TimeColumn"),
     "spec.watermarks": ("Watermark",),
     "spec.stages": ("Accumulation", "Emission", "Stage"),
-    "spec.windows": ("FixedWindows", "GlobalWindow", "SlidingWindows"),
+    "spec.windows": ("CalendarWindows", "FixedWindows", "GlobalWindow", "SlidingWindows"),
     "spec.expressions": ("Expression",),
     "spec.triggers": (
         "AfterCount", "AfterDelay", "AfterWatermark", "AllOf", "AtClose", "AtPeriod", "AtWatermark", "FirstOf", "Never",

@@ -53,7 +53,7 @@ from windrow.spec.triggers import (
     Trigger,
 )
 from windrow.spec.watermarks import Watermark
-from windrow.spec.windows import FixedWindows, GlobalWindow, SlidingWindows, WindowFunction
+from windrow.spec.windows import CalendarWindows, FixedWindows, GlobalWindow, SlidingWindows, Unit, WindowFunction
 
 SCHEMA = Schema({"k": "string", "v": "bigint", "d": "decimal(6, 2)", "x": "double", "s": "string"})
 """The columns of every element."""
@@ -110,8 +110,11 @@ def durations(least: int = 1, most: int = 12) -> st.SearchStrategy[int]:
 @cache
 @st.composite
 def windows(draw: st.DrawFn) -> WindowFunction:
-    """Fixed, sliding with overlap or gaps, or the global window."""
-    kind = draw(st.sampled_from(["fixed", "fixed", "fixed", "overlap", "gaps", "global"]))
+    """Fixed, sliding with overlap or gaps, days and longer of a calendar, or the global window."""
+    kind = draw(st.sampled_from(["fixed", "fixed", "fixed", "overlap", "gaps", "calendar", "global"]))
+    if kind == "calendar":
+        zone = draw(st.sampled_from(["UTC", "Europe/London", "America/New_York"]))
+        return CalendarWindows(draw(st.sampled_from(Unit)), draw(st.integers(1, 2)), zone)
     if kind == "global":
         return GlobalWindow()
     size = draw(st.sampled_from([3, 10, 10, 30])) * SECOND

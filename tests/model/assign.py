@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
-from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.spec.windows import FixedWindows, GlobalWindow, SlidingWindows, WindowFunction
+from tests.model.periods import instant, local_time
+from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
+from windrow.spec.windows import (
+    CalendarWindows,
+    FixedWindows,
+    GlobalWindow,
+    SlidingWindows,
+    Unit,
+    Weekday,
+    WindowFunction,
+)
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_WEEK = list(Weekday)
 
 
 class Window(NamedTuple):
@@ -32,7 +46,58 @@ def assign(function: WindowFunction, event_time: int) -> list[Window]:
             return [Window(start, start + function.size)]
         case SlidingWindows():
             return _sliding(function, event_time)
+        case CalendarWindows():
+            return [_calendar(function, event_time)]
     raise NotImplementedError(function.NAME)
+
+
+def _calendar(function: CalendarWindows, event_time: int) -> Window:
+    """The last window whose first midnight is at or before the instant."""
+    zone = ZoneInfo(function.zone)
+    today = date.fromordinal(_EPOCH + local_time(event_time, zone) // DAY)
+    number = _unit_number(function, today) // function.count
+    bounds = [_midnight(_first_day(function, (number + k) * function.count), zone) for k in (0, 1, 2)]
+    return Window(*bounds[1:]) if bounds[1] <= event_time else Window(*bounds[:2])
+
+
+def _unit_number(function: CalendarWindows, day: date) -> int:
+    """How many units lie between the one that holds 1970-01-01 and that of the day."""
+    match function.unit:
+        case Unit.DAY:
+            return day.toordinal() - _EPOCH
+        case Unit.WEEK:
+            return (day.toordinal() - _first_week(function)) // 7
+        case Unit.MONTH:
+            return (day.year - 1970) * 12 + day.month - 1
+        case Unit.QUARTER:
+            return (day.year - 1970) * 4 + (day.month - 1) // 3
+        case Unit.YEAR:
+            return day.year - 1970
+
+
+def _first_day(function: CalendarWindows, number: int) -> date:
+    """The first day of the unit of that number."""
+    match function.unit:
+        case Unit.DAY:
+            return date.fromordinal(_EPOCH + number)
+        case Unit.WEEK:
+            return date.fromordinal(_first_week(function) + 7 * number)
+        case Unit.MONTH:
+            return date(1970 + number // 12, number % 12 + 1, 1)
+        case Unit.QUARTER:
+            return date(1970 + number // 4, number % 4 * 3 + 1, 1)
+        case Unit.YEAR:
+            return date(1970 + number, 1, 1)
+
+
+def _first_week(function: CalendarWindows) -> int:
+    """The ordinal of the last such weekday up to 1970-01-01."""
+    wanted = _WEEK.index(function.week_start)
+    return next(day for day in range(_EPOCH, _EPOCH - 7, -1) if date.fromordinal(day).weekday() == wanted)
+
+
+def _midnight(day: date, zone: ZoneInfo) -> int:
+    return instant((day.toordinal() - _EPOCH) * DAY, zone)
 
 
 def _sliding(function: SlidingWindows, event_time: int) -> list[Window]:

@@ -164,7 +164,7 @@ def test_an_error_names_place_rule_value_and_hint(fields: dict[str, Any], messag
 @pytest.mark.parametrize(
     "fields",
     [
-        {"window": {"sessions": {"gap": "30m"}}}, {"window": {"calendar": {"unit": "day"}}},
+        {"window": {"sessions": {"gap": "30m"}}}, {"window": {"cumulative": {"size": "1d", "step": "1h"}}},
         {"window": {"cumulative": {}}},
         {"window": {"record": {"difference": "10s"}}}, {"window": {"inherited": {}}},
         {"window": {"fixed": {"size": "1h", "phase": "by_key"}}},

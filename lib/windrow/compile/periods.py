@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME, micros_of, saturating_add
+from windrow.compile.local_time import instant_of, local_of
+from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME, saturating_add
 from windrow.spec.triggers import AtPeriod
-
-_EPOCH = datetime(1970, 1, 1)
 
 
 def next_boundary(trigger: AtPeriod, clock: int) -> int:
@@ -19,18 +17,7 @@ def next_boundary(trigger: AtPeriod, clock: int) -> int:
         passed = (clock - trigger.reference) // trigger.period
         return saturating_add(trigger.reference + passed * trigger.period, trigger.period)
     zone = ZoneInfo(trigger.zone)
-    reference = _local_micros(trigger.reference, zone)
-    passed = (_local_micros(clock, zone) - reference) // trigger.period
-    candidates = (_instant(reference + (passed + k) * trigger.period, zone) for k in (0, 1, 2))
+    reference = local_of(trigger.reference, zone)
+    passed = (local_of(clock, zone) - reference) // trigger.period
+    candidates = (instant_of(reference + (passed + k) * trigger.period, zone) for k in (0, 1, 2))
     return next(boundary for boundary in candidates if boundary > clock)
-
-
-def _local_micros(instant: int, zone: ZoneInfo) -> int:
-    """The local time of an instant, counted as if the zone were UTC."""
-    moment = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=instant)
-    return (moment.astimezone(zone).replace(tzinfo=None) - _EPOCH) // timedelta(microseconds=1)
-
-
-def _instant(local: int, zone: ZoneInfo) -> int:
-    """The instant of a local time: the first one where it comes twice, that after the gap where it does not exist."""
-    return micros_of((_EPOCH + timedelta(microseconds=local)).replace(tzinfo=zone, fold=0))

@@ -11,9 +11,10 @@ from math import gcd
 from typing import Protocol
 
 from windrow.compile import sql
+from windrow.compile.calendar import CompiledCalendar
 from windrow.compile.sql import Column, bigint, call, changing, floor_to
 from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, saturating_add
-from windrow.spec.windows import FixedWindows, GlobalWindow, SlidingWindows, WindowFunction
+from windrow.spec.windows import CalendarWindows, FixedWindows, GlobalWindow, SlidingWindows, WindowFunction
 
 
 class CompiledWindows(Protocol):
@@ -201,6 +202,8 @@ def compile_windows(window: WindowFunction) -> CompiledWindows:
             return AlignedWindows(window.size, window.size, window.offset)
         case SlidingWindows():
             return AlignedWindows(window.size, window.period, window.offset)
+        case CalendarWindows():
+            return CompiledCalendar(window)
         case GlobalWindow():
             return GlobalWindows()
         case _:

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.fields import Kind, Spec, of, unknown_name
-from windrow.spec.kinds import DURATION, POSITIVE_DURATION
+from windrow.spec.kinds import DURATION, POSITIVE_DURATION, POSITIVE_INTEGER, ZONE, choice
 
 _SIZE_HINTS = {"length": "size", "duration": "size", "width": "size", "slide": "period", "every": "period"}
+
+
+MOST_UNITS = 10_000
+"""Of a calendar window."""
 
 
 class WindowFunction(Spec):
@@ -66,6 +71,52 @@ class SlidingWindows(WindowFunction):
         return self.period > self.size
 
 
+class Unit(StrEnum):
+    """What calendar windows count."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
+
+
+class Weekday(StrEnum):
+    """The day on which a week begins."""
+
+    MONDAY = "monday"
+    TUESDAY = "tuesday"
+    WEDNESDAY = "wednesday"
+    THURSDAY = "thursday"
+    FRIDAY = "friday"
+    SATURDAY = "saturday"
+    SUNDAY = "sunday"
+
+
+@dataclass(frozen=True)
+class CalendarWindows(WindowFunction):
+    """Days, weeks, months, quarters or years of a zone: bounds are local midnights, so a day may have 23 or 25 hours.
+
+    With a `count` above 1, so many units are one window; they are counted from the unit that holds 1970-01-01. A
+    midnight that comes twice is the first one, one that does not exist the first instant after the gap. Errors: a count
+    that is not from 1 to 10,000, a zone that is not known, `week_start` beside a unit that is not a week.
+    """
+
+    NAME = "calendar"
+    YAML_HINTS: ClassVar[Mapping[str, str]] = {"timezone": "zone", "tz": "zone", "size": "unit", "start": "week_start"}
+
+    unit: Unit = field(metadata=of(choice(Unit)))
+    count: int = field(default=1, metadata=of(POSITIVE_INTEGER))
+    zone: str = field(default="UTC", metadata=of(ZONE))
+    week_start: Weekday = field(default=Weekday.MONDAY, metadata=of(choice(Weekday)))
+
+    def validate(self) -> None:
+        if self.count > MOST_UNITS:
+            raise SpecError("count", f"must be at most {MOST_UNITS:,}", self.count)
+        if self.unit is not Unit.WEEK and self.week_start is not Weekday.MONDAY:
+            raise SpecError("week_start", "is for weeks", str(self.week_start), "unit: week")
+
+
 @dataclass(frozen=True)
 class GlobalWindow(WindowFunction):
     """One window, all of time: `[-infinity, +infinity)`. It completes at the watermark +infinity only."""
@@ -75,10 +126,13 @@ class GlobalWindow(WindowFunction):
 
 
 WINDOW_FUNCTIONS: Mapping[str, type[WindowFunction]] = {
-    cls.NAME: cls for cls in (FixedWindows, SlidingWindows, GlobalWindow)
+    cls.NAME: cls for cls in (FixedWindows, SlidingWindows, CalendarWindows, GlobalWindow)
 }
-_LATER = frozenset({"calendar", "cumulative", "sessions", "record", "inherited"})
-_HINTS = {"tumbling": "fixed", "hopping": "sliding", "session": "sessions", "slide": "sliding", "hop": "sliding"}
+_LATER = frozenset({"cumulative", "sessions", "record", "inherited"})
+_HINTS = {
+    "tumbling": "fixed", "hopping": "sliding", "session": "sessions", "slide": "sliding", "hop": "sliding",
+    "day": "calendar", "daily": "calendar", "month": "calendar", "monthly": "calendar",
+}  # fmt: skip
 
 
 def _accept(value: Any) -> WindowFunction:

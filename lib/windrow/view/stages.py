@@ -9,7 +9,7 @@ from windrow.spec.closing import can_close
 from windrow.spec.expressions import Expression
 from windrow.spec.stages import Accumulation, Emission, Stage
 from windrow.spec.triggers import AtClose, Never
-from windrow.spec.windows import FixedWindows, SlidingWindows, WindowFunction
+from windrow.spec.windows import CalendarWindows, FixedWindows, SlidingWindows, Unit, WindowFunction
 from windrow.view.text import Section
 from windrow.view.times import length, many
 from windrow.view.triggers import firings
@@ -84,6 +84,9 @@ def _windows(window: WindowFunction) -> str:
             fewest, most = size // period, -(-size // period)
             each = many(most, "window") if fewest == most else f"{fewest} or {most} windows"
             return f"{length(size)} long, one begins every {length(period)}{_offset(offset)}; an element is in {each}"
+        case CalendarWindows(unit=unit, count=count, zone=zone, week_start=week_start):
+            first = f", from {week_start}" if unit is Unit.WEEK else ""
+            return f"{many(count, str(unit))} long{first}, from midnight in {zone}"
         case _:
             return "one, all of time: it is complete only when the stream is drained"
 
