@@ -102,7 +102,15 @@ class Airflow:
             self._end()
 
     def backfill(self, dag: str, first: str, last: str, again: str = "none") -> None:
-        """Ask for a run for each data interval from one date to another. `again`: none, completed or failed."""
+        """Ask for a run for each data interval from one date to another. `again`: none, completed or failed.
+
+        Airflow takes one backfill of a DAG at a time, and marks the last one as done some seconds behind its runs.
+        """
+        for _ in range(120):
+            asked = self._ask(f"/api/v2/backfills?dag_id={dag}")["backfills"]
+            if all(backfill["completed_at"] for backfill in asked):
+                break
+            time.sleep(1)
         self.command(
             "backfill", "create", "--dag-id", dag, "--from-date", first, "--to-date", last, "--max-active-runs", "1",
             "--reprocess-behavior", again,

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
 from windrow.compile.row_rules import broken_names, is_broken
-from windrow.compile.sql import Column, Value, bigint, call, coalesce, col, null, when
+from windrow.compile.sql import Column, Value, bigint, call, changing, coalesce, col, null, when
 from windrow.engine.frames import apply, over
 from windrow.sources.times import micros
 from windrow.spec.expectations import Expectation
@@ -21,7 +21,7 @@ def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[
 
     `rules` are the expectations of the source's suite that judge each row.
     """
-    arrival = bigint(clock) if source.arrival_time is None else _time(source, "arrival_time")
+    arrival = changing(clock, col(envelope.OFFSET)) if source.arrival_time is None else _time(source, "arrival_time")
     event_time = col(envelope.ARRIVAL_TIME) if source.event_time is None else _time(source, "event_time")
     partition = null("string") if source.partition is None else col(source.partition).cast("string")
     chain = over(rows).with_columns({envelope.ARRIVAL_TIME: arrival})
@@ -30,7 +30,9 @@ def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[
     reason = coalesce(*[when(broken, name) for broken, name, _ in verdicts])
     rule = coalesce(*[when(broken, words) for broken, _, words in verdicts])
     chain = chain.with_columns({envelope.REASON: reason, envelope.RULE: rule})
-    chain = chain.with_columns({envelope.STEP: bigint(step), envelope.ROW: call("monotonically_increasing_id")})
+    chain = chain.with_columns(
+        {envelope.STEP: changing(step, col(envelope.OFFSET)), envelope.ROW: call("monotonically_increasing_id")}
+    )
     return apply(chain.only((*envelope.ENVELOPE, *source.schema)), rows)
 
 
