@@ -18,11 +18,10 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.compile import envelope
 from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
 from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, bigint, call, col
-from windrow.engine.batch import survey_rows
-from windrow.engine.frames import group, select, where, with_column
-from windrow.engine.held import Held
+from windrow.compile.sql import Column, bigint, col
+from windrow.engine.frames import select, where, with_column
 from windrow.quality.gate import judge
+from windrow.run.counting import in_windows, landed
 from windrow.run.points import point
 from windrow.run.recompute import BackfillResult, commit, has_stream, prepare, raw_step_of, recomputed
 from windrow.run.work import PipelineWork, StageWork
@@ -32,7 +31,6 @@ from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import format_time
 from windrow.store.audits import BEGIN, Audits, Found
 from windrow.store.projections.dead_letters import not_taken_in
-from windrow.store.raw import Raw
 from windrow.store.staging import Staged, Staging
 from windrow.store.steps import ATTEMPTS, StepTaken
 
@@ -107,7 +105,7 @@ class Backfill:
             landing.run()
             projection.project()
             name, after = landing.source.name, landing.raw.last_step(self.work.spark)
-            self._record("land", name, self._landed(landing.raw, begun[name], after))
+            self._record("land", name, landed(self.work.spark, landing.raw, begun[name], after))
 
     def _begun(self) -> dict[str, int]:
         """The last landing step of every source when the run began."""
@@ -175,7 +173,7 @@ class Backfill:
         batch = recomputed(work, item, self.start, self.end, raw_step)
         staged = staging.write(batch, tick, raw_step, quarantined)
         point("backfill:after_staging")
-        self._record("rows", item.name, self._counted(item, raw_step))
+        self._record("rows", item.name, in_windows(self.work.spark, item, self.start, self.end, raw_step))
         return staged
 
     def _is_valid(self, item: StageWork, staged: Staged | None, tick: int, raw_step: int) -> bool:
@@ -301,30 +299,6 @@ class Backfill:
     def _record(self, step: str, subject: str, found: Found) -> None:
         about = {"start": self.start, "end": self.end, "stages": [item.name for item in self.stages]}
         self.audits.record(self.work.spark, self.run, step, subject, {**found, **about})
-
-    def _landed(self, raw: Raw, after: int, until: int) -> dict[str, object]:
-        """How many rows these landing steps hold, by the reason why they are dead; those that live have none."""
-        counted = _by_reason(raw.rows(self.work.spark, after, until)) if after < until else {}
-        read = raw.rows(self.work.spark, after, until).count() if counted else 0
-        return {"after": after, "until": until, "read": read, "rows": counted}
-
-    def _counted(self, item: StageWork, raw_step: int) -> dict[str, object]:
-        """Where the rows went that fall into the interval's windows."""
-        span = item.runner.stage.windows.span(self.start, self.end)
-        if span is None:
-            return {}
-        rows = item.runner.raw.rows(self.work.spark, 0, raw_step)
-        inside = where(rows, col(envelope.EVENT_TIME).between(bigint(span[0]), bigint(span[1] - 1)))
-        survey = survey_rows(item.runner.stage, inside, Held())
-        counted = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned")
-        dead = _by_reason(where(inside, col(envelope.REASON).is_not_null())) if survey.dead else {}
-        return {**{name: getattr(survey, name) for name in counted}, "reasons": dead}
-
-
-def _by_reason(rows: DataFrame) -> dict[str, int]:
-    """The number of rows by the reason why they are dead; those that live have none."""
-    counts = group(rows, (envelope.REASON,), {"n": call("count", 1)}).collect()
-    return {row[envelope.REASON] or "": row["n"] for row in counts}
 
 
 def results(item: StageWork, staged: DataFrame) -> DataFrame:
