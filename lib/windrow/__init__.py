@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 
 _NAMES = {
     "spec.errors": ("NotInThisVersion", "SpecError"),
+    "spec.extensions": ("register",),
     "spec.loading": ("load",),
     "spec.pipelines": ("Pipeline",),
     "spec.sources": ("Files", "Source", "TimeColumn"),

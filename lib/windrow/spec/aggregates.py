@@ -98,7 +98,7 @@ class Collect(_OfExpression):
     NAME = "collect"
 
 
-AGGREGATES: Mapping[str, type[Aggregate]] = {
+AGGREGATES: dict[str, type[Aggregate]] = {
     cls.NAME: cls for cls in (Count, CountIf, Sum, Mean, Min, Max, First, Last, CountDistinct, Collect)
 }
 _LATER = frozenset(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from windrow.spec.errors import SpecError
+from windrow.spec.extensions import find_extensions_in
 from windrow.spec.fields import located
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.quality import Suite
@@ -20,6 +21,7 @@ def load(path: str | Path, settings: Mapping[str, str] | None = None, project: s
     `settings` replace fields (`{"lake": "/data/lake"}`). `project` is the folder from which relative paths start, that
     of the file as well as those in it; without it they start where the process does.
     """
+    find_extensions_in(project if project is not None else ".")
     if project is None:
         pipeline = Pipeline.from_yaml(path, settings)
     else:

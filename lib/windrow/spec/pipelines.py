@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from windrow.spec.documents import load_yaml, read_document
 from windrow.spec.errors import NotInThisVersion, SpecError
-from windrow.spec.fields import Spec, of
+from windrow.spec.extensions import EXTENSIONS, load_extensions
+from windrow.spec.fields import Spec, located, of
 from windrow.spec.kinds import NAME, TEXT, list_of, nested
 from windrow.spec.schedules import Schedule
 from windrow.spec.settings import with_settings
@@ -22,11 +24,13 @@ from windrow.spec.stages import Stage
 class Pipeline(Spec):
     """A pipeline. `lake` is a path or URI that Spark can write; sources and stages share one namespace.
 
+    `extensions` are Python modules that define windows, triggers or aggregates of the user's own.
+
     Errors: a name that is taken twice, a stage that reads something that is not there, an expression over a column
     that its source has not.
     """
 
-    YAML_LATER = frozenset({"catalog", "extensions"})
+    YAML_LATER = frozenset({"catalog"})
     YAML_HINTS = {"name": "pipeline", "path": "lake"}
 
     pipeline: str = field(metadata=of(NAME))
@@ -34,6 +38,14 @@ class Pipeline(Spec):
     sources: tuple[Source, ...] = field(metadata=of(list_of(nested(Source))))
     stages: tuple[Stage, ...] = field(metadata=of(list_of(nested(Stage))))
     schedule: Schedule | None = field(default=None, metadata=of(nested(Schedule)))
+    extensions: tuple[str, ...] = field(default=(), metadata=of(EXTENSIONS))
+
+    @classmethod
+    def from_mapping(cls, mapping: Any) -> Pipeline:
+        """The pipeline of a YAML mapping; its extensions are imported first, as stages may name what they add."""
+        if isinstance(mapping, Mapping) and mapping.get("extensions") is not None:
+            load_extensions(located("extensions", EXTENSIONS.read, mapping["extensions"]))
+        return super().from_mapping(mapping)
 
     def validate(self) -> None:
         self._check_names()

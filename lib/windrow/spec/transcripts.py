@@ -13,6 +13,7 @@ from typing import Any
 
 from windrow.spec.documents import load_yaml_documents, read_document
 from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.extensions import EXTENSIONS, load_extensions
 from windrow.spec.fields import located
 from windrow.spec.pipelines import check_columns
 from windrow.spec.schemas import Schema, column_type
@@ -50,7 +51,8 @@ class Case:
     refusal: SpecError | None = field(default=None, compare=False)
 
 
-_CASE_FIELDS = ("case", "why", "stage", "stages", "elements", "size", "watermark_from", "steps", "rejects")
+_CASE_FIELDS = ("case", "why", "stage", "stages", "elements", "size", "watermark_from", "steps", "rejects",
+                "extensions")  # fmt: skip
 
 
 def read_transcripts(path: str | Path) -> list[Case]:
@@ -87,6 +89,7 @@ def _case(document: Any) -> Case:
         raise SpecError("case", "is missing")
     if ("stage" in document) == ("stages" in document):
         raise SpecError("stage", "must be there, or stages")
+    load_extensions(located("extensions", EXTENSIONS.read, document.get("extensions", [])))
     schema = located("elements", _schema, document.get("elements"))
     watermark, stage, refusal = None, None, None
     try:

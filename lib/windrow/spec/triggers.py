@@ -257,7 +257,7 @@ class AfterWatermark(_Node):
 
 DEFAULT_TRIGGER: Trigger = Repeat(AtWatermark())
 
-TRIGGERS: Mapping[str, type[_Node]] = {
+TRIGGERS: dict[str, type[_Node]] = {
     cls.NAME: cls
     for cls in (
         AtWatermark, AtPeriod, AfterDelay, AfterCount, AtClose, Never,

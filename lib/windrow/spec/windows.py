@@ -125,7 +125,7 @@ class GlobalWindow(WindowFunction):
     IS_GLOBAL = True
 
 
-WINDOW_FUNCTIONS: Mapping[str, type[WindowFunction]] = {
+WINDOW_FUNCTIONS: dict[str, type[WindowFunction]] = {
     cls.NAME: cls for cls in (FixedWindows, SlidingWindows, CalendarWindows, GlobalWindow)
 }
 _LATER = frozenset({"cumulative", "sessions", "record", "inherited"})
