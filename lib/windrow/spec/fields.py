@@ -36,9 +36,12 @@ def of(kind: Kind) -> Mapping[str, Kind]:
 
 
 def kind_of(spec_field: Field[Any]) -> Kind:
-    """The kind that a field of a specification names."""
-    kind: Kind = spec_field.metadata["kind"]
+    """The kind that a field of a specification names; one that names none (of a user's own class) is taken as it is."""
+    kind: Kind = spec_field.metadata.get("kind", _AS_IT_IS)
     return kind
+
+
+_AS_IT_IS = Kind(lambda value: value, lambda value: value, lambda value: value)
 
 
 class Spec:
