@@ -175,7 +175,7 @@ def test_what_a_pipeline_must_have(missing: str) -> None:
         with_source(rate={}), with_source(weight="sign"), with_source(unknown="keep"),
         with_stage(**{"from": "per_user"}), with_stage(having="flights > 1"),
     ],
-    ids=range(9),
+    ids=range(8),
 )  # fmt: skip
 def test_what_is_not_built_yet_is_refused_by_name(mapping: Any) -> None:
     with pytest.raises(NotInThisVersion, match="not in this version"):
