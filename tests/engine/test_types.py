@@ -50,3 +50,10 @@ def test_a_floating_key_keeps_its_type_and_has_one_zero(spark, kind: str) -> Non
     memory.step(Step(added, None, 1, None, (), None, None))
     assert len(memory.cells) == 1 and memory.cell_schema is not None
     assert memory.cell_schema["key"].dataType.simpleString() == memory.stage.key_type == f"struct<x:{kind}>"
+
+
+def test_having_must_be_a_condition(spark) -> None:
+    fields = {"name": "s", "window": {"fixed": {"size": "10s"}}, "aggregates": {"n": {"count": "*"}}}
+    stage = Stage.from_mapping({**fields, "derive": {"more": "n + 1"}, "having": "more + 1"})
+    with pytest.raises(SpecError, match="having must be a condition"):
+        MemoryStage.of(spark, stage, Schema.parse("x bigint"), None)

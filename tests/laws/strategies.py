@@ -165,6 +165,14 @@ _CHOSEN_AGGREGATES = st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=
 
 
 @st.composite
+def _having(draw: st.DrawFn, chosen: Sequence[tuple[str, Any]]) -> str | None:
+    """Now and then a condition over one of the aggregates, which a pane may pass and a later one not."""
+    conditions = [f"{name} is not null" for name, _ in chosen]
+    conditions += [f"{name} % 2 = 1" for name, aggregate in chosen if aggregate.NAME in ("count", "count_if")]
+    return draw(st.none() | st.none() | st.sampled_from(conditions))
+
+
+@st.composite
 def stages(
     draw: st.DrawFn,
     accumulations: Sequence[Accumulation] = tuple(Accumulation),
@@ -193,6 +201,7 @@ def stages(
         allow_closing=closes or (may_close and draw(st.booleans())),
         where=draw(st.sampled_from([None, None, None, "v > -2"])),
         aggregates=Named(chosen),
+        having=None if accumulation is Accumulation.DISCARDING else draw(_having(chosen)),
     )
 
 

@@ -78,7 +78,7 @@ def test_what_was_aggregated_is_in_the_results(run: Run) -> None:
 
 def _counting(stage: Stage) -> Stage:
     """The stage with nothing but a count of its elements, which changes with each of them."""
-    mapping = {**stage.to_mapping(), "aggregates": {"elements": {"count": "*"}}}
+    mapping = {**stage.to_mapping(), "aggregates": {"elements": {"count": "*"}}, "having": None}
     return Stage.from_mapping(mapping)
 
 

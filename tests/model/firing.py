@@ -9,7 +9,7 @@ from tests.model.assign import Window
 from tests.model.cells import Cell
 from tests.model.clock import Clock
 from tests.model.expressions import EvaluationFailed, evaluate
-from tests.model.panes import EARLY, INSERT, LATE, ON_TIME, UPDATE_POSTIMAGE, UPDATE_PREIMAGE, Pane
+from tests.model.panes import DELETE, EARLY, INSERT, LATE, ON_TIME, UPDATE_POSTIMAGE, UPDATE_PREIMAGE, Pane
 from tests.model.trigger_leaves import Moment
 from tests.model.typed_stage import TypedStage
 from windrow.spec.stages import Emission
@@ -45,10 +45,14 @@ def _emit(
     if typed.stage.only_if_changed and previous is not None and _same(aggregates, previous.aggregates):
         return []
     keys = dict(zip(typed.stage.keys, key, strict=True))
+    values = {**aggregates, **derived(typed, {**keys, **aggregates})}
+    if not passes(typed, {**keys, **values}):
+        cell.last_pane = None
+        return [] if previous is None else [previous.withdrawn(DELETE, clock)]
     pane = Pane(
         keys=keys,
         window=window,
-        aggregates={**aggregates, **derived(typed, {**keys, **aggregates})},
+        aggregates=values,
         change=INSERT if previous is None or typed.stage.is_discarding else UPDATE_POSTIMAGE,
         weight=1,
         timing=timing,
@@ -111,3 +115,13 @@ def derived(typed: TypedStage, columns: Mapping[str, Any]) -> Mapping[str, Any]:
         except EvaluationFailed:
             values[name] = None
     return values
+
+
+def passes(typed: TypedStage, columns: Mapping[str, Any]) -> bool:
+    """Whether `having` is true of a pane; where it is null or fails, it is not."""
+    if typed.stage.having is None:
+        return True
+    try:
+        return evaluate(typed.stage.having, columns, typed.pane_types) is True
+    except EvaluationFailed:
+        return False

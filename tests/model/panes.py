@@ -12,6 +12,7 @@ from tests.model.clock import Clock
 INSERT = "insert"
 UPDATE_PREIMAGE = "update_preimage"
 UPDATE_POSTIMAGE = "update_postimage"
+DELETE = "delete"
 
 EARLY = "early"
 ON_TIME = "on_time"

@@ -42,3 +42,9 @@ class TypedStage:
         keys = {name: type_of(expression, self.column_types) for name, expression in self.stage.keys.items()}
         results = {name: result_type(a, self.value_types[name]) for name, a in self.stage.aggregates.items()}
         return {**keys, **results}
+
+    @cached_property
+    def pane_types(self) -> Mapping[str, str]:
+        """Of the keys, aggregates and derived columns, which `having` reads."""
+        derived = {name: type_of(expression, self.result_types) for name, expression in self.stage.derive.items()}
+        return {**self.result_types, **derived}

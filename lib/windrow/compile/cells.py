@@ -13,6 +13,7 @@ from windrow.compile import sql
 from windrow.compile.aggregates import CompiledAggregate
 from windrow.compile.chain import Chain
 from windrow.compile.columns import CELL, ELEMENTS, WINDOW_END
+from windrow.compile.having import PASSES, with_passes
 from windrow.compile.panes import (
     EARLY,
     EXPIRY,
@@ -86,7 +87,7 @@ class CellColumns:
 
     @property
     def keeps_values(self) -> bool:
-        return self.stage.is_retracting or self.stage.only_if_changed
+        return self.stage.can_withdraw or self.stage.only_if_changed
 
     @property
     def state(self) -> Mapping[str, tuple[str, Value]]:
@@ -96,7 +97,7 @@ class CellColumns:
         }
         fields.update(_COUNTERS)
         fields["standing"] = _LAST["standing"]
-        if self.stage.is_retracting:
+        if self.stage.can_withdraw:
             fields.update(_LAST)
         if self.keeps_values:
             fields.update({f"last_{name}": (kind, None) for name, kind in self.value_types.items()})
@@ -156,11 +157,14 @@ class CellColumns:
             f"v_{name}": when(col("fires"), aggregate.extract(_parts_of(name)))
             for name, aggregate in self.aggregates.items()
         }
-        cells = cells.with_columns({**values, "timing": self._timing()})
+        cells = with_passes(self.stage, cells.with_columns({**values, "timing": self._timing()}))
         emits = col("fires") & ~self._unchanged() if self.stage.only_if_changed else col("fires")
+        withdraws = lit(False)
+        if self.stage.having is not None:
+            emits, withdraws = emits & col(PASSES), col("fires") & ~col(PASSES) & col("standing")
         percentile = percentile_reached(clock.watermark_after, partition_watermarks)
         return cells.with_columns(
-            {"emits": emits, "percentile": when(col("timing") != LATE, percentile),
+            {"emits": emits, "withdraws": withdraws, "percentile": when(col("timing") != LATE, percentile),
              "leaf": when(col("ready"), self._leaf_name(), EXPIRY)}
         )  # fmt: skip
 
@@ -214,11 +218,20 @@ class CellColumns:
                 values={name: col(f"v_{name}") for name in self.aggregates},
             )
         )
-        if not self.stage.is_retracting:
+        if not self.stage.can_withdraw:
             return when(col("emits"), sql.array(pane))
-        withdrawn = pane_struct(
+        emitted = (col("emits"), sql.array(pane))
+        gone = (col("withdraws"), sql.array(self._withdrawn("delete")))
+        if not self.stage.is_retracting:
+            return case(emitted, gone)
+        replaced = sql.array(self._withdrawn("update_preimage"), pane)
+        return case((col("emits") & col("standing"), replaced), emitted, gone)
+
+    def _withdrawn(self, change: str) -> Column:
+        """The last pane once more, as it was, but for its change and weight."""
+        return pane_struct(
             PaneColumns(
-                change=lit("update_preimage"),
+                change=lit(change),
                 weight=-1,
                 timing=name_at(TIMINGS, col("last_timing")),
                 pane_index=col("emitted") - 1,
@@ -229,7 +242,6 @@ class CellColumns:
                 values={name: col(f"last_v_{name}") for name in self.aggregates},
             )
         )
-        return case((col("emits") & col("standing"), sql.array(withdrawn, pane)), (col("emits"), sql.array(pane)))
 
     def transitions(self, cells: Chain) -> Chain:
         """`key`, bounds, `state` after the tick (null when expired), `panes`, `expired`, `opened`."""
@@ -246,14 +258,15 @@ class CellColumns:
         after["emitted_on_time"] = col("emitted_on_time") + (emits & ~early).cast("int")
         after["completed"] = col("completed") | (fires & col("complete"))
         after["closed"] = col("closed") | col("closes")
-        after["standing"] = lit(False) if self.stage.is_discarding else col("standing") | emits
+        stands = (col("standing") & ~col("withdraws")) | emits
+        after["standing"] = lit(False) if self.stage.is_discarding else stands
         last = {
             "timing": place_of(TIMINGS, col("timing")),
             "trigger": place_of(self._leaf_names, col("leaf")),
             "percentile": col("percentile"),
             "on_time_index": when(~early, col("emitted_on_time")),
         }
-        if self.stage.is_retracting:
+        if self.stage.can_withdraw:
             after.update({f"last_{n}": when(emits, c, col(f"last_{n}")) for n, c in last.items()})
         if self.keeps_values:
             for name in self.aggregates:

@@ -7,6 +7,7 @@
 | `s_` | a field of the cell's state before the tick |
 | `a_` | a part of an aggregate after the tick's elements were added |
 | `v_` | the value of an aggregate |
+| `k_`, `d_` | a key and a derived column, as `having` sees them |
 | `t<i>_` | something of the trigger node number i |
 """
 

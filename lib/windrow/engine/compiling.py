@@ -11,6 +11,7 @@ from windrow.compile.aggregates import compile_aggregate, is_floating
 from windrow.compile.cells import CellColumns
 from windrow.compile.columns import EVENT_TIME, KEY
 from windrow.compile.elements import CompiledElements, argument_name
+from windrow.compile.having import PASSES, with_condition
 from windrow.compile.sql import Column, col
 from windrow.compile.stage import CompiledStage, extracted, partials
 from windrow.compile.triggers import compile_trigger
@@ -37,6 +38,7 @@ def compile_stage(stage: Stage, rows: DataFrame) -> CompiledStage:
         aggregates[name] = compile_aggregate(name, aggregate, column, kinds.get(argument), col(EVENT_TIME))
     grouped = group(sample, (), partials(aggregates))
     values = select(grouped, {f"v_{name}": column for name, column in extracted(aggregates).items()})
+    _check_having(stage, sample, values)
     cells = CellColumns(stage, aggregates, compile_trigger(stage.trigger), _types(grouped), _types(values))
     floating = frozenset(f.name.removeprefix("v_") for f in values.schema.fields if is_floating(f.dataType))
     windows = compile_windows(stage.window)
@@ -58,9 +60,21 @@ def _check_conditions(stage: Stage, rows: DataFrame) -> None:
     if stage.where is not None:
         conditions["where"] = stage.where
     for place, expression in conditions.items():
-        kind = select(selected, {"condition": Column(expression.value_sql)}).schema["condition"].dataType.simpleString()
-        if kind not in ("boolean", "void"):
-            raise SpecError(place, "must be a condition", kind, "for instance dep_delay > 15")
+        _require_condition(place, Column(expression.value_sql), selected)
+
+
+def _require_condition(place: str, condition: Column, rows: DataFrame) -> None:
+    kind = select(rows, {"condition": condition}).schema["condition"].dataType.simpleString()
+    if kind not in ("boolean", "void"):
+        raise SpecError(place, "must be a condition", kind, "for instance dep_delay > 15")
+
+
+def _check_having(stage: Stage, elements: DataFrame, values: DataFrame) -> None:
+    """Refuse a `having` that is not a boolean."""
+    if stage.having is None:
+        return
+    panes = elements.select(KEY).crossJoin(values)
+    _require_condition("having", col(PASSES), apply(with_condition(stage, stage.having, over(panes)), panes))
 
 
 def _selected(stage: Stage, rows: DataFrame):  # type: ignore[no-untyped-def]

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
 from windrow.compile.columns import CELL, EVENT_TIME, KEY, WINDOW_END, WINDOW_START
+from windrow.compile.having import PASSES, with_passes
 from windrow.compile.sql import all_of, any_of, bigint, call, col, lit
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, group, over, select, where, with_column
@@ -41,7 +42,15 @@ def final_values(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | No
         parts = combine(stage, _elements(stage, clean), Held()).unionByName(_combined(stage, kept))
         combined = group(parts, CELL, stage.merged)
     values = {f"v_{name}": column for name, column in stage.values.items()}
-    return select(combined, {**{name: col(name) for name in CELL}, **values})
+    return _passing(stage, select(combined, {**{name: col(name) for name in CELL}, **values}))
+
+
+def _passing(stage: CompiledStage, results: DataFrame) -> DataFrame:
+    """The results for which `having` is true."""
+    if stage.stage.having is None:
+        return results
+    passes = with_passes(stage.stage, over(results))
+    return apply(passes.where(col(PASSES)).only(results.columns), results)
 
 
 def pairs(stage: CompiledStage, rows: DataFrame) -> DataFrame:

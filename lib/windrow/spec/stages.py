@@ -87,13 +87,14 @@ KEYS = Kind(_read_keys, _read_keys, _write_keys)
 class Stage(Spec):
     """One stage. All lengths are microseconds; `keys`, `select`, `aggregates` and `derive` map names to expressions.
 
+    `having` is a condition over a pane: one for which it is not true is not shown, and what was shown is withdrawn.
     `quality` is the path of the file with the expectations on its results.
 
     Errors: a reserved or repeated name, a trigger that loses data without `allow_closing`, a global window with the
     default trigger, an option that the accumulation does not go with.
     """
 
-    YAML_LATER = frozenset({"inputs", "join", "explode", "having"})
+    YAML_LATER = frozenset({"inputs", "join", "explode"})
     YAML_HINTS = {"group_by": "keys", "key": "keys", "lateness": "allowed_lateness", "filter": "where",
                   "mode": "accumulation", "windows": "window", "aggregate": "aggregates"}  # fmt: skip
 
@@ -115,6 +116,7 @@ class Stage(Spec):
     allow_closing: bool = field(default=False, metadata=of(FLAG))
     aggregates: Named[Aggregate] = field(metadata=of(mapping_of(AGGREGATE)), kw_only=True)
     derive: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
+    having: Expression | None = field(default=None, metadata=of(EXPRESSION))
     quality: str | None = field(default=None, metadata=of(TEXT))
 
     def validate(self) -> None:
@@ -146,11 +148,16 @@ class Stage(Spec):
                     raise SpecError(f"{place}.{name}", f"is also the name of one of {taken[name.lower()]}", name)
                 taken[name.lower()] = place
         for name, expression in self.derive.items():
-            known = {other.lower() for other in (*self.aggregates, *self.keys)}
-            for column in expression.columns:
-                if column.lower() not in known:
-                    hint = f"the aggregates are {', '.join(self.aggregates)}"
-                    raise SpecError(f"derive.{name}", "reads what is not an aggregate or key", column, hint)
+            self._check_over_panes(f"derive.{name}", expression, (*self.aggregates, *self.keys))
+        if self.having is not None:
+            self._check_over_panes("having", self.having, (*self.aggregates, *self.keys, *self.derive))
+
+    def _check_over_panes(self, place: str, expression: Expression, names: Iterable[str]) -> None:
+        known = {name.lower() for name in names}
+        for column in expression.columns:
+            if column.lower() not in known:
+                hint = f"the aggregates are {', '.join(self.aggregates)}"
+                raise SpecError(place, "reads what is not an aggregate or key", column, hint)
 
     def _check_accumulation(self) -> None:
         discards = self.accumulation is Accumulation.DISCARDING
@@ -159,6 +166,11 @@ class Stage(Spec):
         if self.only_if_changed and discards:
             rule = "does not go with a mode that clears: there is no earlier pane to compare with"
             raise SpecError("only_if_changed", rule, str(self.accumulation), "accumulating or retracting")
+        if self.having is not None and discards:
+            rule = (
+                "does not go with a mode that clears: it judges the result of a whole window, and a pane holds a part"
+            )
+            raise SpecError("having", rule, str(self.accumulation), "accumulating or retracting")
         if self.retract:
             object.__setattr__(self, "accumulation", Accumulation.RETRACTING)
             object.__setattr__(self, "retract", False)
@@ -170,6 +182,11 @@ class Stage(Spec):
     @property
     def is_retracting(self) -> bool:
         return self.accumulation is Accumulation.RETRACTING
+
+    @property
+    def can_withdraw(self) -> bool:
+        """Whether a tick may take back what it has emitted."""
+        return self.is_retracting or self.having is not None
 
     @property
     def result_columns(self) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ def stage_section(stage: Stage, lake: str) -> Section:
             ("expires", [_expires(stage)]),
             ("late", _late(stage)),
             ("computes", [*_aggregates(stage), *[f"{name} = {plain(e)}" for name, e in stage.derive.items()]]),
+            *([] if stage.having is None else [("shows", [f"panes for which {plain(stage.having)}"])]),
             ("writes", _writes(stage, lake)),
         ],
     )
