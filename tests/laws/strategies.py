@@ -55,7 +55,9 @@ from windrow.spec.triggers import (
 from windrow.spec.watermarks import Watermark
 from windrow.spec.windows import CalendarWindows, FixedWindows, GlobalWindow, SlidingWindows, Unit, WindowFunction
 
-SCHEMA = Schema({"k": "string", "v": "bigint", "d": "decimal(6, 2)", "x": "double", "s": "string"})
+SCHEMA = Schema(
+    {"k": "string", "v": "bigint", "d": "decimal(6, 2)", "x": "double", "s": "string", "many": "array<bigint>"}
+)
 """The columns of every element."""
 
 LATENESSES = (0, 1, 10 * SECOND, 30 * SECOND, 30 * SECOND, INFINITY - 1)
@@ -199,6 +201,7 @@ def stages(
         closing=draw(st.sampled_from(Emission)),
         only_if_changed=accumulation is not Accumulation.DISCARDING and draw(st.booleans()),
         allow_closing=closes or (may_close and draw(st.booleans())),
+        explode={} if closes else draw(st.sampled_from([{}, {}, {}, {"item": "many"}])),
         where=draw(st.sampled_from([None, None, None, "v > -2"])),
         aggregates=Named(chosen),
         having=None if accumulation is Accumulation.DISCARDING else draw(_having(chosen)),
@@ -215,6 +218,7 @@ _COLUMNS = st.fixed_dictionaries(
         "d": st.sampled_from([None, Decimal("-0.01"), Decimal("0.10"), Decimal("9999.99")]),
         "x": st.sampled_from([None, -0.0, 0.5, 1e16, -1e16]),
         "s": st.sampled_from([None, "", "p", "q"]),
+        "many": st.sampled_from([None, [], [1], [2, 3], [4, None, 4]]),
     }
 )
 

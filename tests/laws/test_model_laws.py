@@ -29,6 +29,7 @@ from tests.model.tick import Tick
 from tests.model.trigger_leaves import Node
 from windrow.spec.stages import Accumulation, Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.transcripts import TranscriptElement
 from windrow.spec.watermarks import Watermark
 
 KEEPING = (Accumulation.ACCUMULATING, Accumulation.RETRACTING)
@@ -59,7 +60,7 @@ def by_window(panes: Iterable[Pane]) -> dict[Any, list[Pane]]:
 def test_every_element_and_every_pair_is_counted_once(run: Run) -> None:
     for step, tick in zip(run.ticks, played(run.stage, run.ticks), strict=True):
         counts = tick.counts
-        assert counts.read == len(step.elements)
+        assert counts.read == sum(_items(run.stage, element) for element in step.elements)
         assert counts.read == counts.in_windows + counts.unassigned + counts.filtered + sum(counts.dead.values())
         assert counts.assigned == counts.aggregated + counts.late + counts.closed
         assert len(tick.dead) == sum(counts.dead.values()) + counts.late + counts.closed
@@ -74,6 +75,12 @@ def test_what_was_aggregated_is_in_the_results(run: Run) -> None:
     shown = [pane for ps in panes.values() for pane in (ps if stage.is_discarding else ps[-1:])]
     assert sum(pane.aggregates["elements"] for pane in shown) == sum(tick.counts.aggregated for tick in ticks)
     assert ticks[-1].cells == {}
+
+
+def _items(stage: Stage, element: TranscriptElement) -> int:
+    """How many elements of the stage a row is; one that has no items is counted all the same."""
+    items = element.columns["many"] if stage.explode and element.at is not None else None
+    return max(1, len(items or []))
 
 
 def _counting(stage: Stage) -> Stage:

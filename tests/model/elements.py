@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.model.expressions import EvaluationFailed, evaluate
@@ -21,10 +22,14 @@ CLOSED = "closed"
 
 @dataclass(frozen=True)
 class Row:
-    """An element that could be read: its event time, its key, and one value for each aggregate."""
+    """An element that could be read: its event time, its key, and one value for each aggregate.
+
+    `source_time` is what moves the watermark: the source's event time, where the stage has one of its own.
+    """
 
     element: Element
     event_time: int
+    source_time: int
     key: tuple[Any, ...]
     values: Mapping[str, Any]
 
@@ -54,8 +59,8 @@ class Reading:
 
     @property
     def moving(self) -> list[tuple[str, int]]:
-        """(partition, event time) of the elements that move the watermark: all but the dead ones."""
-        return [(row.element.partition or "", row.event_time) for row in (*self.rows, *self.filtered)]
+        """(partition, the source's event time) of the elements that move the watermark: all but the dead ones."""
+        return [(row.element.partition or "", row.source_time) for row in (*self.rows, *self.filtered)]
 
 
 def read(typed: TypedStage, elements: Iterable[Element], now: int) -> Reading:
@@ -68,13 +73,56 @@ def read(typed: TypedStage, elements: Iterable[Element], now: int) -> Reading:
         reason = _why_dead(typed, event_time, now)
         if reason is None and event_time is not None:
             try:
-                row, is_kept = _row(typed, element, event_time)
-                (rows if is_kept else filtered).append(row)
+                items = _items(typed, element)
             except EvaluationFailed:
-                reason = BAD_EXPRESSION
+                items, reason = [], BAD_EXPRESSION
+            if reason is None and not items:
+                filtered.append(Row(element, event_time, event_time, (), {}))
+            for columns in items:
+                row, is_kept = _judged(typed, element, columns, event_time)
+                if isinstance(row, DeadLetter):
+                    dead.append(row)
+                else:
+                    (rows if is_kept else filtered).append(row)
         if reason is not None:
             dead.append(DeadLetter(reason, element, event_time))
     return Reading(tuple(rows), tuple(filtered), tuple(dead))
+
+
+def _items(typed: TypedStage, element: Element) -> list[dict[str, Any]]:
+    """The columns of an element with those of `select`; with `explode` once for every item of its array."""
+    columns, types = dict(element.columns), typed.column_types
+    for name, expression in typed.stage.select.items():
+        columns[name] = evaluate(expression, columns, types)
+    for name, expression in typed.stage.explode.items():
+        return [{**columns, name: item} for item in evaluate(expression, columns, types) or []]
+    return [columns]
+
+
+def _judged(
+    typed: TypedStage, element: Element, columns: Mapping[str, Any], source_time: int
+) -> tuple[Row | DeadLetter, bool]:
+    """An element with its row, and whether `where` keeps it; or its dead letter."""
+    event_time = _element_time(typed, columns, source_time)
+    if event_time is None:
+        return DeadLetter(BAD_TIMESTAMP, element, None), False
+    try:
+        return _row(typed, element, columns, event_time, source_time)
+    except EvaluationFailed:
+        return DeadLetter(BAD_EXPRESSION, element, event_time), False
+
+
+def _element_time(typed: TypedStage, columns: Mapping[str, Any], source_time: int) -> int | None:
+    """The event time of an element in the stage; None where it cannot be read."""
+    if typed.stage.element_time is None:
+        return source_time
+    try:
+        micros = evaluate(typed.stage.element_time.of, columns, typed.column_types)
+    except EvaluationFailed:
+        return None
+    if isinstance(micros, datetime):
+        micros = (micros.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    return micros if micros is not None and EARLIEST_EVENT_TIME <= micros <= LATEST_EVENT_TIME else None
 
 
 def _is_arrival_time(typed: TypedStage) -> bool:
@@ -91,21 +139,20 @@ def _why_dead(typed: TypedStage, event_time: int | None, now: int) -> str | None
     return None
 
 
-def _row(typed: TypedStage, element: Element, event_time: int) -> tuple[Row, bool]:
+def _row(
+    typed: TypedStage, element: Element, columns: Mapping[str, Any], event_time: int, source_time: int
+) -> tuple[Row, bool]:
     """The row of an element, and whether `where` keeps it: only what is true is kept, null is not.
 
     Keys and aggregates are looked at only on rows that `where` keeps, so that it can guard them.
     """
     stage, types = typed.stage, typed.column_types
-    columns = dict(element.columns)
-    for name, expression in stage.select.items():
-        columns[name] = evaluate(expression, columns, types)
     is_kept = stage.where is None or evaluate(stage.where, columns, types) is True
     if not is_kept:
-        return Row(element, event_time, (), {}), False
+        return Row(element, event_time, source_time, (), {}), False
     key = tuple(normal(evaluate(expression, columns, types)) for expression in stage.keys.values())
     values = {
         name: evaluate(aggregate.expressions[0], columns, types) if aggregate.expressions else True
         for name, aggregate in stage.aggregates.items()
     }
-    return Row(element, event_time, key, values), True
+    return Row(element, event_time, source_time, key, values), True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from tests.model.assign import assign
 from tests.model.clock import FIRST_CLOCK, Clock, WatermarkGenerator, given
@@ -25,7 +26,7 @@ class Stream:
         self.typed = TypedStage(stage, schema, watermark)
         self.cells: Cells = {}
         self.clock: Clock = FIRST_CLOCK
-        self._generator = None if watermark is None else WatermarkGenerator(watermark)
+        self._generator = None if watermark is None else WatermarkGenerator(_held_back(stage, watermark))
         self._greatest_end = MINUS_INFINITY
 
     def tick(self, elements: Iterable[Element] = (), now: int | None = None, watermark: int | None = None) -> Tick:
@@ -48,3 +49,13 @@ class Stream:
     def _ends(self, reading: Reading) -> int:
         windows = (window for row in reading.rows for window in assign(self.typed.stage.window, row.event_time))
         return max((window.end for window in windows), default=MINUS_INFINITY)
+
+
+def _held_back(stage: Stage, rule: Watermark) -> Watermark:
+    """The rule with its lengths longer by how far an element of the stage may lie before the source's time."""
+    if stage.element_time is None:
+        return rule
+    by = stage.element_time.backward
+    if rule.bounded_delay is not None:
+        return replace(rule, bounded_delay=rule.bounded_delay + by)
+    return replace(rule, fixed_lag=(rule.fixed_lag or 0) + by, processing_time=False)

@@ -26,6 +26,8 @@ class TypedStage:
         types = dict(self.schema)
         for name, expression in self.stage.select.items():
             types[name] = type_of(expression, types)
+        for name, expression in self.stage.explode.items():
+            types[name] = type_of(expression, types).removeprefix("array<").removesuffix(">")
         return types
 
     @cached_property

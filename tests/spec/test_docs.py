@@ -43,7 +43,7 @@ from windrow.spec.quality import Suite
 from windrow.spec.schedules import Schedule
 from windrow.spec.schemas import _SIMPLE, Schema
 from windrow.spec.sources import FileFormat, Files, Source, TimeColumn, TimeFormat
-from windrow.spec.stages import RESERVED_NAMES, Stage
+from windrow.spec.stages import RESERVED_NAMES, ElementTime, Stage
 from windrow.spec.steps import _STEP_FIELDS, DEAD_FIELDS, PANE_FIELDS
 from windrow.spec.transcripts import _CASE_FIELDS, read_transcripts
 from windrow.spec.watermarks import Watermark
@@ -72,7 +72,7 @@ def test_every_page_is_linked_from_the_readme() -> None:
 
 SPECS: dict[str, type[Spec]] = {
     "Pipeline": Pipeline, "Schedule": Schedule, "Sources": Source, "Files": Files, "Time columns": TimeColumn,
-    "Watermark": Watermark, "Stages": Stage,
+    "Watermark": Watermark, "Stages": Stage, "Element time": ElementTime,
     **{name: cls for name, cls in windows.WINDOW_FUNCTIONS.items() if fields(cls)},
 }  # fmt: skip
 

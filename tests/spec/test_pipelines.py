@@ -173,7 +173,7 @@ def test_what_a_pipeline_must_have(missing: str) -> None:
     [
         changed(catalog="x"), with_source(kafka={}), with_source(delta={}),
         with_source(rate={}), with_source(weight="sign"), with_source(unknown="keep"),
-        with_stage(**{"from": "per_user"}), with_stage(explode={"a": "b"}),
+        with_stage(**{"from": "per_user"}), with_stage(join="inner"),
     ],
     ids=range(8),
 )  # fmt: skip

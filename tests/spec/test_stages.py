@@ -170,7 +170,7 @@ def test_an_error_names_place_rule_value_and_hint(fields: dict[str, Any], messag
         {"window": {"fixed": {"size": "1h", "phase": "by_key"}}},
         {"accumulation": "clear_by_default"}, {"accumulation": "accumulate_by_default"},
         {"event_time": "earliest"}, {"event_time": "latest"},
-        {"explode": {"item": "items"}}, {"join": "inner"}, {"inputs": {}},
+        {"join": "inner"}, {"inputs": {}},
         {"aggregates": {"a": {"variance": "v"}}}, {"aggregates": {"a": {"top": {"of": "v", "count": 3}}}},
         {"aggregates": {"a": {"approx_count_distinct": "v"}}}, {"aggregates": {"a": {"any": "v"}}},
     ],

@@ -1,4 +1,4 @@
-"""Rows of a source as elements of a stage: what `select`, `where`, keys and aggregates' arguments are on each.
+"""Rows of a source as elements of a stage: what `select`, `explode`, `where`, keys and aggregates' arguments are.
 
 A row whose expression fails is dead as `bad_expression`; nothing here can fail a tick (SEMANTICS section 9). Keys and
 arguments are only looked at where `where` keeps the row, so that a condition can guard them.
@@ -12,12 +12,20 @@ from dataclasses import dataclass, field
 from windrow.compile import envelope, sql
 from windrow.compile.chain import Chain
 from windrow.compile.columns import EVENT_TIME, KEY
-from windrow.compile.sql import Column, any_of, coalesce, col, lit
+from windrow.compile.sql import Column, any_of, bigint, call, case, coalesce, col, lit, when
 from windrow.spec.expressions import Expression
 from windrow.spec.stages import Stage
+from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
 
+BAD_EXPRESSION = "bad_expression"
 FAILED = "_failed"
 KEPT = "_kept"
+SOURCE_TIME = "_source_time"
+"""The event time that the source gives, which moves the watermark, where the stage's elements have another."""
+WHY = "_why"
+"""Why a row has failed, where that is not the same for all."""
+_ITEMS = "_items"
+_HAS_ITEM = "_has_item"
 UNKEYED = "unkeyed"
 """The only field of the key of a stage without keys."""
 
@@ -37,14 +45,21 @@ class CompiledElements:
     @property
     def columns_read(self) -> list[str]:
         """The source columns that the stage uses, each once."""
-        selected = {name.lower() for name in self.stage.select}
+        selected = {name.lower() for name in (*self.stage.select, *self.stage.explode)}
         return list(dict.fromkeys(c for e in self._expressions() for c in e.columns if c.lower() not in selected))
 
     def _expressions(self) -> Iterable[Expression]:
         yield from self.stage.select.values()
+        yield from self.stage.explode.values()
+        yield from self._of_item()
+        yield from self._guarded()
+
+    def _of_item(self) -> Iterable[Expression]:
+        """What is looked at on every item."""
+        if self.stage.element_time is not None:
+            yield self.stage.element_time.of
         if self.stage.where is not None:
             yield self.stage.where
-        yield from self._guarded()
 
     def _guarded(self) -> Iterable[Expression]:
         yield from self.stage.keys.values()
@@ -55,24 +70,58 @@ class CompiledElements:
     def can_fail(self) -> bool:
         return any(expression.failure_sql for expression in self._expressions())
 
-    def judged(self, rows: Chain) -> Chain:
-        """Rows with the columns of `select`, and whether an expression failed on them and whether they are kept."""
-        judged = rows
+    @property
+    def source_time(self) -> Column:
+        """The event time of a judged row that moves the watermark."""
+        return col(envelope.EVENT_TIME if self.stage.element_time is None else SOURCE_TIME)
+
+    def unfolded(self, rows: Chain) -> Chain:
+        """Rows with the columns of `select`, once for every item of `explode`; a row without items is there once."""
         for name, expression in self.stage.select.items():
-            judged = judged.with_columns({name: Column(expression.value_sql)})
-        kept, failed, where = lit(True), lit(False), self.stage.where
-        if where is not None:
-            kept = coalesce(Column(where.value_sql), False)
+            rows = rows.with_columns({name: Column(expression.value_sql)})
+        for name, expression in self.stage.explode.items():
+            names = (*rows.names, name, _HAS_ITEM)
+            items = rows.with_columns({_ITEMS: Column(expression.value_sql)})
+            has_item = coalesce(call("size", col(_ITEMS)) > 0, False)
+            rows = items.with_columns({name: call("explode_outer", col(_ITEMS)), _HAS_ITEM: has_item}).only(names)
+        return rows
+
+    def judged(self, rows: Chain) -> Chain:
+        """Rows unfolded, with their event time, whether an expression failed on them and whether they are kept."""
+        judged = self._timed(self.unfolded(rows))
+        is_there = col(_HAS_ITEM) if self.stage.explode else lit(True)
+        kept, of_row, of_item = is_there, lit(False), lit(False)
+        if self.stage.where is not None:
+            kept = kept & coalesce(Column(self.stage.where.value_sql), False)
         if self.can_fail:
-            first = [*self.stage.select.values(), *([] if where is None else [where])]
-            failed = any_of(_failures(first)) | (kept & any_of(_failures(self._guarded())))
-        return judged.with_columns({KEPT: kept, FAILED: failed})
+            of_row = any_of(_failures([*self.stage.select.values(), *self.stage.explode.values()]))
+            of_item = (is_there & any_of(_failures(self._of_item()))) | (kept & any_of(_failures(self._guarded())))
+        if self.stage.element_time is None:
+            return judged.with_columns({KEPT: kept, FAILED: of_row | of_item})
+        untimed = is_there & ~of_row & col(envelope.EVENT_TIME).is_null()
+        why = when(untimed, "bad_timestamp", BAD_EXPRESSION)
+        return judged.with_columns({KEPT: kept, FAILED: of_row | of_item | untimed, WHY: why})
+
+    @property
+    def why(self) -> Column:
+        """The reason why a judged row that has failed is dead."""
+        return lit(BAD_EXPRESSION) if self.stage.element_time is None else col(WHY)
+
+    def _timed(self, rows: Chain) -> Chain:
+        """Rows with the event time of the stage, null where it is none; dead rows keep that of the source."""
+        time = self.stage.element_time
+        if time is None:
+            return rows
+        micros = call("unix_micros", Column(time.of.value_sql))
+        known = when(micros.between(bigint(EARLIEST_EVENT_TIME), bigint(LATEST_EVENT_TIME)), micros)
+        own = case((col(envelope.REASON).is_null(), known), otherwise=col(envelope.EVENT_TIME))
+        return rows.with_columns({SOURCE_TIME: col(envelope.EVENT_TIME), envelope.EVENT_TIME: own})
 
     def elements(self, judged: Chain, also: tuple[str, ...] = ()) -> Chain:
         """The kept rows as elements: `key`, `event_time` and the arguments, and of the envelope what is asked for."""
-        if self.stage.where is not None:
+        if self.stage.where is not None or self.stage.explode:
             judged = judged.where(col(KEPT))
-        if self.can_fail:
+        if self.can_fail or self.stage.element_time is not None:
             judged = judged.where(~col(FAILED))
         arguments = {
             argument_name(name): Column(expression.value_sql)

@@ -53,8 +53,13 @@ def plan_tick(
 
 def survey_rows(stage: CompiledStage, rows: DataFrame, held: Held) -> Survey:
     """What a batch of rows holds, in one pass over the columns that the stage uses."""
+    return survey(stage, judged_rows(stage, rows), held)
+
+
+def judged_rows(stage: CompiledStage, rows: DataFrame) -> DataFrame:
+    """The rows as the stage sees them, with only the columns that it uses."""
     used = pruned(stage, rows)
-    return survey(stage, apply(stage.elements.judged(over(used)), used), held)
+    return apply(stage.elements.judged(over(used)), used)
 
 
 def pruned(stage: CompiledStage, rows: DataFrame) -> DataFrame:
@@ -77,7 +82,7 @@ def _dead(stage: CompiledStage, rows: DataFrame, batch: Survey, cells: DataFrame
         return dead
     judged = apply(stage.elements.judged(over(rows)), rows)
     if batch.bad_expression:
-        dead.append(dead_letters.bad_expressions(judged))
+        dead.append(dead_letters.failed(stage, judged))
     if batch.late:
         dead.append(dead_letters.late(stage, judged, held))
     if stage.can_close and cells is not None and batch.assigned > batch.late + batch.skipped:

@@ -18,13 +18,14 @@ from windrow.compile.triggers import compile_trigger
 from windrow.compile.windows import compile_windows
 from windrow.engine.frames import apply, group, over, select
 from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
 from windrow.spec.stages import Stage
 
 
 def compile_stage(stage: Stage, rows: DataFrame) -> CompiledStage:
     """Compile a stage for rows with the columns of this frame. Errors: SpecError where a type does not fit."""
-    _check_conditions(stage, rows)
     elements = CompiledElements(stage)
+    _check_conditions(elements, rows)
     sample = _elements(elements, rows)
     key_type = sample.schema[KEY].dataType
     assert isinstance(key_type, StructType)
@@ -53,9 +54,19 @@ def _types(frame: DataFrame) -> Mapping[str, str]:
     return {field.name: field.dataType.simpleString() for field in frame.schema.fields}
 
 
-def _check_conditions(stage: Stage, rows: DataFrame) -> None:
-    """Refuse a condition that is not a boolean, with its place."""
-    selected = apply(_selected(stage, rows), rows)
+def _check_conditions(elements: CompiledElements, rows: DataFrame) -> None:
+    """Refuse a condition that is not a boolean, what is no array or no time, with its place."""
+    stage = elements.stage
+    for name, expression in stage.explode.items():
+        kind = _kind(expression, apply(_selected(stage, rows), rows))
+        if not kind.startswith("array<"):
+            raise SpecError(f"explode.{name}", "must be an array", kind, "for instance split(tags, ',')")
+    selected = apply(elements.unfolded(over(rows)), rows)
+    if stage.element_time is not None:
+        kind = _kind(stage.element_time.of, selected)
+        if kind != "timestamp":
+            hint = "for instance timestamp_micros(sent), to_timestamp(sent)"
+            raise SpecError("element_time.of", "must be a timestamp", kind, hint)
     conditions = {f"aggregates.{n}": a.expressions[0] for n, a in stage.aggregates.items() if a.NAME == "count_if"}
     if stage.where is not None:
         conditions["where"] = stage.where
@@ -67,6 +78,10 @@ def _require_condition(place: str, condition: Column, rows: DataFrame) -> None:
     kind = select(rows, {"condition": condition}).schema["condition"].dataType.simpleString()
     if kind not in ("boolean", "void"):
         raise SpecError(place, "must be a condition", kind, "for instance dep_delay > 15")
+
+
+def _kind(expression: Expression, rows: DataFrame) -> str:
+    return select(rows, {"value": Column(expression.value_sql)}).schema["value"].dataType.simpleString()
 
 
 def _check_having(stage: Stage, elements: DataFrame, values: DataFrame) -> None:

@@ -18,17 +18,16 @@ from windrow.engine.frames import select, where, with_column
 from windrow.engine.held import Held
 
 
-def bad_expressions(judged: DataFrame) -> DataFrame:
-    """The rows on which an expression of the stage failed."""
-    failed = where(judged, _alive() & col(FAILED))
-    return _letters(failed, "bad_expression", null("bigint"), null("bigint"))
+def failed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
+    """The rows on which an expression of the stage failed, or whose event time is none."""
+    return _letters(where(judged, _alive() & col(FAILED)), stage.elements.why, null("bigint"), null("bigint"))
 
 
 def late(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
     """The pairs whose window had expired before the tick, or was made by a backfill before they landed."""
     starts = held.late_starts(stage.windows, col(envelope.EVENT_TIME))
     pairs = with_column(where(judged, _works()), WINDOW_START, call("explode", starts))
-    return _letters(pairs, "late", col(WINDOW_START), stage.windows.end_of(col(WINDOW_START)))
+    return _letters(pairs, lit("late"), col(WINDOW_START), stage.windows.end_of(col(WINDOW_START)))
 
 
 def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
@@ -40,7 +39,7 @@ def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held
     pairs = with_column(pairs, WINDOW_END, stage.windows.end_of(col(WINDOW_START)))
     shut = where(cells, col(STATE, "closed")).select(*CELL)
     dead = pairs.join(shut, on=list(CELL), how="left_semi")
-    return _letters(dead, "closed", col(WINDOW_START), col(WINDOW_END))
+    return _letters(dead, lit("closed"), col(WINDOW_START), col(WINDOW_END))
 
 
 def _alive() -> Column:
@@ -51,7 +50,7 @@ def _works() -> Column:
     return _alive() & col(KEPT) & ~col(FAILED)
 
 
-def _letters(rows: DataFrame, reason: str, start: Column, end: Column) -> DataFrame:
-    own = {"reason": lit(reason), "event_time": col(envelope.EVENT_TIME), WINDOW_START: start, WINDOW_END: end}
+def _letters(rows: DataFrame, reason: Column, start: Column, end: Column) -> DataFrame:
+    own = {"reason": reason, "event_time": col(envelope.EVENT_TIME), WINDOW_START: start, WINDOW_END: end}
     taken = {FAILED, KEPT, KEY, *own}
     return select(rows, {**own, **{name: col(name) for name in rows.columns if name not in taken}})

@@ -66,7 +66,7 @@ def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
             "skipped": _number(assigned, held.skipped(stage.windows, at)),
             "earliest": call("min", when(assigned, at)),
             "latest": call("max", when(assigned, at)),
-            "greatest": call("max", when(works, at)),
+            "greatest": call("max", when(works, stage.elements.source_time)),
             "greatest_arrival": call("max", col(envelope.ARRIVAL_TIME)),
         },
     )

@@ -25,6 +25,7 @@ from windrow.run.points import point
 from windrow.spec.sources import Source
 from windrow.spec.times import INFINITY
 from windrow.spec.triggers import Domain
+from windrow.spec.watermarks import Watermark
 from windrow.store.control import Control, Interval
 from windrow.store.journal import Journal
 from windrow.store.raw import Raw
@@ -88,10 +89,15 @@ class StageRunner:
         if self.last is None or self.source.arrival_time is not None:
             return None
         clock = self.clock.seen({}, now, None)
-        moved = clock.generated(self.source.watermark) > self.clock.watermark
+        moved = clock.generated(self.rule) > self.clock.watermark
         if not moved and not self._is_due(clock.now):
             return None
         return self._tick(clock, self.upstream_step, Survey(), None, Held(), time.monotonic())
+
+    @property
+    def rule(self) -> Watermark:
+        """How the stage's watermark is made."""
+        return self.stage.stage.watermark_over(self.source.watermark)
 
     def drain(self) -> Control | None:
         """A tick that moves the watermark to +infinity: all windows fire and expire."""
@@ -125,7 +131,7 @@ class StageRunner:
     ) -> Control:
         number = 1 if self.last is None else self.last.tick + 1
         lateness = self.stage.stage.allowed_lateness
-        times = tick_times(self.clock, clock, self.source.watermark, lateness, number)
+        times = tick_times(self.clock, clock, self.rule, lateness, number)
         plan = plan_tick(self.stage, rows, self._cells(times, batch), times, batch, held)
         control = Control(
             tick=number,

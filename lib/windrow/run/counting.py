@@ -6,9 +6,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile import envelope
 from windrow.compile.sql import bigint, call, col
-from windrow.engine.batch import survey_rows
+from windrow.engine.batch import judged_rows
 from windrow.engine.frames import group, where
 from windrow.engine.held import Held
+from windrow.engine.survey import survey
 from windrow.run.work import StageWork
 from windrow.store.raw import Raw
 
@@ -30,11 +31,12 @@ def in_windows(spark: SparkSession, item: StageWork, start: int, end: int, raw_s
     if span is None:
         return {}
     rows = item.runner.raw.rows(spark, 0, raw_step)
-    inside = where(rows, col(envelope.EVENT_TIME).between(bigint(span[0]), bigint(span[1] - 1)))
-    survey = survey_rows(item.runner.stage, inside, Held())
+    judged = judged_rows(item.runner.stage, rows)
+    inside = where(judged, col(envelope.EVENT_TIME).between(bigint(span[0]), bigint(span[1] - 1)))
+    counts = survey(item.runner.stage, inside, Held())
     counted = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned")
-    dead = _by_reason(where(inside, col(envelope.REASON).is_not_null())) if survey.dead else {}
-    return {**{name: getattr(survey, name) for name in counted}, "reasons": dead}
+    dead = _by_reason(where(inside, col(envelope.REASON).is_not_null())) if counts.dead else {}
+    return {**{name: getattr(counts, name) for name in counted}, "reasons": dead}
 
 
 def _by_reason(rows: DataFrame) -> dict[str, int]:

@@ -81,7 +81,11 @@ class MemoryStage:
         clock = self.clock.seen(batch.greatest, now, batch.latest_end)
         lateness = self.stage.stage.allowed_lateness
         if self.rule is not None:
-            return rows, batch, tick_times(self.clock, clock, self.rule, lateness, self.tick + 1)
+            return (
+                rows,
+                batch,
+                tick_times(self.clock, clock, self.stage.stage.watermark_over(self.rule), lateness, self.tick + 1),
+            )
         watermark = clock.watermark if step.watermark is None else step.watermark
         return rows, batch, TickTimes(self.tick + 1, self.clock, clock.with_watermark(watermark, lateness))
 

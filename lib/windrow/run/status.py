@@ -17,6 +17,7 @@ from windrow.spec.meaning import changes, meaning_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
+from windrow.spec.watermarks import Watermark
 from windrow.store.control import Control
 from windrow.store.generations import Generation, Generations
 from windrow.store.journal import Journal
@@ -77,7 +78,7 @@ class _Reader:
             tick=last.tick,
             now=last.clock.now,
             watermark=last.clock.watermark,
-            partitions=_partitions(source, last),
+            partitions=_partitions(stage.watermark_over(source.watermark), last),
             batches_behind=batches - last.upstream_step,
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks["projected_to"],
@@ -151,6 +152,6 @@ def _when_read(dead: Mapping[str, int], read: int) -> dict[str, int]:
     return {reason: number - (since if reason == QUARANTINED else 0) for reason, number in dead.items()}
 
 
-def _partitions(source: Source, last: Control) -> list[PartitionStatus]:
-    watermarks, idle = last.clock.partition_watermarks(source.watermark), last.clock.idle(source.watermark)
+def _partitions(rule: Watermark, last: Control) -> list[PartitionStatus]:
+    watermarks, idle = last.clock.partition_watermarks(rule), last.clock.idle(rule)
     return [PartitionStatus(name, watermark, name in idle) for name, watermark in watermarks.items()]

@@ -123,8 +123,8 @@ def check_columns(stage: Stage, source: Source) -> None:
         for column in columns:
             if column.lower() not in known:
                 schema.require(column, place)
-        if place.startswith("select."):
-            name = place.removeprefix("select.")
+        kind, _, name = place.partition(".")
+        if kind in ("select", "explode"):
             if name.lower() in known:
                 raise SpecError(place, "is already a column", name)
             known.add(name.lower())
@@ -133,6 +133,10 @@ def check_columns(stage: Stage, source: Source) -> None:
 def _columns_read(stage: Stage) -> Iterator[tuple[str, tuple[str, ...]]]:
     for name, expression in stage.select.items():
         yield f"select.{name}", expression.columns
+    for name, expression in stage.explode.items():
+        yield f"explode.{name}", expression.columns
+    if stage.element_time is not None:
+        yield "element_time.of", stage.element_time.of.columns
     if stage.where is not None:
         yield "where", stage.where.columns
     for name, expression in stage.keys.items():

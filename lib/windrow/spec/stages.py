@@ -11,12 +11,13 @@ from enum import StrEnum
 from typing import Any
 
 from windrow.spec.aggregates import AGGREGATE, Aggregate
-from windrow.spec.closing import check_loses_nothing
+from windrow.spec.closing import can_close, check_loses_nothing
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields import Kind, Named, Spec, located, of
-from windrow.spec.kinds import DURATION, EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, TEXT, choice, mapping_of
+from windrow.spec.kinds import DURATION, EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, TEXT, choice, mapping_of, nested
 from windrow.spec.triggers import DEFAULT_TRIGGER, TRIGGER, Trigger
+from windrow.spec.watermarks import Watermark
 from windrow.spec.windows import WINDOW, WindowFunction
 
 RESERVED_NAMES = frozenset(
@@ -84,9 +85,24 @@ KEYS = Kind(_read_keys, _read_keys, _write_keys)
 
 
 @dataclass(frozen=True)
+class ElementTime(Spec):
+    """The event time of a stage's elements, where it is not that of the source: a timestamp, by an expression.
+
+    `backward` is how far it may lie before the source's, in microseconds: the stage's watermark is held back by so
+    much. An element that lies further back may be late.
+    """
+
+    YAML_HINTS = {"expression": "of", "column": "of", "bound": "backward"}
+
+    backward: int = field(metadata=of(DURATION))
+    of: Expression = field(metadata=of(EXPRESSION))
+
+
+@dataclass(frozen=True)
 class Stage(Spec):
     """One stage. All lengths are microseconds; `keys`, `select`, `aggregates` and `derive` map names to expressions.
 
+    `explode` names one array: every item of it is an element of its own. `element_time` is another event time.
     `having` is a condition over a pane: one for which it is not true is not shown, and what was shown is withdrawn.
     `quality` is the path of the file with the expectations on its results.
 
@@ -94,7 +110,7 @@ class Stage(Spec):
     default trigger, an option that the accumulation does not go with.
     """
 
-    YAML_LATER = frozenset({"inputs", "join", "explode"})
+    YAML_LATER = frozenset({"inputs", "join"})
     YAML_HINTS = {"group_by": "keys", "key": "keys", "lateness": "allowed_lateness", "filter": "where",
                   "mode": "accumulation", "windows": "window", "aggregate": "aggregates"}  # fmt: skip
 
@@ -102,6 +118,8 @@ class Stage(Spec):
     from_: str | None = field(default=None, metadata=of(NAME))
     max_versions_per_tick: int = field(default=1, metadata=of(POSITIVE_INTEGER))
     select: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
+    explode: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
+    element_time: ElementTime | None = field(default=None, metadata=of(nested(ElementTime)))
     where: Expression | None = field(default=None, metadata=of(EXPRESSION))
     keys: Named[Expression] = field(default_factory=Named, metadata=of(KEYS))
     window: WindowFunction = field(metadata=of(WINDOW), kw_only=True)
@@ -121,6 +139,7 @@ class Stage(Spec):
 
     def validate(self) -> None:
         self._check_names()
+        self._check_explode()
         self._check_accumulation()
         if self.event_time in ("earliest", "latest"):
             raise NotInThisVersion.named("event_time", self.event_time)
@@ -152,6 +171,14 @@ class Stage(Spec):
         if self.having is not None:
             self._check_over_panes("having", self.having, (*self.aggregates, *self.keys, *self.derive))
 
+    def _check_explode(self) -> None:
+        if len(self.explode) > 1:
+            hint = "one array of structs, or a stage for each"
+            raise SpecError("explode", "takes one array", ", ".join(self.explode), hint)
+        if self.explode and can_close(self.trigger, 0 if self.window.IS_GLOBAL else self.allowed_lateness):
+            rule = "with a trigger that can finish too soon (allow_closing) is not in this version"
+            raise NotInThisVersion("explode", rule)
+
     def _check_over_panes(self, place: str, expression: Expression, names: Iterable[str]) -> None:
         known = {name.lower() for name in names}
         for column in expression.columns:
@@ -182,6 +209,10 @@ class Stage(Spec):
     @property
     def is_retracting(self) -> bool:
         return self.accumulation is Accumulation.RETRACTING
+
+    def watermark_over(self, source: Watermark) -> Watermark:
+        """The watermark's rule of a stage over that of its source: held back by what element times may lie before."""
+        return source if self.element_time is None else source.held_back(self.element_time.backward)
 
     @property
     def can_withdraw(self) -> bool:

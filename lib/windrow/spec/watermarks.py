@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from windrow.spec.errors import SpecError
 from windrow.spec.fields import Kind, Spec, of
@@ -47,6 +47,12 @@ class Watermark(Spec):
         if sum(rules) != 1:
             hint = "for instance {bounded_delay: 10m, idle_timeout: 1h}"
             raise SpecError("", "must have exactly one of bounded_delay, fixed_lag, processing_time", None, hint)
+
+    def held_back(self, by: int) -> Watermark:
+        """The rule whose watermarks are that much smaller."""
+        if self.bounded_delay is not None:
+            return replace(self, bounded_delay=self.bounded_delay + by)
+        return replace(self, fixed_lag=(self.fixed_lag or 0) + by, processing_time=False)
 
     @property
     def follows_clock(self) -> bool:

@@ -40,6 +40,8 @@ def stage_section(stage: Stage, lake: str) -> Section:
         [
             ("reads", [_reads(stage)]),
             ("select", [f"{name} = {plain(expression)}" for name, expression in stage.select.items()]),
+            ("explode", [f"each item of {plain(e)} is an element, {name}" for name, e in stage.explode.items()]),
+            ("event time", _element_time(stage)),
             ("where", _where(stage)),
             ("keys", [_keys(stage)]),
             ("windows", [_windows(stage.window)]),
@@ -61,6 +63,13 @@ def plain(expression: Expression) -> str:
 
 def _reads(stage: Stage) -> str:
     return f"{stage.from_}, {many(stage.max_versions_per_tick, 'landing batch', 'landing batches')} a tick"
+
+
+def _element_time(stage: Stage) -> list[str]:
+    time = stage.element_time
+    if time is None:
+        return []
+    return [f"{plain(time.of)}; the watermark is held back by {length(time.backward)}"]
 
 
 def _where(stage: Stage) -> list[str]:
