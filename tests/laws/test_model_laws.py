@@ -22,7 +22,7 @@ from tests.laws.strategies import (
     watermarks,
 )
 from tests.model.batch import batch
-from tests.model.panes import EARLY, INSERT, LATE, ON_TIME, UPDATE_POSTIMAGE, UPDATE_PREIMAGE, Pane
+from tests.model.panes import DELETE, EARLY, INSERT, LATE, ON_TIME, UPDATE_POSTIMAGE, UPDATE_PREIMAGE, Pane
 from tests.model.stream import Stream
 from tests.model.table import current, results
 from tests.model.tick import Tick
@@ -137,13 +137,20 @@ def test_a_window_emits_one_pane_a_tick_at_most(run: Run) -> None:
 @given(runs())
 def test_changes_follow_the_accumulation(run: Run) -> None:
     panes = panes_of(played(run.stage, run.ticks))
-    later = INSERT if run.stage.is_discarding else UPDATE_POSTIMAGE
-    for several in by_window(panes).values():
-        assert [pane.change for pane in several] == [INSERT, *[later] * (len(several) - 1)]
-    withdrawals = [pane for pane in panes if pane.weight == -1]
-    assert {pane.change for pane in withdrawals} <= {UPDATE_PREIMAGE}
-    replacements = sum(pane.change == UPDATE_POSTIMAGE for pane in panes)
-    assert len(withdrawals) == (replacements if run.stage.is_retracting else 0)
+    standing: set[Any] = set()
+    for pane in panes:
+        window = (pane.key, pane.window)
+        if pane.weight == -1:
+            assert window in standing and (run.stage.is_retracting or pane.change == DELETE)
+        else:
+            assert pane.change == (UPDATE_POSTIMAGE if window in standing else INSERT)
+        if pane.change == DELETE:
+            standing.remove(window)
+        elif not run.stage.is_discarding:
+            standing.add(window)
+    changes = Counter(pane.change for pane in panes)
+    assert changes[UPDATE_PREIMAGE] == (changes[UPDATE_POSTIMAGE] if run.stage.is_retracting else 0)
+    assert not changes[DELETE] or run.stage.having is not None
 
 
 @given(runs(accumulations=[Accumulation.RETRACTING]))
