@@ -45,10 +45,13 @@ from windrow.spec.schemas import _SIMPLE, Schema
 from windrow.spec.sources import FileFormat, Files, Source, TimeColumn, TimeFormat
 from windrow.spec.stages import RESERVED_NAMES, ElementTime, Stage
 from windrow.spec.steps import _STEP_FIELDS, DEAD_FIELDS, PANE_FIELDS
-from windrow.spec.transcripts import _CASE_FIELDS, read_transcripts
+from windrow.spec.transcripts import _CASE_FIELDS, Case, read_transcripts
 from windrow.spec.watermarks import Watermark
 from windrow.store.journal import Journal
 from windrow.store.schemas import LANDINGS, SOURCE_DEAD_LETTERS, STAGE_DEAD_LETTERS, TICKS
+from windrow.view.timeline import drawing
+
+TRANSCRIPTS = ROOT / "tests" / "transcripts"
 
 # ---------------------------------------------------------------- links
 
@@ -313,3 +316,13 @@ def test_every_file_that_is_named_is_there() -> None:
 def test_the_point_that_is_named_is_one() -> None:
     named = re.search(r"WINDROW_KILL_AT=([a-z:_]+)", PAGES["design"])
     assert named is not None and named[1] in POINTS
+
+
+# ---------------------------------------------------------------- drawings
+
+
+@pytest.mark.parametrize("case", read_transcripts(TRANSCRIPTS / "drawings.yaml"), ids=lambda case: case.name)
+def test_the_drawings_are_those_of_the_transcripts(case: Case) -> None:
+    """The transcripts are run on the engine and on the model; `windrow check FILE --draw docs/drawings` draws them."""
+    assert (ROOT / "docs" / "drawings" / f"{case.name}.svg").read_text() == drawing(case)
+    assert f"drawings/{case.name}.svg" in (ROOT / "docs" / "semantics.md").read_text()

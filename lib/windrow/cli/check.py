@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Transcripts.", show_default=False)]
 
 
-def check(files: Files, master: Master = None, conf: Conf = None, as_json: Json = False) -> None:
+Draw = Annotated[
+    Path | None, typer.Option("--draw", metavar="DIR", help="Write a drawing (SVG) of each case that passed.")
+]
+
+
+def check(files: Files, draw: Draw = None, master: Master = None, conf: Conf = None, as_json: Json = False) -> None:
     """Run transcripts: each case shows a stage some elements, tick by tick, and says which panes must come out.
 
     A case that asks for what this version does not build is refused by name; that is no failure.
@@ -38,12 +43,24 @@ def check(files: Files, master: Master = None, conf: Conf = None, as_json: Json 
             of_file = [_checked(file, case, outcomes) for case in read]
             checked += of_file
             typer.echo(file_text(str(file), of_file), err=as_json)
+            if draw is not None:
+                _draw([case for case, result in zip(read, of_file, strict=True) if result.outcome == "passed"], draw)
     if as_json:
         print_json(checked_mapping(checked))
     else:
         typer.echo(f"\n{summary(checked)}")
     if any(case.messages for case in checked):
         raise typer.Exit(FAILED)
+
+
+def _draw(cases: list[Case], folder: Path) -> None:
+    from windrow.view.timeline import drawing
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for case in cases:
+        if case.steps:
+            name = "-".join("".join(c if c.isalnum() else " " for c in case.name).split())
+            (folder / f"{name}.svg").write_text(drawing(case))
 
 
 def _checked(file: Path, case: Case, outcomes: Iterator[Outcome]) -> CheckedCase:
