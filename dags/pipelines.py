@@ -22,7 +22,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain, task
 from airflow.sdk.exceptions import AirflowFailException
 
-from windrow.run.jvm import class_archive, delta_jars
+from windrow.run.jvm import class_archive, session_jars
 from windrow.spec.errors import SpecError
 from windrow.spec.loading import load
 from windrow.spec.pipelines import Pipeline
@@ -88,7 +88,7 @@ def _task(step: str, file: Path, pipeline: Pipeline, schedule: Schedule | None) 
             "--output", str(PROJECT / report),
         ],
         conn_id="spark_default" if schedule is None else schedule.connection,
-        jars=",".join(delta_jars()),
+        jars=",".join(session_jars()),
         conf={
             "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
             "spark.driver.extraJavaOptions": class_archive(),

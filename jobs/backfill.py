@@ -1,6 +1,7 @@
 """`windrow backfill` as a job for `spark-submit`, in the session that it gives; the arguments are those of the command.
 
-    spark-submit --jars "$(ls .venv/windrow-jars/*.jar | paste -sd,)" jobs/backfill.py conf/pipelines/flights.yaml \\
+    JARS="$(find .venv/windrow-jars -name '*.jar' | paste -sd,)"
+    spark-submit --jars "$JARS" jobs/backfill.py conf/pipelines/flights.yaml \\
         --from 2013-01-01 --to 2013-02-01
 
 `--master` and `--conf` are spark-submit's here.

@@ -1,6 +1,7 @@
 """One step of a pipeline's backfill as a job for `spark-submit`, for a scheduler that runs them one after the other.
 
-    spark-submit --jars "$(ls .venv/windrow-jars/*.jar | paste -sd,)" jobs/step.py \\
+    JARS="$(find .venv/windrow-jars -name '*.jar' | paste -sd,)"
+    spark-submit --jars "$JARS" jobs/step.py \\
         compute conf/pipelines/flights.yaml --from 2013-01-01 --to 2013-01-02 --run monday
 
 The steps, in their order: land, gate_rows, compute, gate_results, publish, report. `--run` names the run in the audits

@@ -1,6 +1,7 @@
 """`windrow run` as a job for `spark-submit`, in the session that it gives; the arguments are those of the command.
 
-    spark-submit --jars "$(ls .venv/windrow-jars/*.jar | paste -sd,)" jobs/stream.py conf/pipelines/flights.yaml --once
+    JARS="$(find .venv/windrow-jars -name '*.jar' | paste -sd,)"
+    spark-submit --jars "$JARS" jobs/stream.py conf/pipelines/flights.yaml --once
 
 `--master` and `--conf` are spark-submit's here.
 """

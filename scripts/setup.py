@@ -1,4 +1,4 @@
-"""Make `.venv` with everything that windrow needs: locked packages, windrow itself and Delta's jars.
+"""Make `.venv` with everything that windrow needs: locked packages, windrow itself, and the jars of Delta and Kafka.
 
 Run by `make setup`, with any Python >= 3.11 and nothing but its standard library. Each step leaves a stamp when it has
 finished, and a step whose stamp is current is passed over, so that a second run does nothing and needs no network.
@@ -17,7 +17,7 @@ import tempfile
 import venv
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 from zipfile import BadZipFile, ZipFile
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +25,7 @@ VENV = ROOT / ".venv"
 BIN = VENV / "bin"
 STAMPS = VENV / "windrow-stamps"
 JARS = VENV / "windrow-jars"
+KAFKA_JARS = JARS / "kafka"
 ARCHIVE = JARS / "classes.jsa"
 ARCHIVE_SCRIPT = ROOT / "scripts" / "class_archive.py"
 LOCK = ROOT / "requirements.lock"
@@ -36,19 +37,7 @@ JAVA_AT_LEAST = 17
 # Variables that would have another Python's packages or another Spark used in place of those of `.venv`.
 LEADS_ASTRAY = ("PYTHONPATH", "PYTHONHOME", "SPARK_HOME")
 
-DELTA_PACKAGE = "io.delta:delta-spark_4.2_2.13:4.4.0"
-DELTA_JARS = frozenset(
-    {
-        "delta-spark_4.2_2.13-4.4.0.jar",
-        "delta-storage-4.4.0.jar",
-        "delta-kernel-api-4.4.0.jar",
-        "delta-kernel-defaults-4.4.0.jar",
-        "delta-kernel-unitycatalog-4.4.0.jar",
-        "unitycatalog-client-0.6.0.jar",
-        "unitycatalog-hadoop-0.6.0.jar",
-    }
-)
-# What the package asks for besides, and Spark brings already.
+# What the packages ask for besides, and Spark brings already.
 IN_SPARK_ALREADY = (
     "org.apache.hadoop:*",
     "org.apache.parquet:*",
@@ -65,6 +54,46 @@ IN_SPARK_ALREADY = (
     "javax.annotation:*",
     "com.google.code.findbugs:*",
 )
+LZ4 = ("at.yawk.lz4:*", "org.lz4:*")
+
+
+class Package(NamedTuple):
+    """A package of the Maven registry, the files that it leaves, and what it asks for and is not to bring."""
+
+    name: str
+    files: frozenset[str]
+    excludes: tuple[str, ...]
+
+
+DELTA = Package(
+    "io.delta:delta-spark_4.2_2.13:4.4.0",
+    frozenset(
+        {
+            "delta-spark_4.2_2.13-4.4.0.jar",
+            "delta-storage-4.4.0.jar",
+            "delta-kernel-api-4.4.0.jar",
+            "delta-kernel-defaults-4.4.0.jar",
+            "delta-kernel-unitycatalog-4.4.0.jar",
+            "unitycatalog-client-0.6.0.jar",
+            "unitycatalog-hadoop-0.6.0.jar",
+        }
+    ),
+    IN_SPARK_ALREADY,
+)
+# Kafka's connector asks for its own version of the tokens, which the registry has not.
+TOKENS = "org.apache.spark:spark-token-provider-kafka-0-10_2.13"
+KAFKA = (
+    Package(
+        "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
+        frozenset({"spark-sql-kafka-0-10_2.13-4.2.0.jar", "kafka-clients-3.9.2.jar", "commons-pool2-2.13.1.jar"}),
+        (*IN_SPARK_ALREADY, *LZ4, "org.scala-lang.modules:*", "org.apache.spark:spark-tags_2.13", TOKENS),
+    ),
+    Package(
+        f"{TOKENS}:4.0.0",
+        frozenset({"spark-token-provider-kafka-0-10_2.13-4.0.0.jar"}),
+        (*IN_SPARK_ALREADY, *LZ4, "org.apache.kafka:*", "org.apache.spark:spark-tags_2.13"),
+    ),
+)
 FETCH_JARS = """
 import sys
 from pyspark.sql import SparkSession
@@ -79,11 +108,9 @@ def main() -> None:
     step("python", f"{sys.version} {VENV}", "making .venv", make_venv)
     step("packages", digest(LOCK), f"installing the packages of {LOCK.name}", install_packages)
     step("windrow", str(ROOT) + digest(PROJECT) + digest(LOCK), "installing windrow (editable)", install_windrow)
-    if jar_sizes().keys() != DELTA_JARS or jar_sizes() != finished("jars"):
-        say(f"fetching {DELTA_PACKAGE} into {JARS.relative_to(ROOT)}")
-        fetch_jars()
-        finish("jars", jar_sizes())
-    packages = digest(LOCK) + digest(ARCHIVE_SCRIPT) + "".join(map(str, jar_sizes().values()))
+    jars("jars", JARS, (DELTA,))
+    jars("kafka", KAFKA_JARS, KAFKA)
+    packages = digest(LOCK) + digest(ARCHIVE_SCRIPT) + "".join(map(str, jar_sizes(JARS).values()))
     step("archive", java_version() + packages, "archiving Spark's classes, so that it starts sooner", archive_classes)
     say("ready: .venv")
 
@@ -146,12 +173,28 @@ def install_windrow() -> None:
     uv("pip", "install", "--offline", "--no-deps", "--no-build-isolation", "--reinstall", "-e", ROOT)
 
 
-def fetch_jars() -> None:
-    """Have Spark resolve Delta's package once, in a folder of its own, and move the jars when all have come."""
-    with tempfile.TemporaryDirectory(dir=VENV, prefix="jars-") as ivy:
+def jars(name: str, folder: Path, packages: tuple[Package, ...]) -> None:
+    """Fill the folder with the files of these packages, unless it is as it was when that had been done."""
+    files = frozenset().union(*(package.files for package in packages))
+    if jar_sizes(folder).keys() == files and jar_sizes(folder) == finished(name):
+        return
+    say(f"fetching {', '.join(package.name for package in packages)} into {folder.relative_to(ROOT)}")
+    with tempfile.TemporaryDirectory(dir=VENV, prefix="jars-") as came:
+        for package in packages:
+            fetch_jars(package, Path(came))
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for file in files:
+            Path(came, file).replace(folder / file)
+    finish(name, jar_sizes(folder))
+
+
+def fetch_jars(package: Package, folder: Path) -> None:
+    """Have Spark resolve a package once, in a folder of its own, and move the jars when all have come."""
+    with tempfile.TemporaryDirectory(dir=VENV, prefix="ivy-") as ivy:
         conf = {
-            "spark.jars.packages": DELTA_PACKAGE,
-            "spark.jars.excludes": ",".join(IN_SPARK_ALREADY),
+            "spark.jars.packages": package.name,
+            "spark.jars.excludes": ",".join(package.excludes),
             "spark.jars.ivy": ivy,
             "spark.ui.enabled": "false",
             "spark.driver.host": "127.0.0.1",
@@ -160,16 +203,14 @@ def fetch_jars() -> None:
         run(BIN / "python", "-c", FETCH_JARS, *(f"{name}={value}" for name, value in conf.items()))
         # Ivy names a jar organisation_artifact-version.jar; the organisation is left off here.
         came = {jar.name.split("_", 1)[1]: jar for jar in Path(ivy, "jars").glob("*.jar") if is_whole(jar)}
-        if came.keys() != DELTA_JARS:
+        if came.keys() != package.files:
             fail(
-                f"Delta's jars came incomplete; missing: {sorted(DELTA_JARS - came.keys())}, "
-                f"not expected: {sorted(came.keys() - DELTA_JARS)}",
+                f"the jars of {package.name} came incomplete; missing: {sorted(package.files - came.keys())}, "
+                f"not expected: {sorted(came.keys() - package.files)}",
                 "run `make setup` again when the Maven registry can be reached",
             )
-        shutil.rmtree(JARS, ignore_errors=True)
-        JARS.mkdir()
         for name, jar in came.items():
-            jar.replace(JARS / name)
+            jar.replace(folder / name)
 
 
 def archive_classes() -> None:
@@ -191,8 +232,8 @@ def archive_classes() -> None:
 # --- small things ---------------------------------------------------------------------------------------------------
 
 
-def jar_sizes() -> dict[str, int]:
-    return {jar.name: jar.stat().st_size for jar in sorted(JARS.glob("*.jar"))}
+def jar_sizes(folder: Path) -> dict[str, int]:
+    return {jar.name: jar.stat().st_size for jar in sorted(folder.glob("*.jar"))}
 
 
 def is_whole(jar: Path) -> bool:

@@ -1,4 +1,4 @@
-"""One Spark session for the whole run, and the marks that follow from what a test uses."""
+"""One Spark session for the whole run, the profile of Hypothesis, and the marks that follow from what a test uses."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -16,18 +17,41 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:Reserved
 """For every JVM of the tests, those in processes of their own too: none lives long enough to pay for the second
 compiler, which takes half of its time."""
 
+settings.register_profile("windrow", deadline=None, derandomize="SEED" not in os.environ)
+settings.load_profile("windrow")
+"""The same examples in every run, so that a change is judged by what it changes: `SEED=1` takes others. Without
+deadlines: how long an example takes says nothing on a busy machine."""
+
+
+INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.ui.explainMode": "simple"}
+"""Plans that run once for a few rows are interpreted: to make code for them took a fifth of the time. Processes that
+tests start compile as a user's do, and so do the tests that ask for `compiled`."""
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The session of this run; tests leave its settings as they found them."""
     from windrow.run.session import local_session
 
-    session = local_session(app="windrow tests")
+    session = local_session(app="windrow tests", conf=INTERPRETED)
     yield session
     session.stop()
 
 
-LONGEST = ("tests/crash/", "tests/run/test_stream.py", "tests/airflow/test_backfill.py")
+@pytest.fixture(scope="module")
+def compiled() -> Iterator[None]:
+    """Spark compiles the plans of a module's tests, as it does for users."""
+    from windrow.run import session
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session, "RUNTIME", {**session.RUNTIME, "spark.sql.codegen.factoryMode": "FALLBACK"})
+        yield
+
+
+LONGEST = (
+    "tests/crash/", "tests/run/test_stream.py", "tests/airflow/test_backfill.py", "tests/run/test_maintain.py",
+    "tests/run/test_windows.py",
+)  # fmt: skip
 """Files that take minutes: first, so that the processes of a run end together."""
 
 

@@ -92,6 +92,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         (("backfill", "FILE", "--from", "2024-01-02", "--to", "2024-01-02"), ("--to must be after --from",)),
         (("backfill", "FILE", "--from", "monday", "--to", "2024-01-02"), ("--from must be a time", '"monday"')),
         (("reconcile", "FILE", "--stage", "sum"), ("stage is not in the pipeline", '"sum"', "one of sums")),
+        (("restate", "FILE", "--stage", "sum"), ("stage is not in the pipeline", '"sum"', "one of sums")),
+        (("maintain", "FILE", "--keep", "soon"), ("--keep must be a duration", '"soon"')),
         (("show", "FILE", "sum"), ("stage is not in the pipeline", '"sum"')),
         (("show", "FILE", "sums", "--at", "noon"), ("--at must be a time", '"noon"')),
         (("plan", "FILE", "--set", "lake"), ("--set must be NAME=VALUE", '"lake"')),

@@ -33,8 +33,7 @@ def test_bounds_are_those_of_the_model(spark, zone: str) -> None:
     columns = {"t": Column("t")}
     for number, window in enumerate(windows):
         made = compile_windows(window)
-        columns[f"start_{number}"] = made.slice_start(Column("t"))
-        columns[f"end_{number}"] = made.end_of(made.slice_start(Column("t")))
+        columns[f"start_{number}"], columns[f"end_{number}"] = made.bounds(made.slice_of(Column("t")))
     for row in select(frame, columns).collect():
         for number, window in enumerate(windows):
             assert [(row[f"start_{number}"], row[f"end_{number}"])] == assign(window, row["t"]), (window, row["t"])
@@ -44,6 +43,6 @@ def test_the_last_year_of_the_calendar_has_an_end(spark) -> None:
     last = parse_time("9999-12-31T23:59:59Z")
     made = compile_windows(CalendarWindows(Unit.YEAR, zone="Europe/Berlin"))
     (row,) = select(
-        literals(spark, [{"t": Column(f"{last}L")}]), {"end": made.end_of(made.slice_start(Column("t")))}
+        literals(spark, [{"t": Column(f"{last}L")}]), {"end": made.bounds(made.slice_of(Column("t")))[1]}
     ).collect()
     assert row["end"] == made.greatest_end(last) > last

@@ -1,19 +1,24 @@
 """One run of the test pipeline as a process, which a test kills: `python -m tests.crash.runner ROOT TASK`.
 
-TASK is once, drain, backfill or quarantine.
+TASK is once, drain, backfill, restate, maintain, beside or quarantine.
 """
 
 import sys
 from pathlib import Path
 
+from pyspark.sql import SparkSession
+
 from tests.lake import judged, pipeline
-from windrow.run import advance
+from windrow.run import advance, maintain
 from windrow.run.backfill import Backfill
+from windrow.run.landing import clock_micros
+from windrow.run.maintain import Maintained, Maintenance
 from windrow.run.quarantine import quarantine
+from windrow.run.restate import restate
 from windrow.run.session import local_session
 from windrow.run.stream import run
 from windrow.run.work import PipelineWork
-from windrow.spec.times import DAY, parse_time
+from windrow.spec.times import DAY, HOUR, parse_time
 
 
 def monday(work: PipelineWork) -> Backfill:
@@ -22,12 +27,22 @@ def monday(work: PipelineWork) -> Backfill:
     return Backfill(work, "monday", start, start + DAY)
 
 
+def upkeep(root: Path, spark: SparkSession, keep: int) -> list[Maintained]:
+    """Maintenance of every table that has two files; with `keep` 0 nothing that is not in use is kept."""
+    maintain.MANY = 2
+    return list(Maintenance.of(pipeline(root), spark, keep, clock_micros).run(dry_run=False))
+
+
 def main() -> None:
     """Do as asked. The base is folded every other tick, so that its points are passed."""
     root, task = Path(sys.argv[1]), sys.argv[2]
     advance.FOLD_EVERY = 2
     if task == "backfill":
         monday(PipelineWork.open(judged(root), local_session())).publish()
+    elif task == "restate":
+        restate(judged(root), local_session())
+    elif task in ("maintain", "beside"):
+        upkeep(root, local_session(), 0 if task == "maintain" else HOUR)
     elif task == "quarantine":
         quarantine(pipeline(root), local_session(), "clicks", "batch-0001.json")
     else:

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.runner import monday
+from tests.crash.runner import monday, upkeep
 from tests.lake import POISON, ROWS, content, judged, pipeline, table, write_files
 from windrow.run.points import POINTS
 from windrow.run.quarantine import quarantine
+from windrow.run.reconcile import reconcile
+from windrow.run.restate import restate
 from windrow.run.stream import run
 from windrow.run.work import PipelineWork
 from windrow.store.audits import Audits
@@ -95,6 +97,41 @@ def test_a_backfill_killed_at_every_point(spark, tmp_path: Path) -> None:
         assert published["changed"] > 0, "what it has done is known, though it was killed behind its commit"
     equal_tables(spark, killed, calm)
     assert not table(spark, calm, "dead_letters").where("restated_by is not null").isEmpty()
+
+
+def test_a_restatement_killed_at_every_point(spark, tmp_path: Path) -> None:
+    """As a backfill; each try is a run of its own, which finds what the one before it has left to do."""
+    killed, calm = tmp_path / "killed", tmp_path / "calm"
+    write_files(killed / "data", range(FILES))
+    run(judged(killed), spark, once=True, drain=True)
+    shutil.copytree(killed, calm)
+    for point in [point for point in POINTS if point.startswith("backfill:")]:
+        assert finish(start(killed, point, "restate")) == -signal.SIGKILL, f"{point} was not passed"
+    for root in (killed, calm):
+        (result,) = restate(judged(root), spark)
+        assert (result.backfilled is None) == (root == killed)
+        assert reconcile(judged(root), spark)[0].late_rows == 0
+    equal_tables(spark, killed, calm)
+
+
+def test_maintenance_killed_at_every_point_among_ticks(spark, tmp_path: Path, undisturbed: Path) -> None:
+    """With windows open and nothing kept that is not in use; then beside a stream that is at work; and when all have
+    expired, where transitions are dropped.
+    """
+    points = [point for point in POINTS if point.startswith("maintain:")]
+    drops = [point for point in points if point.endswith("_drop")]
+    write_files(tmp_path / "data", range(3))
+    run(pipeline(tmp_path), spark, once=True)
+    for point in [point for point in points if point not in drops]:
+        assert finish(start(tmp_path, point, "maintain")) == -signal.SIGKILL, f"{point} was not passed"
+    write_files(tmp_path / "data", range(3, FILES))
+    stream, beside = start(tmp_path), start(tmp_path, task="beside")
+    assert (finish(stream), finish(beside)) == (0, 0)
+    for point in drops:
+        assert finish(start(tmp_path, point, "maintain")) == -signal.SIGKILL, f"{point} was not passed"
+    upkeep(tmp_path, spark, 0)
+    assert table(spark, tmp_path, "journal/1").where("kind = 'cell'").isEmpty()
+    equal_tables(spark, tmp_path, undisturbed)
 
 
 def test_a_quarantine_killed_at_its_point(spark, tmp_path: Path) -> None:

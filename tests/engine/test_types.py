@@ -1,11 +1,16 @@
 """An aggregate over a type that it does not take is refused before the first tick."""
 
+from dataclasses import dataclass
 from decimal import Decimal
 
 import pytest
 
+from windrow.compile.custom import CustomWindows
+from windrow.compile.sql import Column
 from windrow.run.memory import MemoryStage
+from windrow.spec.aggregates import Count
 from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
 from windrow.spec.schemas import Schema
 from windrow.spec.stages import Stage
 from windrow.spec.transcripts import Step, TranscriptElement
@@ -19,11 +24,23 @@ WRONG = [
     ("map<string, int>", {"last": "x"}, "last takes values with an order"),
     ("array<map<string, int>>", {"collect": "x"}, "collect takes values with an order"),
     ("struct<a: map<string, int>>", {"count_distinct": "x"}, "count_distinct takes values with an order"),
+    ("string", {"variance": "x"}, "variance takes numbers"),
+    ("decimal(19, 2)", {"stddev": "x"}, "stddev takes decimals of at most 18 digits"),
+    ("bigint", {"any": "x"}, "must be a condition"),
+    ("string", {"all": "x"}, "must be a condition"),
+    ("map<string, int>", {"collect_set": "x"}, "collect_set takes values with an order"),
+    ("map<string, int>", {"top": {"of": "x", "count": 2}}, "top takes values with an order"),
+    ("string", {"histogram": {"of": "x", "bounds": [1]}}, "histogram takes numbers"),
+    ("array<int>", {"approx_count_distinct": "x"}, "approx_count_distinct takes numbers, texts, times and booleans"),
+    ("string", {"quantiles": {"of": "x", "at": [0.5]}}, "quantiles takes numbers"),
+    ("decimal(19, 2)", {"quantiles": {"of": "x", "at": [0.5]}}, "quantiles takes decimals of at most 18 digits"),
+    ("array<int>", {"approx_top": {"of": "x", "count": 2}}, "approx_top takes numbers, texts, times and booleans"),
+    ("decimal(21, 2)", {"histogram": {"of": "x", "bounds": [1]}}, "histogram takes decimals of at most 20 digits"),
 ]
 
 
 @pytest.mark.parametrize(("kind", "aggregate", "rule"), WRONG)
-def test_a_type_that_does_not_fit_is_refused(spark, kind: str, aggregate: dict[str, str], rule: str) -> None:
+def test_a_type_that_does_not_fit_is_refused(spark, kind: str, aggregate: dict[str, object], rule: str) -> None:
     stage = Stage.from_mapping({"name": "stage", "window": {"fixed": {"size": "10s"}}, "aggregates": {"y": aggregate}})
     with pytest.raises(SpecError, match=rule) as refused:
         MemoryStage.of(spark, stage, Schema.parse(f"x {kind}"), None)
@@ -57,3 +74,45 @@ def test_having_must_be_a_condition(spark) -> None:
     stage = Stage.from_mapping({**fields, "derive": {"more": "n + 1"}, "having": "more + 1"})
     with pytest.raises(SpecError, match="having must be a condition"):
         MemoryStage.of(spark, stage, Schema.parse("x bigint"), None)
+
+
+@pytest.mark.parametrize(
+    ("trigger", "size", "message"),
+    [
+        ({"after_match": {"where": "x + 1"}}, None, "trigger.after_match must be a condition"),
+        ({"when_result": "n + 1"}, None, "trigger.when_result must be a condition"),
+        ({"when_result": "more"}, None, "trigger.when_result must be a condition"),
+        ({"after_bytes": 10}, "x / 2", "size must be a whole number of bytes"),
+        ({"after_bytes": 10}, "'10'", "size must be a whole number of bytes"),
+    ],
+)
+def test_what_a_trigger_looks_at(spark, trigger: dict[str, object], size: str | None, message: str) -> None:
+    fields = {"name": "s", "window": {"fixed": {"size": "10s"}}, "aggregates": {"n": {"count": "*"}}}
+    stage = Stage.from_mapping({**fields, "derive": {"more": "n + 1"}, "trigger": {"repeat": trigger}})
+    with pytest.raises(SpecError, match=message):
+        MemoryStage.of(spark, stage, Schema.parse("x bigint"), None, None if size is None else Expression.parse(size))
+
+
+def test_windows_of_ones_own_that_are_no_windows_are_refused(spark) -> None:
+    def made(text: str) -> CustomWindows:
+        @dataclass(frozen=True)
+        class Wrong(CustomWindows):
+            NAME = "wrong"
+            longest: int = 10
+
+            def assign(self, event_time: Column, **arguments: Column) -> Column:
+                return Column(text)
+
+        return Wrong()
+
+    for text, rule in [
+        ("1", 'must give an array of window.*got "int"'),
+        ("array(1L)", "must give an array of window"),
+        ("array(named_struct('start', 'a', 'end', 'b'))", "must give an array of window"),
+        ("array(named_struct('start', no_such_column, 'end', 1L))", "gives no column"),
+        ("array(", "gives no column"),
+    ]:
+        stage = Stage(window=made(text), aggregates={"n": Count()})
+        with pytest.raises(SpecError, match=rule) as refused:
+            MemoryStage.of(spark, stage, Schema.parse("x bigint"), None)
+        assert refused.value.place == "window.wrong"

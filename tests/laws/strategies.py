@@ -7,7 +7,7 @@ boundaries. `SCHEMA` is the same for all elements, so that an engine can use one
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from itertools import pairwise
@@ -15,29 +15,43 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tests.extensions.triggers import AfterSpread, WhenQuiet
+from tests.extensions.windows import Around, Grids
 from windrow.spec.aggregates import (
     Aggregate,
+    AllTrue,
+    AnyTrue,
+    ApproxCountDistinct,
+    ApproxTop,
     Collect,
+    CollectSet,
     Count,
     CountDistinct,
     CountIf,
     First,
+    Histogram,
     Last,
     Max,
     Mean,
     Min,
+    Quantiles,
+    Stddev,
     Sum,
+    Top,
+    Variance,
 )
 from windrow.spec.closing import can_close
 from windrow.spec.fields import Named
 from windrow.spec.schemas import Schema
-from windrow.spec.stages import Accumulation, Emission, Stage
+from windrow.spec.stages import Accumulation, Emission, PaneTime, Stage
 from windrow.spec.times import DAY, INFINITY, MINUTE, SECOND
 from windrow.spec.transcripts import TranscriptElement
 from windrow.spec.triggers import (
     DEFAULT_TRIGGER,
+    AfterBytes,
     AfterCount,
     AfterDelay,
+    AfterMatch,
     AfterWatermark,
     AllOf,
     AtClose,
@@ -50,22 +64,49 @@ from windrow.spec.triggers import (
     RepeatCount,
     RepeatUntil,
     SequenceOf,
+    Then,
     Trigger,
+    WhenResult,
+    nodes_of,
 )
 from windrow.spec.watermarks import Watermark
-from windrow.spec.windows import CalendarWindows, FixedWindows, GlobalWindow, SlidingWindows, Unit, WindowFunction
+from windrow.spec.windows import (
+    CalendarWindows,
+    CumulativeWindows,
+    FixedWindows,
+    GlobalWindow,
+    Phase,
+    SlidingWindows,
+    Unit,
+    WindowFunction,
+)
 
 SCHEMA = Schema(
-    {"k": "string", "v": "bigint", "d": "decimal(6, 2)", "x": "double", "s": "string", "many": "array<bigint>"}
+    {
+        "k": "string",
+        "v": "bigint",
+        "d": "decimal(6, 2)",
+        "x": "double",
+        "s": "string",
+        "many": "array<bigint>",
+        "w": "int",
+    }
 )
-"""The columns of every element."""
+"""The columns of every element; `w` is its weight, 1 but for what a weighted run takes back."""
 
+KEEPING = (Accumulation.ACCUMULATING, Accumulation.RETRACTING)
+CLEARING = (Accumulation.DISCARDING, Accumulation.CLEAR_BY_DEFAULT)
 LATENESSES = (0, 1, 10 * SECOND, 30 * SECOND, 30 * SECOND, INFINITY - 1)
 AGGREGATES: tuple[tuple[str, Aggregate], ...] = (
     ("num", Count()), ("given", Count("v")), ("positive", CountIf("v > 0")), ("total", Sum("v")), ("money", Sum("d")),
     ("mass", Sum("x")), ("middle", Mean("v")), ("price", Mean("d")), ("least", Min("v")), ("most", Max("s")),
     ("opening", First("v")), ("closing_value", Last("s")), ("kinds", CountDistinct("s")), ("all_values", Collect("v")),
-    ("odd", Sum("if(v % 2 = 0, null, v)")),
+    ("odd", Sum("if(v % 2 = 0, null, v)")), ("some", AnyTrue("v > 1")), ("every", AllTrue("v > 0")),
+    ("spread", Variance("v")), ("price_spread", Stddev("d")), ("spread_of_mass", Variance("x")),
+    ("different", CollectSet("x")), ("largest", Top("v", 2)), ("words", Top("s", 3)),
+    ("buckets", Histogram("v", (0, 1, 2))), ("prices", Histogram("d", (0, "0.10"))), ("masses", Histogram("x", (0, 1))),
+    ("about", ApproxCountDistinct("s")), ("ranks", Quantiles("v", (0, 0.5, 1))), ("frequent", ApproxTop("v", 2)),
+    ("price_ranks", Quantiles("d", (0.3,))), ("frequent_words", ApproxTop("s", 1)), ("mass_ranks", Quantiles("x", [1])),
 )  # fmt: skip
 
 
@@ -109,19 +150,33 @@ def durations(least: int = 1, most: int = 12) -> st.SearchStrategy[int]:
     return st.integers(least, most).map(lambda seconds: seconds * SECOND)
 
 
+_KINDS_OF_WINDOWS = ("fixed", "fixed", "fixed", "by_key", "overlap", "gaps", "cumulative", "own", "calendar", "global")
+_OWN_WINDOWS = (
+    Grids(3 * SECOND, 10 * SECOND), Grids(10 * SECOND, 10 * SECOND),
+    Around(before="v", after="if(s = 'p', 5000000, 1000000)", most=10 * SECOND),
+)  # fmt: skip
+
+
 @cache
 @st.composite
 def windows(draw: st.DrawFn) -> WindowFunction:
-    """Fixed, sliding with overlap or gaps, days and longer of a calendar, or the global window."""
-    kind = draw(st.sampled_from(["fixed", "fixed", "fixed", "overlap", "gaps", "calendar", "global"]))
+    """Fixed, by key too, sliding with overlap or gaps, cumulative, days and longer of a calendar, or the global one."""
+    kind = draw(st.sampled_from(_KINDS_OF_WINDOWS))
     if kind == "calendar":
         zone = draw(st.sampled_from(["UTC", "Europe/London", "America/New_York"]))
         return CalendarWindows(draw(st.sampled_from(Unit)), draw(st.integers(1, 2)), zone)
+    if kind == "own":
+        return draw(st.sampled_from(_OWN_WINDOWS))
     if kind == "global":
         return GlobalWindow()
     size = draw(st.sampled_from([3, 10, 10, 30])) * SECOND
-    if kind == "fixed":
-        return FixedWindows(size, draw(st.integers(0, size // SECOND - 1)) * SECOND)
+    if kind == "cumulative":
+        step = size // draw(st.sampled_from([1, 2, 3]))
+        whole = size // step * step
+        return CumulativeWindows(whole, step, draw(st.sampled_from([0, 1, whole - step, whole - 1])))
+    if kind in ("fixed", "by_key"):
+        phase = Phase.BY_KEY if kind == "by_key" else None
+        return FixedWindows(size, draw(st.integers(0, size // SECOND - 1)) * SECOND, phase)
     period = size + 2 * SECOND if kind == "gaps" else draw(st.sampled_from([size // 2, size // 3 + 1]))
     return SlidingWindows(size, period, draw(st.sampled_from([0, 1, period - 1])))
 
@@ -130,12 +185,19 @@ def windows(draw: st.DrawFn) -> WindowFunction:
 def leaves() -> st.SearchStrategy[Trigger]:
     """One of the triggers that have no triggers below them."""
     domains = st.sampled_from(Domain)
+    matches = st.sampled_from(["s = 'p'", "v > 0", "v is null", "6 / v > 2"])
+    results = st.sampled_from(["num % 2 = 1", "total > 0", "6 / (num - 2) > 1", "num >= 3 and total is null"])
     periods = st.one_of(durations(), durations(), st.sampled_from([MINUTE, DAY]))
     zones = st.sampled_from(["UTC", "Europe/Berlin", "America/New_York"])
     return st.one_of(
         st.integers(1, 3).map(AfterCount),
         st.integers(1, 3).map(AfterCount),
-        st.just(AtWatermark()),
+        st.sampled_from([100, 100, 90, 50, 1]).map(AtWatermark),
+        st.builds(AfterMatch, matches, st.integers(1, 2)),
+        st.sampled_from([1, 20, 60, 150]).map(AfterBytes),
+        results.map(WhenResult),
+        st.sampled_from([1, 3, 2**62]).map(AfterSpread),
+        durations(1, 8).map(WhenQuiet),
         st.builds(AfterDelay, durations(), domains),
         st.builds(AtPeriod, periods, times(-5, 5), zones, domains),
         st.just(AtClose()),
@@ -146,6 +208,14 @@ def leaves() -> st.SearchStrategy[Trigger]:
 @cache
 def triggers(depth: int = 3) -> st.SearchStrategy[Trigger]:
     """Trees of at most that depth; a leaf has depth 1. Also such as can close their window too soon."""
+    return st.builds(_with_then, _trees(depth), st.sampled_from([None, None, None, *Then]))
+
+
+def _with_then(trigger: Trigger, then: Then | None) -> Trigger:
+    return trigger if then is None else replace(trigger, then=then)
+
+
+def _trees(depth: int) -> st.SearchStrategy[Trigger]:
     if depth <= 1:
         return leaves()
     below = triggers(depth - 1)
@@ -163,7 +233,20 @@ def triggers(depth: int = 3) -> st.SearchStrategy[Trigger]:
     )
 
 
-_CHOSEN_AGGREGATES = st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=4, unique_by=lambda item: item[0])
+FLOATING = ("mass", "spread_of_mass")
+"""Aggregates whose last bits depend on the grouping."""
+_UNDOABLE = [(name, a) for name, a in AGGREGATES if a.CAN_BE_UNDONE and name not in FLOATING]
+_KEYS_TO_SHIFT_BY = [["k"], ["k", "v"], ["x"], ["d", "s"]]
+
+
+def _is_by_key(window: WindowFunction) -> bool:
+    return isinstance(window, FixedWindows) and window.phase is Phase.BY_KEY
+
+
+@cache
+def _chosen(can_be_undone: bool) -> st.SearchStrategy[list[tuple[str, Aggregate]]]:
+    offered = _UNDOABLE if can_be_undone else AGGREGATES
+    return st.lists(st.sampled_from(offered), min_size=1, max_size=4, unique_by=lambda item: item[0])
 
 
 @st.composite
@@ -180,31 +263,39 @@ def stages(
     accumulations: Sequence[Accumulation] = tuple(Accumulation),
     may_close: bool = True,
     depth: int = 3,
+    takes_back: bool = False,
 ) -> Stage:
-    """Stages that the spec accepts. Without `may_close` none has a trigger that can close its window too soon."""
+    """Stages that the spec accepts. Without `may_close` none has a trigger that can close its window too soon.
+
+    `takes_back`: such as may stand over a weighted source.
+    """
     window, trigger = draw(windows()), draw(triggers(depth))
     lateness = draw(st.sampled_from(LATENESSES))
     closes = can_close(trigger, lateness)
     if closes and not may_close:
         trigger, closes = Repeat(trigger), False
-    if window.IS_GLOBAL and trigger == DEFAULT_TRIGGER:
+    if window.IS_GLOBAL and replace(trigger, then=None) == DEFAULT_TRIGGER:
         trigger = Repeat(FirstOf(AtWatermark(), AfterCount(2)))
     accumulation = draw(st.sampled_from(list(accumulations)))
-    chosen = draw(_CHOSEN_AGGREGATES)
+    needed = {column for node in nodes_of(trigger) for e in node.conditions for column in e.columns}
+    chosen = draw(_chosen(takes_back))
+    chosen += [item for item in AGGREGATES if item[0] in needed and item not in chosen]
     return Stage(
-        keys=draw(st.sampled_from([["k"], []])),
+        keys=draw(st.sampled_from(_KEYS_TO_SHIFT_BY if _is_by_key(window) else [["k"], []])),
         window=window,
         trigger=trigger,
         accumulation=accumulation,
         allowed_lateness=lateness,
         on_time=draw(st.sampled_from(Emission)),
         closing=draw(st.sampled_from(Emission)),
-        only_if_changed=accumulation is not Accumulation.DISCARDING and draw(st.booleans()),
+        only_if_changed=accumulation not in CLEARING and draw(st.booleans()),
+        event_time=draw(st.sampled_from([PaneTime.END_OF_WINDOW, *PaneTime])),
+        retract=accumulation is Accumulation.ACCUMULATE_BY_DEFAULT and draw(st.booleans()),
         allow_closing=closes or (may_close and draw(st.booleans())),
         explode={} if closes else draw(st.sampled_from([{}, {}, {}, {"item": "many"}])),
         where=draw(st.sampled_from([None, None, None, "v > -2"])),
         aggregates=Named(chosen),
-        having=None if accumulation is Accumulation.DISCARDING else draw(_having(chosen)),
+        having=draw(_having(chosen)) if accumulation in KEEPING else None,
     )
 
 
@@ -219,6 +310,7 @@ _COLUMNS = st.fixed_dictionaries(
         "x": st.sampled_from([None, -0.0, 0.5, 1e16, -1e16]),
         "s": st.sampled_from([None, "", "p", "q"]),
         "many": st.sampled_from([None, [], [1], [2, 3], [4, None, 4]]),
+        "w": st.just(1),
     }
 )
 
@@ -292,16 +384,48 @@ def runs(
     return Run(stage, draw(honest_ticks() if honest else ticks(drained=drained or draw(st.booleans()))))
 
 
+WEIGHT = "w"
+
+
+@st.composite
+def weighted_runs(draw: st.DrawFn, drained: bool = False, nothing_late: bool = False) -> Run:
+    """A stage over a weighted source: now and then a tick takes back what it or an earlier one has added."""
+    accumulations = (Accumulation.ACCUMULATING, Accumulation.RETRACTING)
+    stage = draw(stages(accumulations, may_close=not nothing_late, takes_back=True))
+    if nothing_late:
+        lateness = INFINITY - 1
+        trigger = Repeat(stage.trigger) if can_close(stage.trigger, lateness) else stage.trigger
+        stage = replace(stage, allowed_lateness=lateness, trigger=trigger)
+    there: list[TranscriptElement] = []
+    steps = []
+    for step in draw(ticks(drained=drained or draw(st.booleans()))):
+        there += step.elements
+        places = draw(st.lists(st.integers(0, len(there) - 1), max_size=4, unique=True)) if there else []
+        gone = tuple(taken_back(there[place]) for place in places)
+        there = [element for place, element in enumerate(there) if place not in places]
+        steps.append(replace(step, elements=(*step.elements, *gone)))
+    return Run(stage, tuple(steps))
+
+
+def taken_back(element: TranscriptElement) -> TranscriptElement:
+    """The element of weight -1 that takes this one back."""
+    return replace(element, columns=Named({**element.columns, WEIGHT: -1}))
+
+
 # ---------------------------------------------------------------- watermarks
+
+
+PUNCTUATIONS = ("if(s = 'p', 9000000, null)", "v * 5000000", "if(v > 1, v, 12000000 div v)")
+"""Now and then, always with null and with overflow, and beyond the calendar or by a division that fails."""
 
 
 @st.composite
 def watermarks(draw: st.DrawFn) -> Watermark:
     """Rules for the watermark of a source, with and without `idle_timeout` and `max_future`."""
-    kind = draw(st.sampled_from(["bounded_delay", "fixed_lag", "processing_time"]))
-    length = True if kind == "processing_time" else draw(durations(0, 10))
+    kind = draw(st.sampled_from(["bounded_delay", "fixed_lag", "punctuated", "processing_time"]))
+    rules = {"processing_time": st.just(True), "punctuated": st.sampled_from(PUNCTUATIONS)}
     return Watermark(
-        **{kind: length},
+        **{kind: draw(rules.get(kind, durations(0, 10)))},
         idle_timeout=draw(st.none() | durations(1, 20)),
         max_future=draw(st.none() | durations(0, 20)),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -11,7 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.laws.strategies import (
+    CLEARING,
     SCHEMA,
+    WEIGHT,
     Run,
     TickInput,
     honest_ticks,
@@ -20,6 +23,7 @@ from tests.laws.strategies import (
     source_ticks,
     stages,
     watermarks,
+    weighted_runs,
 )
 from tests.model.batch import batch
 from tests.model.panes import DELETE, EARLY, INSERT, LATE, ON_TIME, UPDATE_POSTIMAGE, UPDATE_PREIMAGE, Pane
@@ -27,9 +31,12 @@ from tests.model.stream import Stream
 from tests.model.table import current, results
 from tests.model.tick import Tick
 from tests.model.trigger_leaves import Node
+from windrow.spec.aggregates import Count
+from windrow.spec.fields import Named
 from windrow.spec.stages import Accumulation, Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.spec.transcripts import TranscriptElement
+from windrow.spec.triggers import nodes_of
 from windrow.spec.watermarks import Watermark
 
 KEEPING = (Accumulation.ACCUMULATING, Accumulation.RETRACTING)
@@ -68,11 +75,10 @@ def test_every_element_and_every_pair_is_counted_once(run: Run) -> None:
 
 @given(runs(drained=True))
 def test_what_was_aggregated_is_in_the_results(run: Run) -> None:
-    """Every pair that is in no dead letter is in the last panes of its window, once; discarding, in all its panes."""
+    """Every pair that is in no dead letter is in one of the panes that stand, once."""
     stage = _counting(run.stage)
     ticks = played(stage, run.ticks)
-    panes = by_window(panes_of(ticks))
-    shown = [pane for ps in panes.values() for pane in (ps if stage.is_discarding else ps[-1:])]
+    shown = current(panes_of(ticks), stage.is_discarding or stage.is_mixed).values()
     assert sum(pane.aggregates["elements"] for pane in shown) == sum(tick.counts.aggregated for tick in ticks)
     assert ticks[-1].cells == {}
 
@@ -84,9 +90,10 @@ def _items(stage: Stage, element: TranscriptElement) -> int:
 
 
 def _counting(stage: Stage) -> Stage:
-    """The stage with nothing but a count of its elements, which changes with each of them."""
-    mapping = {**stage.to_mapping(), "aggregates": {"elements": {"count": "*"}}, "having": None}
-    return Stage.from_mapping(mapping)
+    """The stage with a count of its elements, which changes with each of them, and what its trigger looks at."""
+    looked_at = {column for node in nodes_of(stage.trigger) for e in node.conditions for column in e.columns}
+    kept = {name: aggregate for name, aggregate in stage.aggregates.items() if name in looked_at}
+    return replace(stage, aggregates={"elements": Count(), **kept}, having=None)
 
 
 @given(runs())
@@ -104,6 +111,40 @@ def test_a_dead_letter_says_the_truth(run: Run) -> None:
 def test_a_trigger_that_is_accepted_loses_nothing(run: Run) -> None:
     assert not run.stage.allow_closing
     assert sum(tick.counts.closed for tick in played(run.stage, run.ticks)) == 0
+
+
+# ---------------------------------------------------------------- weights
+
+
+def weighted(run: Run) -> list[Tick]:
+    stream = Stream(run.stage, SCHEMA, weight=WEIGHT)
+    return [stream.tick(step.elements, step.now, step.watermark) for step in run.ticks]
+
+
+@given(weighted_runs(drained=True, nothing_late=True))
+def test_what_was_taken_back_is_as_if_it_had_never_been(run: Run) -> None:
+    left = [element for element in run.elements if element.columns[WEIGHT] == 1]
+    for element in run.elements:
+        if element.columns[WEIGHT] == -1:
+            left.remove(replace(element, columns=Named({**element.columns, WEIGHT: 1})))
+    expected = results(panes_of([batch(run.stage, SCHEMA, left)]))
+    assert results(panes_of(weighted(run))) == expected
+    assert results(panes_of([batch(run.stage, SCHEMA, run.elements, WEIGHT)])) == expected
+
+
+@given(weighted_runs())
+def test_a_window_is_shown_withdrawn_and_shown_again(run: Run) -> None:
+    shown: dict[Any, Pane] = {}
+    for pane in panes_of(weighted(run)):
+        row = (pane.key, pane.window)
+        before = shown.get(row)
+        assert (pane.change == INSERT) == (before is None)
+        if pane.weight == -1:
+            assert before is not None and pane.aggregates == before.aggregates and pane.index == before.index
+        if pane.change == DELETE:
+            del shown[row]
+        elif pane.weight == 1:
+            shown[row] = pane
 
 
 # ---------------------------------------------------------------- panes
@@ -142,7 +183,7 @@ def test_changes_follow_the_accumulation(run: Run) -> None:
         window = (pane.key, pane.window)
         if pane.weight == -1:
             assert window in standing and (run.stage.is_retracting or pane.change == DELETE)
-        else:
+        elif not (run.stage.is_mixed and pane.change == INSERT):
             assert pane.change == (UPDATE_POSTIMAGE if window in standing else INSERT)
         if pane.change == DELETE:
             standing.remove(window)
@@ -185,9 +226,9 @@ ADDING = {"num", "given", "positive", "money", "all_values"}
 """Aggregates whose panes add up: no sum of integers, which is null where it does not fit a bigint."""
 
 
-@given(runs(accumulations=[Accumulation.DISCARDING], may_close=False, honest=True))
-def test_discarded_panes_add_up_to_the_batch(run: Run) -> None:
-    streamed = by_window(panes_of(played(run.stage, run.ticks)))
+@given(runs(accumulations=(*CLEARING, Accumulation.ACCUMULATE_BY_DEFAULT), may_close=False, honest=True))
+def test_panes_that_cleared_add_up_to_the_batch(run: Run) -> None:
+    streamed = by_window(current(panes_of(played(run.stage, run.ticks)), discarding=True).values())
     batched = results(batch(run.stage, SCHEMA, run.elements).panes)
     assert streamed.keys() == batched.keys()
     for window, panes in streamed.items():

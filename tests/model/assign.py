@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+from tests.model.expressions import EvaluationFailed
 from tests.model.periods import instant, local_time
+from tests.model.xxhash import xxhash64
 from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
 from windrow.spec.windows import (
     CalendarWindows,
+    CumulativeWindows,
     FixedWindows,
     GlobalWindow,
+    Phase,
     SlidingWindows,
     Unit,
     Weekday,
@@ -36,8 +41,37 @@ class Window(NamedTuple):
 ALL_OF_TIME = Window(MINUS_INFINITY, INFINITY)
 
 
+def windows_of(
+    function: WindowFunction,
+    event_time: int,
+    key: Sequence[Any] = (),
+    key_types: Sequence[str] = (),
+    arguments: Mapping[str, Any] | None = None,
+) -> list[Window]:
+    """The windows of an element, in the order of their bounds. `arguments` are for classes of a user's own.
+
+    Errors: EvaluationFailed where such a class gives what it must not.
+    """
+    if hasattr(function, "windows_at"):
+        return _own(function, event_time, arguments or {})
+    if isinstance(function, FixedWindows) and function.phase is Phase.BY_KEY:
+        shift = xxhash64(key, key_types) % function.size
+        return [Window(start + shift, end + shift) for start, end in assign(function, event_time - shift)]
+    return assign(function, event_time)
+
+
+def _own(function: Any, event_time: int, arguments: Mapping[str, Any]) -> list[Window]:
+    given = function.windows_at(event_time, **arguments)
+    if given is None:
+        raise EvaluationFailed("no windows")
+    for start, end in given:
+        if not start <= event_time < end or end - start > function.longest:
+            raise EvaluationFailed(f"[{start}, {end})")
+    return sorted({Window(*bounds) for bounds in given})
+
+
 def assign(function: WindowFunction, event_time: int) -> list[Window]:
-    """The windows that hold an instant, in the order of their starts; none for an element in a gap."""
+    """The windows that hold an instant, whatever its key; none for an element in a gap."""
     match function:
         case GlobalWindow():
             return [ALL_OF_TIME]
@@ -46,6 +80,8 @@ def assign(function: WindowFunction, event_time: int) -> list[Window]:
             return [Window(start, start + function.size)]
         case SlidingWindows():
             return _sliding(function, event_time)
+        case CumulativeWindows():
+            return _cumulative(function, event_time)
         case CalendarWindows():
             return [_calendar(function, event_time)]
     raise NotImplementedError(function.NAME)
@@ -98,6 +134,13 @@ def _first_week(function: CalendarWindows) -> int:
 
 def _midnight(day: date, zone: ZoneInfo) -> int:
     return instant((day.toordinal() - _EPOCH) * DAY, zone)
+
+
+def _cumulative(function: CumulativeWindows, event_time: int) -> list[Window]:
+    """Of the windows that begin with the one of the full size, those that end behind the instant."""
+    start = (event_time - function.offset) // function.size * function.size + function.offset
+    ends = range(start + function.step, start + function.size + 1, function.step)
+    return [Window(start, end) for end in ends if end > event_time]
 
 
 def _sliding(function: SlidingWindows, event_time: int) -> list[Window]:

@@ -11,6 +11,6 @@ from tests.model.typed_stage import TypedStage
 from windrow.spec.stages import Stage
 
 
-def batch(stage: Stage, schema: Mapping[str, str], elements: Iterable[Element]) -> Tick:
+def batch(stage: Stage, schema: Mapping[str, str], elements: Iterable[Element], weight: str | None = None) -> Tick:
     """The one tick of a batch: every window once."""
-    return tick(TypedStage(stage, schema), {}, elements, BATCH_CLOCK)
+    return tick(TypedStage(stage, schema, weight=weight), {}, elements, BATCH_CLOCK)

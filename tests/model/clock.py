@@ -14,7 +14,7 @@ class Clock:
     """What a tick is told of time: its number, `now`, and the watermark before and after it.
 
     `partitions_before` and `partitions_after` are the watermarks of the source partitions that are not idle; None where
-    the watermark is given and not made from partitions.
+    the watermark is given and not made from partitions. `output_watermark` is that before the tick.
     """
 
     tick: int
@@ -23,6 +23,12 @@ class Clock:
     watermark_after: int
     partitions_before: Mapping[str, int] | None = None
     partitions_after: Mapping[str, int] | None = None
+    percentiles_after: Mapping[int, int] = field(default_factory=dict)
+    output_watermark: int = MINUS_INFINITY
+
+    def watermark_of(self, percentile: int) -> int:
+        """The watermark of a percentile after the tick; where it is given and not made, all are the same."""
+        return max(self.watermark_after, self.percentiles_after.get(percentile, MINUS_INFINITY))
 
     @property
     def known_watermark(self) -> int | None:
@@ -30,11 +36,12 @@ class Clock:
         return None if self.watermark_after == MINUS_INFINITY else self.watermark_after
 
     def percentile_at(self, end: int) -> int:
-        """The share of source partitions whose watermark had reached `end`, as an integer from 0 to 100."""
-        if self.partitions_after is None:
-            return 100 if self.watermark_after >= end else 0
+        """The share of source partitions whose watermark had reached `end`, as an integer from 0 to 100.
+
+        Where there are none, or all are idle, the watermark speaks for all of them.
+        """
         if not self.partitions_after:
-            return 0
+            return 100 if self.watermark_after >= end else 0
         reached = sum(watermark >= end for watermark in self.partitions_after.values())
         return 100 * reached // len(self.partitions_after)
 
@@ -59,10 +66,13 @@ BATCH_CLOCK = Clock(tick=1, now=0, watermark_before=MINUS_INFINITY, watermark_af
 
 @dataclass(frozen=True)
 class Partition:
-    """A source partition from its first element on: its largest event time, and when it last sent something."""
+    """A source partition from its first element on: its largest event time, when it last sent something, and the
+    largest watermark that its elements have asserted.
+    """
 
     event_time: int
     seen_at: int
+    asserted: int = MINUS_INFINITY
 
 
 @dataclass(frozen=True)
@@ -70,28 +80,35 @@ class WatermarkGenerator:
     """Makes the watermark of a stage from the elements of its source. A value: `advance` gives the next one."""
 
     rule: Watermark
+    percentiles: tuple[int, ...] = ()
     clock: Clock = FIRST_CLOCK
     partitions: Mapping[str, Partition] = field(default_factory=dict)
 
     def advance(
-        self, now: int, elements: Iterable[tuple[str, int]], greatest_end: int = MINUS_INFINITY
+        self, now: int, elements: Iterable[tuple[str, int, int | None]], greatest_end: int = MINUS_INFINITY
     ) -> WatermarkGenerator:
-        """The generator after a tick at `now` with (partition, event time) of its elements, dead ones left out.
+        """The generator after a tick at `now` with (partition, event time, asserted watermark) of its elements.
+
+        Dead ones are left out; an element that asserts nothing has None.
 
         `greatest_end` is the greatest end of any window so far: an idle source completes no window that is not there.
         """
         partitions = _seen(self.partitions, now, elements)
         awake = {name: self._watermark_of(one, now) for name, one in partitions.items() if not self._is_idle(one, now)}
-        watermark = MINUS_INFINITY
-        if awake:
-            watermark = min(awake.values())
-        elif partitions:
-            watermark = min(now - (self.rule.idle_timeout or 0), greatest_end)
-        clock = given(self.clock, now, watermark)
-        clock = replace(clock, partitions_before=self.clock.partitions_after or {}, partitions_after=awake)
+        while_idle = min(now - (self.rule.idle_timeout or 0), greatest_end) if partitions else MINUS_INFINITY
+        made = {p: reached_by(p, list(awake.values()), while_idle) for p in (100, *self.percentiles)}
+        clock = given(self.clock, now, made.pop(100))
+        clock = replace(
+            clock,
+            partitions_before=self.clock.partitions_after or {},
+            partitions_after=awake,
+            percentiles_after={p: max(watermark, self.clock.watermark_of(p)) for p, watermark in made.items()},
+        )
         return replace(self, clock=clock, partitions=partitions)
 
     def _watermark_of(self, partition: Partition, now: int) -> int:
+        if self.rule.punctuated is not None:
+            return partition.asserted
         if self.rule.bounded_delay is not None:
             return saturating_add(partition.event_time, -self.rule.bounded_delay)
         return saturating_add(now, -(self.rule.fixed_lag or 0))
@@ -100,10 +117,20 @@ class WatermarkGenerator:
         return self.rule.idle_timeout is not None and now - partition.seen_at >= self.rule.idle_timeout
 
 
-def _seen(before: Mapping[str, Partition], now: int, elements: Iterable[tuple[str, int]]) -> dict[str, Partition]:
+def reached_by(percentile: int, watermarks: list[int], while_idle: int) -> int:
+    """The largest T such that at least so many percent of the watermarks are T or more."""
+    if not watermarks:
+        return while_idle
+    enough = [t for t in watermarks if 100 * sum(w >= t for w in watermarks) >= percentile * len(watermarks)]
+    return max(enough)
+
+
+def _seen(
+    before: Mapping[str, Partition], now: int, elements: Iterable[tuple[str, int, int | None]]
+) -> dict[str, Partition]:
     partitions = dict(before)
-    for name, event_time in elements:
-        known = partitions.get(name)
-        latest = event_time if known is None else max(event_time, known.event_time)
-        partitions[name] = Partition(latest, now)
+    for name, event_time, asserted in elements:
+        known = partitions.get(name, Partition(event_time, now))
+        mark = known.asserted if asserted is None else max(asserted, known.asserted)
+        partitions[name] = Partition(max(event_time, known.event_time), now, mark)
     return partitions

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tests.model.assign import Window, windows_of
 from tests.model.expressions import EvaluationFailed, evaluate
+from tests.model.payload import compact_json
 from tests.model.typed_stage import TypedStage
 from tests.model.values import normal
+from windrow.spec.expressions import Expression
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME, saturating_add
 from windrow.spec.transcripts import TranscriptElement as Element
 
@@ -22,16 +25,21 @@ CLOSED = "closed"
 
 @dataclass(frozen=True)
 class Row:
-    """An element that could be read: its event time, its key, and one value for each aggregate.
+    """An element that could be read: its event time, its key, its windows, and one value for each aggregate.
 
     `source_time` is what moves the watermark: the source's event time, where the stage has one of its own.
+    `facts` are the values of the expressions that triggers want to know, `size` its bytes, where one counts them.
     """
 
     element: Element
     event_time: int
     source_time: int
-    key: tuple[Any, ...]
-    values: Mapping[str, Any]
+    key: tuple[Any, ...] = ()
+    windows: tuple[Window, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[Expression, Any] = field(default_factory=dict)
+    size: int = 0
+    weight: int = 1
 
 
 @dataclass(frozen=True)
@@ -58,9 +66,9 @@ class Reading:
     dead: tuple[DeadLetter, ...] = ()
 
     @property
-    def moving(self) -> list[tuple[str, int]]:
-        """(partition, the source's event time) of the elements that move the watermark: all but the dead ones."""
-        return [(row.element.partition or "", row.source_time) for row in (*self.rows, *self.filtered)]
+    def moving(self) -> list[Row]:
+        """The elements that move the watermark: all but the dead ones."""
+        return [*self.rows, *self.filtered]
 
 
 def read(typed: TypedStage, elements: Iterable[Element], now: int) -> Reading:
@@ -71,13 +79,15 @@ def read(typed: TypedStage, elements: Iterable[Element], now: int) -> Reading:
     for element in elements:
         event_time = now if _is_arrival_time(typed) else element.at
         reason = _why_dead(typed, event_time, now)
+        if reason is None and typed.weight is not None and element.columns.get(typed.weight) not in (1, -1):
+            reason = BAD_EXPRESSION
         if reason is None and event_time is not None:
             try:
                 items = _items(typed, element)
             except EvaluationFailed:
                 items, reason = [], BAD_EXPRESSION
             if reason is None and not items:
-                filtered.append(Row(element, event_time, event_time, (), {}))
+                filtered.append(Row(element, event_time, event_time))
             for columns in items:
                 row, is_kept = _judged(typed, element, columns, event_time)
                 if isinstance(row, DeadLetter):
@@ -125,6 +135,24 @@ def _element_time(typed: TypedStage, columns: Mapping[str, Any], source_time: in
     return micros if micros is not None and EARLIEST_EVENT_TIME <= micros <= LATEST_EVENT_TIME else None
 
 
+def asserted(typed: TypedStage, row: Row) -> int | None:
+    """The watermark that an element asserts: a timestamp or microseconds, within the calendar; None for nothing.
+
+    It is of the source's time: elements of a stage with a time of its own may lie so far before it.
+    """
+    if typed.watermark is None or typed.watermark.punctuated is None:
+        return None
+    try:
+        value = evaluate(typed.watermark.punctuated, row.element.columns, typed.schema)
+    except EvaluationFailed:
+        return None
+    if isinstance(value, datetime):
+        value = (value - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    if value is None or not EARLIEST_EVENT_TIME <= value <= LATEST_EVENT_TIME:
+        return None
+    return value - (0 if typed.stage.element_time is None else typed.stage.element_time.backward)
+
+
 def _is_arrival_time(typed: TypedStage) -> bool:
     """With a watermark in processing time the event time is the arrival time, whatever the element says."""
     return typed.watermark is not None and typed.watermark.processing_time
@@ -149,10 +177,23 @@ def _row(
     stage, types = typed.stage, typed.column_types
     is_kept = stage.where is None or evaluate(stage.where, columns, types) is True
     if not is_kept:
-        return Row(element, event_time, source_time, (), {}), False
+        return Row(element, event_time, source_time), False
     key = tuple(normal(evaluate(expression, columns, types)) for expression in stage.keys.values())
     values = {
         name: evaluate(aggregate.expressions[0], columns, types) if aggregate.expressions else True
         for name, aggregate in stage.aggregates.items()
     }
-    return Row(element, event_time, source_time, key, values), True
+    arguments = {name: evaluate(expression, columns, types) for name, expression in stage.window.expressions.items()}
+    windows = tuple(windows_of(stage.window, event_time, key, typed.key_types, arguments))
+    facts = {expression: evaluate(expression, columns, types) for expression in typed.trigger_expressions}
+    weight = 1 if typed.weight is None else element.columns[typed.weight]
+    return Row(element, event_time, source_time, key, windows, values, facts, _size(typed, element), weight), True
+
+
+def _size(typed: TypedStage, element: Element) -> int:
+    """The bytes of an element, where a trigger counts them; null and what is below zero is nothing."""
+    if not typed.counts_bytes:
+        return 0
+    if typed.size is None:
+        return len(compact_json(element.columns, typed.schema).encode())
+    return max(evaluate(typed.size, element.columns, typed.schema) or 0, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tests.model.assign import Window
@@ -12,7 +13,9 @@ from tests.model.expressions import EvaluationFailed, evaluate
 from tests.model.panes import DELETE, EARLY, INSERT, LATE, ON_TIME, UPDATE_POSTIMAGE, UPDATE_PREIMAGE, Pane
 from tests.model.trigger_leaves import Moment
 from tests.model.typed_stage import TypedStage
-from windrow.spec.stages import Emission
+from windrow.spec.expressions import Expression
+from windrow.spec.stages import Accumulation, Emission, Stage
+from windrow.spec.triggers import Then, Trigger
 
 EXPIRY = "expiry"
 
@@ -21,25 +24,44 @@ def ask(
     typed: TypedStage, key: tuple[Any, ...], window: Window, cell: Cell, clock: Clock, moment: Moment
 ) -> list[Pane]:
     """Ask the trigger of an open cell, once; fire if it is ready or the cell expires. The panes, in their order."""
+    moment = replace(moment, new=cell.new, holds=lambda condition: _holds(typed, key, cell, condition))
     cell.trigger.on_asked(moment)
     is_ready = cell.trigger.ready(moment)
-    leaf = cell.trigger.fired_leaf(moment) if is_ready else EXPIRY
+    path = cell.trigger.fired_path(moment) if is_ready else []
     if is_ready:
         cell.trigger.on_fire(moment)
         cell.is_closed = cell.trigger.finished
     if not is_ready and not moment.is_expired:
         return []
-    return _emit(typed, key, window, cell, clock, moment, leaf)
+    return _emit(typed, key, window, cell, clock, moment, path)
+
+
+def _holds(typed: TypedStage, key: tuple[Any, ...], cell: Cell, condition: Expression) -> bool:
+    """Whether a condition holds over the results of the cell as they are now; one that fails does not."""
+    results = {**dict(zip(typed.stage.keys, key, strict=True)), **cell.aggregates(typed)}
+    try:
+        return evaluate(condition, {**results, **derived(typed, results)}, typed.pane_types) is True
+    except EvaluationFailed:
+        return False
 
 
 def _emit(
-    typed: TypedStage, key: tuple[Any, ...], window: Window, cell: Cell, clock: Clock, moment: Moment, leaf: str
+    typed: TypedStage,
+    key: tuple[Any, ...],
+    window: Window,
+    cell: Cell,
+    clock: Clock,
+    moment: Moment,
+    path: list[Trigger],
 ) -> list[Pane]:
     if not _is_worth_a_pane(typed, cell, moment):
         return []
+    if typed.weight is not None and cell.net <= 0:
+        return _withdraw(cell, clock, moment)
     timing = _timing(typed, cell, moment)
     aggregates = cell.aggregates(typed)
     previous = cell.last_pane
+    event_time = cell.event_time(typed, window)
     cell.has_fired_complete |= moment.is_complete
     cell.nothing_is_new()
     if typed.stage.only_if_changed and previous is not None and _same(aggregates, previous.aggregates):
@@ -53,24 +75,35 @@ def _emit(
         keys=keys,
         window=window,
         aggregates=values,
-        change=INSERT if previous is None or typed.stage.is_discarding else UPDATE_POSTIMAGE,
+        change=INSERT if previous is None else UPDATE_POSTIMAGE,
         weight=1,
         timing=timing,
         index=cell.panes,
         on_time_index=None if timing == EARLY else cell.panes_not_early,
         is_first=cell.panes == 0,
         is_last=cell.is_closed or moment.is_expired,
-        trigger=leaf,
-        event_time=None if window.is_global else window.end - 1,
+        trigger=path[-1].NAME if path else EXPIRY,
+        event_time=event_time,
         watermark=clock.known_watermark,
         watermark_percentile=None if timing == LATE else clock.percentile_at(window.end),
         produced_at=clock.now,
         tick=clock.tick,
     )
-    _remember(typed, cell, pane)
+    _remember(cell, pane, clears(typed.stage, path))
     if previous is not None and typed.stage.is_retracting:
         return [previous.withdrawn(UPDATE_PREIMAGE, clock), pane]
     return [pane]
+
+
+def _withdraw(cell: Cell, clock: Clock, moment: Moment) -> list[Pane]:
+    """All elements were taken back: the last pane goes, if one stands; if none does, nothing was shown."""
+    previous = cell.last_pane
+    if previous is None:
+        return []
+    cell.has_fired_complete |= moment.is_complete
+    cell.nothing_is_new()
+    cell.last_pane = None
+    return [previous.withdrawn(DELETE, clock)]
 
 
 def _is_worth_a_pane(typed: TypedStage, cell: Cell, moment: Moment) -> bool:
@@ -98,11 +131,20 @@ def _same(aggregates: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
     return all(value == before[name] or value is before[name] for name, value in aggregates.items())
 
 
-def _remember(typed: TypedStage, cell: Cell, pane: Pane) -> None:
-    cell.last_pane = pane
+def clears(stage: Stage, path: list[Trigger]) -> bool:
+    """Whether a firing clears the aggregates: what the mode says, or the innermost node on the path that says it."""
+    if stage.accumulation not in (Accumulation.CLEAR_BY_DEFAULT, Accumulation.ACCUMULATE_BY_DEFAULT):
+        return stage.accumulation is Accumulation.DISCARDING
+    asked = [node.then for node in path if node.then is not None]
+    return asked[-1] is Then.CLEAR if asked else stage.accumulation is Accumulation.CLEAR_BY_DEFAULT
+
+
+def _remember(cell: Cell, pane: Pane, is_cleared: bool) -> None:
+    """A pane that cleared is nobody's predecessor: it is never replaced and never withdrawn."""
+    cell.last_pane = None if is_cleared else pane
     cell.panes += 1
     cell.panes_not_early += pane.timing != EARLY
-    if typed.stage.is_discarding:
+    if is_cleared:
         cell.rows = []
 
 

@@ -13,9 +13,11 @@ RowKey = tuple[tuple[Any, ...], Window, int]
 
 
 def apply(table: dict[RowKey, Pane], panes: Iterable[Pane], discarding: bool = False) -> dict[RowKey, Pane]:
-    """The table after the panes of a tick: one row per key and window, and in discarding mode one per pane."""
+    """The table after the panes of a tick: one row per key and window, and where panes may clear one per pane."""
     table = dict(table)
     for pane in panes:
+        if discarding and pane.change == UPDATE_POSTIMAGE:
+            table.pop((pane.key, pane.window, pane.index - 1), None)
         row = (pane.key, pane.window, pane.index if discarding else 0)
         if pane.change in (INSERT, UPDATE_POSTIMAGE):
             table[row] = pane

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tests.model.assign import Window, assign
+from tests.model.assign import Window
 from tests.model.cells import Cell
 from tests.model.clock import Clock
 from tests.model.elements import CLOSED, LATE, DeadLetter, Element, Reading, Row, read
@@ -56,7 +56,7 @@ def tick(typed: TypedStage, cells: Cells, elements: Iterable[Element], clock: Cl
     """One tick. The cells that are given stay as they are."""
     after = {key: cell.copied() for key, cell in cells.items()}
     reading = read(typed, elements, clock.now)
-    pairs = [(row, window) for row in reading.rows for window in assign(typed.stage.window, row.event_time)]
+    pairs = [(row, window) for row in reading.rows for window in row.windows]
     kept, dead = judge(typed, after, pairs, clock)
     touched = add(typed, after, kept, clock)
     panes = [pane for key in in_order(after) for pane in advance(typed, after, key, clock, key in touched)]
@@ -121,7 +121,15 @@ def expiry(typed: TypedStage, window: Window) -> int:
 
 def moment_of(typed: TypedStage, key: CellKey, clock: Clock) -> Moment:
     window = key[1]
-    return Moment(window.end, expiry(typed, window), clock.now, clock.watermark_before, clock.watermark_after)
+    return Moment(
+        window.end,
+        expiry(typed, window),
+        clock.now,
+        clock.watermark_before,
+        clock.watermark_after,
+        clock.watermark_of,
+        clock.output_watermark,
+    )
 
 
 def _counts(reading: Reading, pairs: Sequence[Pair], kept: Sequence[Pair], dead: Sequence[DeadLetter]) -> Counts:

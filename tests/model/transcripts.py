@@ -12,7 +12,7 @@ def check(case: Case) -> list[str]:
     if case.refusal is not None or case.rejects is not None:
         return match_refusal(case)
     assert case.stage is not None
-    stream = Stream(case.stage, case.schema, case.watermark_from)
+    stream = Stream(case.stage, case.schema, case.watermark_from, case.size, case.weight)
     names = (*case.stage.keys, *case.stage.result_columns)
     messages = []
     for number, step in enumerate(case.steps):

@@ -7,25 +7,35 @@ In a tick a node is told of the cell's new elements (`on_elements`, once), learn
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tests.model.elements import Row
 from tests.model.periods import first_boundary_after
 from windrow.spec import triggers as spec
+from windrow.spec.expressions import Expression
 from windrow.spec.times import MINUS_INFINITY, saturating_add
-from windrow.spec.triggers import Domain
+from windrow.spec.triggers import Domain, Trigger
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What a trigger can see of a tick: its window's end and expiry, `now`, the watermark before and after."""
+    """What a trigger can see of a tick: its window's end and expiry, `now`, the watermark before and after.
+
+    `watermark_of` gives the watermark of a percentile after the tick.
+    When it is asked, also how many elements are new, and whether a condition over the results holds.
+    """
 
     end: int
     expiry: int
     now: int
     watermark_before: int
     watermark_after: int
+    watermark_of: Callable[[int], int] = lambda percentile: MINUS_INFINITY
+    output_watermark: int = MINUS_INFINITY
+    new: int = 0
+    holds: Callable[[Expression], bool] = lambda condition: False
 
     @property
     def is_complete(self) -> bool:
@@ -35,7 +45,10 @@ class Moment:
     def is_expired(self) -> bool:
         return self.watermark_after >= self.expiry
 
-    def clock(self, domain: Domain) -> int:
+    def clock(self, domain: Domain | int) -> int:
+        """The clock of a domain, or of a percentile of the watermark."""
+        if isinstance(domain, int):
+            return self.watermark_of(domain)
         return self.now if domain is Domain.PROCESSING_TIME else self.watermark_after
 
     def clock_of_elements(self, domain: Domain) -> int:
@@ -57,8 +70,8 @@ class Node:
                 setattr(other, name, copy.deepcopy(value, memo))
         return other
 
-    def on_elements(self, count: int, moment: Moment) -> None:
-        """The cell got new elements in this tick; the count is theirs."""
+    def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
+        """The cell got these elements in this tick."""
 
     def on_watermark(self, moment: Moment) -> None:
         """The watermark after the tick is known: what waited for the first one takes it as its clock."""
@@ -69,7 +82,7 @@ class Node:
     def ready(self, moment: Moment) -> bool:
         return False
 
-    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain, int]]:
+    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain | int, int]]:
         """The clocks, and their values, at which the node must be asked."""
         yield from ()
 
@@ -83,9 +96,9 @@ class Node:
         """Go back to the initial state, with all that is below."""
         self.__init__(self.spec)  # type: ignore[misc]
 
-    def fired_leaf(self, moment: Moment) -> str:
-        """The grammar name of the leaf that makes this node ready."""
-        return str(self.spec.NAME)
+    def fired_path(self, moment: Moment) -> list[Trigger]:
+        """The nodes from this one down to the leaf that makes it ready."""
+        return [self.spec]
 
 
 class Never(Node):
@@ -93,25 +106,28 @@ class Never(Node):
 
 
 class AtWatermark(Node):
-    """Ready when the window is complete; after a reset behind that, only when there are new elements."""
+    """Ready when the watermark of its percentile is at the end; after a reset behind that, at new elements."""
 
     def __init__(self, node: spec.AtWatermark) -> None:
         super().__init__(node)
         self.needs_elements = False
 
-    def on_elements(self, count: int, moment: Moment) -> None:
+    def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
         self.needs_elements = False
 
     def ready(self, moment: Moment) -> bool:
-        return moment.is_complete and not self.needs_elements
+        return self._is_reached(moment) and not self.needs_elements
 
-    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain, int]]:
+    def _is_reached(self, moment: Moment) -> bool:
+        return moment.watermark_of(self.spec.percentile) >= moment.end
+
+    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain | int, int]]:
         if not self.needs_elements:
-            yield Domain.EVENT_TIME, moment.end
+            yield self.spec.percentile, moment.end
 
     def reset(self, moment: Moment) -> None:
         super().reset(moment)
-        self.needs_elements = moment.is_complete
+        self.needs_elements = self._is_reached(moment)
 
 
 class AtClose(Node):
@@ -120,7 +136,7 @@ class AtClose(Node):
     def ready(self, moment: Moment) -> bool:
         return moment.is_expired
 
-    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain, int]]:
+    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain | int, int]]:
         yield Domain.EVENT_TIME, moment.expiry
 
 
@@ -131,11 +147,46 @@ class AfterCount(Node):
         super().__init__(node)
         self.seen = 0
 
-    def on_elements(self, count: int, moment: Moment) -> None:
-        self.seen += count
+    def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
+        self.seen += len(rows)
 
     def ready(self, moment: Moment) -> bool:
         return self.seen >= self.spec.count
+
+
+class AfterBytes(Node):
+    """Ready at `bytes` bytes since the reset."""
+
+    def __init__(self, node: spec.AfterBytes) -> None:
+        super().__init__(node)
+        self.seen = 0
+
+    def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
+        self.seen += sum(row.size for row in rows)
+
+    def ready(self, moment: Moment) -> bool:
+        return self.seen >= self.spec.bytes
+
+
+class AfterMatch(Node):
+    """Ready when `count` elements since the reset have matched."""
+
+    def __init__(self, node: spec.AfterMatch) -> None:
+        super().__init__(node)
+        self.seen = 0
+
+    def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
+        self.seen += sum(row.facts[self.spec.where] is True for row in rows)
+
+    def ready(self, moment: Moment) -> bool:
+        return self.seen >= self.spec.count
+
+
+class WhenResult(Node):
+    """Ready when something is new and the condition holds."""
+
+    def ready(self, moment: Moment) -> bool:
+        return moment.new > 0 and moment.holds(self.spec.condition)
 
 
 class Timer(Node):
@@ -149,7 +200,7 @@ class Timer(Node):
     def deadline_from(self, clock: int) -> int:
         raise NotImplementedError
 
-    def on_elements(self, count: int, moment: Moment) -> None:
+    def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
         if self.deadline is None and not self.waits_for_watermark:
             self._start(moment.clock_of_elements(self.spec.domain))
 
@@ -164,7 +215,7 @@ class Timer(Node):
     def ready(self, moment: Moment) -> bool:
         return self.deadline is not None and moment.clock(self.spec.domain) >= self.deadline
 
-    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain, int]]:
+    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain | int, int]]:
         if self.deadline is not None:
             yield self.spec.domain, self.deadline
 

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tests.model.trigger_leaves import AfterCount, AfterDelay, AtClose, AtPeriod, AtWatermark, Moment, Never, Node
+from tests.model.elements import Row
+from tests.model.trigger_leaves import (
+    AfterBytes,
+    AfterCount,
+    AfterDelay,
+    AfterMatch,
+    AtClose,
+    AtPeriod,
+    AtWatermark,
+    Moment,
+    Never,
+    Node,
+    WhenResult,
+)
 from windrow.spec import triggers as spec
 from windrow.spec.triggers import Domain, Trigger
 
@@ -19,9 +32,9 @@ class Composite(Node):
     def live(self) -> list[Node]:
         return self.children
 
-    def on_elements(self, count: int, moment: Moment) -> None:
+    def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
         for child in self.live():
-            child.on_elements(count, moment)
+            child.on_elements(rows, moment)
 
     def on_watermark(self, moment: Moment) -> None:
         for child in self.live():
@@ -31,7 +44,7 @@ class Composite(Node):
         for child in self.live():
             child.on_asked(moment)
 
-    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain, int]]:
+    def deadlines(self, moment: Moment) -> Iterator[tuple[Domain | int, int]]:
         for child in self.live():
             yield from child.deadlines(moment)
 
@@ -47,8 +60,8 @@ class Composite(Node):
     def ready(self, moment: Moment) -> bool:
         return any(child.ready(moment) for child in self.live())
 
-    def fired_leaf(self, moment: Moment) -> str:
-        return self.firing_child(moment).fired_leaf(moment)
+    def fired_path(self, moment: Moment) -> list[Trigger]:
+        return [self.spec, *self.firing_child(moment).fired_path(moment)]
 
 
 class FirstOf(Composite):
@@ -156,6 +169,9 @@ _MACHINES: dict[type[Trigger], type[Node]] = {
     spec.AtPeriod: AtPeriod,
     spec.AfterDelay: AfterDelay,
     spec.AfterCount: AfterCount,
+    spec.AfterBytes: AfterBytes,
+    spec.AfterMatch: AfterMatch,
+    spec.WhenResult: WhenResult,
     spec.AtClose: AtClose,
     spec.Never: Never,
     spec.FirstOf: FirstOf,
@@ -168,7 +184,7 @@ _MACHINES: dict[type[Trigger], type[Node]] = {
 
 
 def build(trigger: Trigger) -> Node:
-    """The state machine of a trigger, in its initial state."""
-    if isinstance(trigger, spec.AfterWatermark):
-        return build(trigger.desugared())
-    return _MACHINES[type(trigger)](trigger)
+    """The state machine of a trigger, in its initial state; a class of a user's own brings its `TWIN`."""
+    trigger = spec.without_sugar(trigger)
+    twin: type[Node] | None = getattr(type(trigger), "TWIN", None)
+    return (twin or _MACHINES[type(trigger)])(trigger)

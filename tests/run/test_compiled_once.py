@@ -6,7 +6,7 @@ from tests.lake import pipeline, write_files
 from windrow.run.work import PipelineWork
 
 
-def test_a_tick_runs_code_that_was_compiled_before(spark, tmp_path: Path) -> None:
+def test_a_tick_runs_code_that_was_compiled_before(spark, compiled, tmp_path: Path) -> None:
     files = 7
     write_files(tmp_path / "data", range(files))
     unlike_any_other = {"num": {"count": "*"}, "a": {"sum": "v + 11"}, "b": {"mean": "v - 13"}, "c": {"max": "v * 17"}}

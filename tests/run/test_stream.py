@@ -17,12 +17,14 @@ from windrow.spec.errors import SpecError
 from windrow.spec.times import DAY, parse_time
 from windrow.store.steps import StepTaken
 
+pytestmark = pytest.mark.usefixtures("compiled")
+
 FILES = 5
 START = parse_time("2024-01-01T00:00:00Z")
 
 
 @pytest.fixture(scope="module")
-def streamed(spark, tmp_path_factory) -> Path:
+def streamed(spark, compiled, tmp_path_factory) -> Path:
     """A lake over all files, drained."""
     root = tmp_path_factory.mktemp("streamed")
     write_files(root / "data", range(FILES))

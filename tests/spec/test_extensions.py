@@ -88,3 +88,27 @@ def test_a_name_is_taken_once() -> None:
     with pytest.raises(windrow.SpecError, match="must be the name in YAML"):
         register(Nameless)
     assert register(FixedWindows) is FixedWindows
+
+
+def test_windows_of_ones_own_do_not_merge() -> None:
+    with pytest.raises(windrow.NotInThisVersion, match=r"Merging\.merge other than none is not in this version"):
+
+        class Merging(windrow.CustomWindows):
+            merge = "overlap"
+
+    with pytest.raises(windrow.NotInThisVersion, match=r"ByHand\.merge"):
+
+        class ByHand(windrow.CustomWindows):
+            def merge(self) -> None: ...
+
+
+def test_the_longest_window_is_checked_when_the_value_is_made() -> None:
+    @dataclass(frozen=True)
+    class Endless(windrow.CustomWindows):
+        NAME = "endless"
+        longest: int = 0
+
+    assert Endless(1).longest == 1
+    for wrong in (0, -1, 2**62, "1h"):
+        with pytest.raises(windrow.SpecError, match="longest must be positive"):
+            Endless(wrong)  # type: ignore[arg-type]

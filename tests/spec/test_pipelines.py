@@ -9,11 +9,13 @@ import pytest
 
 from windrow.spec.documents import load_yaml, load_yaml_documents
 from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.meaning import changes, meaning_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.schemas import Schema, column_type
 from windrow.spec.sources import Source, TimeColumn, TimeFormat, resolve_environment
 from windrow.spec.times import HOUR, MINUTE
 from windrow.spec.watermarks import Watermark
+from windrow.view.plan import plan_sections
 
 FULL = """\
 pipeline: flights
@@ -140,6 +142,8 @@ def test_the_error_of_a_file_names_everything(tmp_path: Path) -> None:
          "sources[0].event_time.format does not fit the type of dep_delay (int)"),
         (with_source(event_time={"column": "departed_at"}), "sources[0].event_time.format does not fit the type"),
         (with_source(partition="gate"), "sources[0].partition is not a column here"),
+        (with_source(size="octet_length(gate)"), "sources[0].size is not a column here"),
+        (with_source(size="rand()"), "sources[0].size"),
         (with_source(watermark={"processing_time": {}}), "sources[0].event_time must be `now` with a processing_time"),
         (with_source(watermark={"bounded_delay": "2h", "idle": "1m"}), "sources[0].watermark.idle is not a field"),
         (with_stage(**{"from": "departurs"}), 'stages[0].from is not a source; got "departurs"'),
@@ -153,7 +157,7 @@ def test_the_error_of_a_file_names_everything(tmp_path: Path) -> None:
         ([], "must be a mapping"),
         (None, "must be a mapping"),
     ],
-    ids=range(28),
+    ids=range(30),
 )  # fmt: skip
 def test_an_error_names_place_rule_value_and_hint(mapping: Any, message: str) -> None:
     with pytest.raises(SpecError) as error:
@@ -171,15 +175,42 @@ def test_what_a_pipeline_must_have(missing: str) -> None:
 @pytest.mark.parametrize(
     "mapping",
     [
-        changed(catalog="x"), with_source(kafka={}), with_source(delta={}),
-        with_source(rate={}), with_source(weight="sign"), with_source(unknown="keep"),
+        changed(catalog="x"),
         with_stage(**{"from": "per_user"}), with_stage(join="inner"),
     ],
-    ids=range(8),
+    ids=range(3),
 )  # fmt: skip
 def test_what_is_not_built_yet_is_refused_by_name(mapping: Any) -> None:
     with pytest.raises(NotInThisVersion, match="not in this version"):
         Pipeline.from_mapping(mapping)
+
+
+def test_a_weighted_source() -> None:
+    pipeline = Pipeline.from_mapping(with_source(weight="dep_delay"))
+    assert pipeline.sources[0].weight == "dep_delay"
+    assert Pipeline.from_mapping(pipeline.to_mapping()) == pipeline
+    text = str(plan_sections(pipeline))
+    assert "dep_delay: +1, or -1 for a row that takes one back" in text
+    assert text.count("a window whose rows were all taken back") == 1  # the other stage reads another source
+
+
+@pytest.mark.parametrize(
+    ("weight", "stage", "message"),
+    [
+        ("sign", {}, "sources[0].weight is not a column here"),
+        ("origin", {}, 'sources[0].weight must be a column of whole numbers, +1 or -1; got "string"'),
+        ("dep_delay", {"accumulation": "discarding"}, "stages[0].accumulation does not go with a weighted source"),
+        ("dep_delay", {"aggregates": {"x": {"approx_count_distinct": "origin"}}, "derive": {}},
+         "stages[0].aggregates.x does not go with a weighted source: a sketch cannot give back what it was given"),
+    ],
+    ids=range(4),
+)  # fmt: skip
+def test_a_weight_that_does_not_fit(weight: str, stage: dict[str, Any], message: str) -> None:
+    mapping = with_stage(**stage)
+    mapping["sources"][0]["weight"] = weight
+    with pytest.raises(SpecError) as error:
+        Pipeline.from_mapping(mapping)
+    assert message in str(error.value)
 
 
 def test_columns_are_the_same_in_upper_and_lower_case() -> None:
@@ -296,4 +327,16 @@ def test_sources_are_checked_in_python_too() -> None:
     source = Pipeline.from_mapping(changed()).sources[0]
     assert Source.from_mapping(source.to_mapping()) == source
     with pytest.raises(SpecError, match=r"^event_time\.column is not a column here"):
-        Source("s", source.files, Schema.parse("a int"), source.event_time, source.watermark)
+        Source("s", Schema.parse("a int"), source.event_time, source.watermark, files=source.files)
+
+
+def test_the_size_of_a_row_is_part_of_what_a_stage_means_that_counts_bytes() -> None:
+    counts, others = ({"repeat": {"after_bytes": 100}}, {"repeat": {"after_count": 2}})
+    for trigger, changed in ((counts, ["stage.size: (default) -> `dep_delay`"]), (others, [])):
+        meanings = []
+        for size in ({}, {"size": "dep_delay"}):
+            mapping = with_stage(trigger=trigger)
+            mapping["sources"][0].update(size)
+            pipeline = Pipeline.from_mapping(mapping)
+            meanings.append(meaning_of(pipeline.stages[0], pipeline.sources[0]))
+        assert changes(*meanings) == changed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import yaml
 from hypothesis import given
 
 from tests.laws.strategies import stages, watermarks
-from windrow.spec.aggregates import AGGREGATES, Collect, Count, CountIf, Mean, Sum
+from windrow.spec.aggregates import AGGREGATES, Collect, Count, CountIf, Histogram, Mean, Sum
 from windrow.spec.documents import load_yaml
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions import Expression
@@ -115,9 +116,13 @@ def test_stages_are_values() -> None:
         ({"trigger": {"after_count": 2}}, "trigger can finish before the window is complete"),
         ({"trigger": {"after_watermark": {}}, "allowed_lateness": "1s"}, "trigger can finish at the watermark"),
         ({"accumulation": "append"},
-         'accumulation must be one of discarding, accumulating, retracting; got "append". '
-                                     "Hint: here it is called discarding"),
-        ({"accumulation": True}, "accumulation must be one of discarding, accumulating, retracting; got True"),
+         "accumulation must be one of discarding, accumulating, retracting, clear_by_default, accumulate_by_default; "
+                                     'got "append". Hint: here it is called discarding'),
+        ({"accumulation": True}, "accumulate_by_default; got True"),
+        ({"accumulation": "clear_by_default", "retract": True},
+         'retract does not go with a mode that clears; got "clear_by_default"'),
+        ({"accumulation": "clear_by_default", "only_if_changed": True},
+         "only_if_changed does not go with a mode that clears"),
         ({"accumulation": "discarding", "retract": True},
          'retract does not go with a mode that clears; got "discarding"'),
         ({"accumulation": "clear_always", "retract": True}, "retract does not go with a mode that clears"),
@@ -164,15 +169,9 @@ def test_an_error_names_place_rule_value_and_hint(fields: dict[str, Any], messag
 @pytest.mark.parametrize(
     "fields",
     [
-        {"window": {"sessions": {"gap": "30m"}}}, {"window": {"cumulative": {"size": "1d", "step": "1h"}}},
-        {"window": {"cumulative": {}}},
+        {"window": {"sessions": {"gap": "30m"}}},
         {"window": {"record": {"difference": "10s"}}}, {"window": {"inherited": {}}},
-        {"window": {"fixed": {"size": "1h", "phase": "by_key"}}},
-        {"accumulation": "clear_by_default"}, {"accumulation": "accumulate_by_default"},
-        {"event_time": "earliest"}, {"event_time": "latest"},
         {"join": "inner"}, {"inputs": {}},
-        {"aggregates": {"a": {"variance": "v"}}}, {"aggregates": {"a": {"top": {"of": "v", "count": 3}}}},
-        {"aggregates": {"a": {"approx_count_distinct": "v"}}}, {"aggregates": {"a": {"any": "v"}}},
     ],
     ids=str,
 )  # fmt: skip
@@ -221,6 +220,32 @@ def test_the_reserved_names_are_the_columns_of_the_tables() -> None:
 )
 def test_the_modes_of_the_patent(mapping: dict[str, Any], accumulation: Accumulation) -> None:
     assert stage_of(**mapping) == stage_of(accumulation=str(accumulation))
+
+
+@pytest.mark.parametrize(
+    ("accumulation", "then", "discards", "is_mixed"),
+    [
+        ("discarding", "accumulate", True, False),
+        ("accumulating", "clear", False, False),
+        ("retracting", "clear", False, False),
+        ("clear_by_default", None, True, False),
+        ("clear_by_default", "clear", True, False),
+        ("clear_by_default", "accumulate", False, True),
+        ("accumulate_by_default", None, False, False),
+        ("accumulate_by_default", "accumulate", False, False),
+        ("accumulate_by_default", "clear", False, True),
+    ],
+)
+def test_when_panes_may_clear(accumulation: str, then: str | None, discards: bool, is_mixed: bool) -> None:
+    stage = stage_of(accumulation=accumulation, trigger={"repeat": {"after_count": 1, "then": then}})
+    assert (stage.is_discarding, stage.is_mixed) == (discards, is_mixed)
+
+
+def test_retractions_beside_a_trigger_that_may_clear() -> None:
+    stage = stage_of(accumulation="accumulate_by_default", retract=True)
+    assert stage.is_retracting and not stage.is_mixed
+    assert stage_of(**stage.to_mapping()) == stage
+    assert not stage_of(accumulation="accumulate_by_default").is_retracting
 
 
 def test_a_rule_of_the_whole_is_a_refusal_and_a_wrong_value_is_none() -> None:
@@ -295,11 +320,52 @@ def test_gaps() -> None:
     assert not SlidingWindows("10s", "5s").has_gaps
 
 
+MORE: dict[str, dict[str, Any]] = {
+    "top": {"count": 3},
+    "histogram": {"bounds": [0, 0.1, 2.5]},
+    "quantiles": {"at": [0.5, 0.99]},
+    "approx_top": {"count": 10},
+}
+"""The fields of aggregates beside their expression."""
+
+
 @pytest.mark.parametrize("name", sorted(AGGREGATES))
 def test_every_aggregate_reads_an_expression(name: str) -> None:
-    stage = stage_of(aggregates={"a": {name: "v + 1"}})
-    assert stage.aggregates["a"] == AGGREGATES[name](Expression.parse("v + 1"))  # type: ignore[call-arg]
-    assert stage.to_mapping()["aggregates"] == {"a": {name: "`v` + 1"}}
+    more = MORE.get(name, {})
+    stage = stage_of(aggregates={"a": {name: {"of": "v + 1", **more} if more else "v + 1"}})
+    assert stage.aggregates["a"] == AGGREGATES[name](Expression.parse("v + 1"), **more)  # type: ignore[call-arg]
+    written = stage.to_mapping()["aggregates"]
+    assert written == {"a": {name: {"of": "`v` + 1", **more} if more else "`v` + 1"}}
+    assert stage_of(aggregates=written) == stage
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
+        ({"top": "v"}, 'aggregates.a.top must be a mapping; got "v". Hint: its fields are of, count'),
+        ({"top": {"of": "v"}}, "aggregates.a.top.count is missing"),
+        ({"top": {"of": "v", "count": 0}}, "aggregates.a.top.count must be from 1 to 10000; got 0"),
+        ({"top": {"of": "v", "n": 3}}, "aggregates.a.top.n is not a field"),
+        ({"histogram": {"of": "v", "bounds": []}}, "bounds must have 1 to 1000 numbers; got 0"),
+        ({"histogram": {"of": "v", "bounds": [1, 1]}}, "bounds[1] must be larger than the bound before it"),
+        ({"histogram": {"of": "v", "bounds": [1, "many"]}}, 'bounds[1] must be a number; got "many"'),
+        ({"histogram": {"of": "v", "bounds": [1e30]}}, "bounds[0] must be a number of at most 18 digits"),
+        ({"bool_or": "v"}, "here it is called any"),
+        ({"quantiles": "v"}, "aggregates.a.quantiles must be a mapping"),
+        ({"quantiles": {"of": "v", "at": []}}, "quantiles.at must have a rank"),
+        ({"quantiles": {"of": "v", "at": [0.5, 99]}}, "quantiles.at[1] must be a number from 0 to 1; got 99"),
+        ({"approx_top": {"of": "v", "count": 1001}}, "approx_top.count must be from 1 to 1000"),
+    ],
+    ids=range(13),
+)
+def test_a_wrong_aggregate(mapping: Any, message: str) -> None:
+    with pytest.raises(SpecError) as error:
+        stage_of(aggregates={"a": mapping})
+    assert message in str(error.value)
+
+
+def test_a_bound_is_the_number_that_is_written() -> None:
+    assert Histogram("v", (0.1, Decimal("0.25"), "7.50")).bounds == (Decimal("0.1"), Decimal("0.25"), Decimal("7.5"))
 
 
 # ---------------------------------------------------------------- watermarks
@@ -313,7 +379,7 @@ def test_a_watermark_is_read_as_it_was_written(watermark: Watermark) -> None:
 @pytest.mark.parametrize(
     ("mapping", "message"),
     [
-        ({}, "must have exactly one of bounded_delay, fixed_lag, processing_time"),
+        ({}, "must have exactly one of bounded_delay, fixed_lag, punctuated, processing_time"),
         ({"bounded_delay": "1m", "fixed_lag": "1m"}, "must have exactly one of"),
         ({"bounded_delay": "1m", "processing_time": {}}, "must have exactly one of"),
         ({"idle_timeout": "1m"}, "must have exactly one of"),
@@ -332,9 +398,12 @@ def test_a_wrong_watermark(mapping: Any, message: str) -> None:
     assert message in str(error.value)
 
 
-def test_a_punctuated_watermark_is_not_in_this_version() -> None:
-    with pytest.raises(NotInThisVersion, match="punctuated is not in this version"):
-        Watermark.from_mapping({"punctuated": "v"})
+def test_a_punctuated_watermark_is_an_expression() -> None:
+    rule = Watermark.from_mapping({"punctuated": "timestamp_millis( done )"})
+    assert rule.punctuated is not None and rule.punctuated.columns == ("done",)
+    assert Watermark.from_mapping(rule.to_mapping()) == rule and not rule.follows_clock
+    with pytest.raises(SpecError, match="punctuated"):
+        Watermark.from_mapping({"punctuated": "current_timestamp()"})
 
 
 def test_which_watermarks_follow_the_clock() -> None:

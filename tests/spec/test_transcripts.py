@@ -217,10 +217,9 @@ def test_a_stage_that_a_rule_refuses_fails_its_own_case_only(tmp_path: Path) -> 
     [
         {"stage": {**mapping()["stage"], "window": {"sessions": {"gap": "1m"}}}},
         {"stages": [mapping()["stage"]], "stage": None},
-        {"size": "v"},
         {"watermark_from": {"a": {"fixed_lag": "1s"}, "b": {"fixed_lag": "1s"}}},
     ],
-    ids=range(4),
+    ids=range(3),
 )
 def test_what_is_not_built_yet_fails_its_own_case_only(tmp_path: Path, change: dict[str, Any]) -> None:
     document = {key: value for key, value in mapping(case="later", **change).items() if value is not None}

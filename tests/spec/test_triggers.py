@@ -16,8 +16,10 @@ from windrow.spec.times import DAY, HOUR, MINUTE, SECOND
 from windrow.spec.triggers import (
     DEFAULT_TRIGGER,
     TRIGGER,
+    AfterBytes,
     AfterCount,
     AfterDelay,
+    AfterMatch,
     AfterWatermark,
     AllOf,
     AtClose,
@@ -30,7 +32,9 @@ from windrow.spec.triggers import (
     RepeatCount,
     RepeatUntil,
     SequenceOf,
+    Then,
     Trigger,
+    WhenResult,
 )
 
 MILLENNIUM = 946_684_800 * SECOND
@@ -40,7 +44,12 @@ GRAMMAR: list[tuple[str, Trigger]] = [
     ("never", Never()),
     ("at_close", AtClose()),
     ("at_watermark: {}", AtWatermark()),
+    ("at_watermark: {percentile: 90}", AtWatermark(90)),
     ("after_count: 3", AfterCount(3)),
+    ("after_bytes: 1000", AfterBytes(1000)),
+    ("after_match: {where: \"kind = 'end'\"}", AfterMatch("kind = 'end'")),
+    ('after_match: {where: "v > 1", count: 2}', AfterMatch("v>1", 2)),
+    ('when_result: "total % 2 = 1"', WhenResult("total % 2 = 1")),
     ("at_period: {period: 1m}", AtPeriod(MINUTE)),
     ('at_period: {period: 1d, reference: "2000-01-01T00:00:00Z", zone: Europe/Berlin, domain: event_time}',
      AtPeriod("1d", MILLENNIUM, "Europe/Berlin", Domain.EVENT_TIME)),
@@ -55,6 +64,12 @@ GRAMMAR: list[tuple[str, Trigger]] = [
      RepeatUntil(AfterCount(1), AtWatermark())),
     ("repeat_count: {repeat: {after_count: 1}, times: 3}", RepeatCount(AfterCount(1), 3)),
     ("after_watermark: {}", AfterWatermark()),
+    ("{after_count: 3, then: clear}", AfterCount(3, then=Then.CLEAR)),
+    ("{repeat: {after_count: 3, then: accumulate}, then: clear}",
+     Repeat(AfterCount(3, then="accumulate"), then="clear")),
+    ("{first_of: [{after_count: 3}, at_close], then: clear}", FirstOf(AfterCount(3), AtClose(), then="clear")),
+    ("{at_close: {}, then: clear}", AtClose(then="clear")),
+    ("{at_period: {period: 1m}, then: accumulate}", AtPeriod(MINUTE, then="accumulate")),
     ("after_watermark: {early: {at_period: {period: 10s}}, late: {after_count: 1}}",
      AfterWatermark(AtPeriod("10s"), AfterCount(1))),
 ]  # fmt: skip
@@ -71,10 +86,13 @@ def test_a_trigger_is_read_as_it_was_written(trigger: Trigger) -> None:
     assert TRIGGER.read(load_yaml(yaml.safe_dump(TRIGGER.write(trigger)))) == trigger
 
 
-def test_the_word_at_watermark_is_written_with_its_fields() -> None:
-    with pytest.raises(SpecError, match="is a trigger with fields") as error:
-        TRIGGER.read("at_watermark")
-    assert "write {at_watermark: ...}" in str(error.value)
+def test_a_name_alone_is_a_trigger_where_every_field_may_be_left_out() -> None:
+    assert TRIGGER.read("at_watermark") == AtWatermark()
+    assert TRIGGER.read("after_watermark") == AfterWatermark()
+    for name in ("after_count", "after_delay", "sequence_of", "repeat", "repeat_until"):
+        with pytest.raises(SpecError, match="is a trigger with fields") as error:
+            TRIGGER.read(name)
+        assert f"write {{{name}: ...}}" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +114,20 @@ def test_the_word_at_watermark_is_written_with_its_fields() -> None:
         ({"after_count": 0}, "after_count must be positive; got 0"),
         ({"after_count": 2.5}, "after_count must be a whole number; got 2.5"),
         ({"after_count": True}, "after_count must be a whole number; got True"),
+        ({"after_bytes": 0}, "after_bytes must be positive; got 0"),
+        ({"after_bytes": "1k"}, "after_bytes must be a whole number"),
+        ({"after_match": "v > 1"}, 'after_match must be a mapping; got "v > 1"'),
+        ({"after_match": {"count": 2}}, "after_match.where is missing"),
+        ({"after_match": {"where": "count(v) > 1"}}, "after_match.where"),
+        ({"after_match": {"where": "v > 1", "count": 0}}, "after_match.count must be positive; got 0"),
+        ({"after_match": {"predicate": "v"}}, "after_match.predicate is not a field. Hint: here it is called where"),
+        ({"when_result": "rand() > 1"}, "when_result"),
+        ({"when_result": {"condition": "v"}}, "when_result must be a text"),
+        ({"after_count": 1, "then": "discard"},
+         'then must be one of clear, accumulate; got "discard". Hint: here it is called clear'),
+        ({"repeat": {"at_period": {"period": "1m", "then": "clear"}}},
+         "repeat.at_period.then stands beside the name of a trigger, not among its fields"),
+        ({"then": "clear"}, "must be a mapping with one trigger"),
         ({"first_of": []}, "first_of must hold at least one trigger"),
         ({"first_of": {"after_count": 1}}, "first_of must be a list"),
         ({"first_of": ["never", {"after_count": -1}]}, "first_of[1].after_count must be positive; got -1"),
@@ -116,21 +148,6 @@ def test_an_error_names_place_rule_value_and_hint(body: Any, message: str) -> No
         TRIGGER.read(body)
     assert message in str(error.value)
     assert not isinstance(error.value, NotInThisVersion)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"at_watermark": {"percentile": 90}},
-        {"after_bytes": 100},
-        {"after_match": {"where": "v > 1"}},
-        {"repeat": {"when_result": "total > 1"}},
-        {"repeat": {"after_count": 1, "then": "clear"}},
-    ],
-)
-def test_what_is_not_built_yet_is_refused_by_name(body: Any) -> None:
-    with pytest.raises(NotInThisVersion, match="is not in this version"):
-        TRIGGER.read(body)
 
 
 @pytest.mark.parametrize("percentile", [0, 101, -5])
@@ -180,6 +197,9 @@ WATERMARK, CLOSE, NEVER = AtWatermark(), AtClose(), Never()
 BEFORE, AT, EXPIRY, FOREVER = Moment.BEFORE_WATERMARK, Moment.AT_WATERMARK, Moment.AT_EXPIRY, Moment.NEVER
 
 FINISHES: list[tuple[Trigger, Moment]] = [
+    (AtWatermark(99), BEFORE), (AllOf(AtWatermark(90), WATERMARK), AT), (SequenceOf(AtWatermark(90), WATERMARK), AT),
+    (AfterBytes(1), BEFORE), (AfterMatch("v > 1"), BEFORE), (WhenResult("total > 1"), BEFORE),
+    (AllOf(AfterMatch("v > 1"), WATERMARK), AT), (Repeat(WhenResult("total > 1")), FOREVER),
     (COUNT, BEFORE), (DELAY, BEFORE), (PERIOD, BEFORE), (WATERMARK, AT), (CLOSE, EXPIRY), (NEVER, FOREVER),
     (FirstOf(COUNT), BEFORE), (FirstOf(WATERMARK, COUNT), BEFORE), (FirstOf(WATERMARK, CLOSE), AT),
     (FirstOf(CLOSE, NEVER), EXPIRY), (FirstOf(NEVER), FOREVER),

@@ -5,11 +5,20 @@ from datetime import UTC, datetime
 import pytest
 
 from windrow.spec.stages import Stage
-from windrow.spec.times import DAY, HOUR, INFINITY, MINUS_INFINITY, parse_time
+from windrow.spec.times import (
+    DAY,
+    EARLIEST_EVENT_TIME,
+    HOUR,
+    INFINITY,
+    LATEST_EVENT_TIME,
+    MINUS_INFINITY,
+    SECOND,
+    parse_time,
+)
 from windrow.view.plan import StageSince, since_section
 from windrow.view.progress import TickLine, Ticks
 from windrow.view.shown import Shown
-from windrow.view.status import StageStatus, status_sections
+from windrow.view.status import PartitionStatus, StageStatus, status_mapping, status_sections
 from windrow.view.table import table
 from windrow.view.text import Section, laid_out
 from windrow.view.times import length, moment, window
@@ -87,6 +96,25 @@ def test_counts_that_do_not_add_up_are_said() -> None:
     assert not bad.adds_up and "does not add up to the 11 rows" in laid_out(status_sections([], [bad]), 100)
 
 
+def test_partitions_stand_under_the_watermark_and_idle_ones_are_named() -> None:
+    parts = [PartitionStatus("b", 2 * SECOND, False), PartitionStatus(None, SECOND, False)]
+    parts.append(PartitionStatus("late riser", 0, True, 5 * SECOND))
+    text = laid_out(status_sections([], [StageStatus("s", 1, tick=3, watermark=SECOND, partitions=parts)]), 100)
+    lines = [line.strip() for line in text.splitlines()]
+    first = lines.index("null: 1970-01-01 00:00:01")
+    assert lines[first + 1 : first + 3] == [
+        "b: 1970-01-01 00:00:02",
+        "late riser: 1970-01-01 00:00 (idle: no row since 1970-01-01 00:00:05)",
+    ]
+    alone = StageStatus("s", 1, tick=3, watermark=SECOND, partitions=[PartitionStatus(None, SECOND, True, SECOND)])
+    assert "00:00:01 (idle: no row since" in laid_out(status_sections([], [alone]), 100)
+    many = [PartitionStatus(str(number), number, number > 20) for number in range(25)]
+    text = laid_out(status_sections([], [StageStatus("s", 1, tick=3, watermark=0, partitions=many)]), 100)
+    assert "and 5 more partitions, 4 of them idle" in text
+    (mapped,) = status_mapping([], [alone])["stages"]
+    assert mapped["partitions"][0]["last_seen"] == "1970-01-01T00:00:01Z"
+
+
 def test_ticks_by_line_and_in_sum() -> None:
     lines: list[str] = []
     ticks = Ticks(["sums"], False, lines.append)
@@ -100,3 +128,17 @@ def test_ticks_by_line_and_in_sum() -> None:
 
 def test_an_empty_table_is_said() -> None:
     assert Shown("s", ["k"], ["n"], ["k", "window_start", "window_end", "n"], [], 0).text(80) == "s/current: no row"
+
+
+def test_windows_that_leave_the_calendar_are_shown() -> None:
+    """The windows of the first and of the last element that there can be begin before it, or end behind it."""
+    columns = ["k", "window_start", "window_end", "n", "timing", "pane_index", "is_last"]
+    bounds = [(EARLIEST_EVENT_TIME - 1, EARLIEST_EVENT_TIME + 1), (0, LATEST_EVENT_TIME + 1), (None, None)]
+    shown = Shown("s", ["k"], ["n"], columns, [("a", *b, 1, "on_time", 0, True) for b in bounds], 3)
+    text = shown.text(120)
+    assert "-62135596800000001us - 0001-01-01 00:00:00.000001" in text
+    assert "1970-01-01 00:00 - 253402300800000000us" in text and "all of time" in text
+    first, last, whole = shown.mappings()
+    assert first["window_start"] == "-62135596800000001us" and first["window_end"].year == 1
+    assert last["window_start"] == datetime(1970, 1, 1, tzinfo=UTC) and last["window_end"] == "253402300800000000us"
+    assert whole["window_start"] is None

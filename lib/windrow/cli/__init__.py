@@ -10,10 +10,12 @@ import typer
 from windrow.cli.backfill import backfill
 from windrow.cli.check import check
 from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly
+from windrow.cli.maintain import maintain
 from windrow.cli.plan import plan
 from windrow.cli.quarantine import quarantine
 from windrow.cli.reconcile import reconcile
 from windrow.cli.report import report
+from windrow.cli.restate import restate
 from windrow.cli.run import run
 from windrow.cli.show import show
 from windrow.cli.status import status
@@ -28,7 +30,7 @@ app = typer.Typer(
     help="Windows, triggers and exact corrections for lakehouse pipelines on Spark and Delta.",
     epilog="Exit codes: 0 it worked; 1 it ran, and the answer is no or it failed; 2 a wrong file or option.",
 )
-for _command in (plan, run, backfill, quarantine, reconcile, status, report, show, check):
+for _command in (plan, run, backfill, restate, quarantine, reconcile, status, report, show, maintain, check):
     app.command()(_command)
 app.command(hidden=True)(step)
 

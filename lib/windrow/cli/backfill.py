@@ -24,7 +24,7 @@ from windrow.cli.options import (
 )
 from windrow.cli.session import session
 from windrow.spec.errors import SpecError
-from windrow.view.times import many
+from windrow.view.backfilled import backfilled_text
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what differs, and commit nothing.")]
 
@@ -60,11 +60,4 @@ def backfill(
         print_json([asdict(result) for result in results])
         return
     for result in results:
-        differs = result.inserted + result.changed + result.withdrawn
-        text = f"{result.stage}: {many(result.windows, 'window')} recomputed: "
-        if differs == 0:
-            done = "nothing committed" if result.tick is None else f"late rows taken in, tick {result.tick}"
-            typer.echo(f"{text}no differences, {done}")
-            continue
-        kinds = f"{result.inserted:,} inserted, {result.changed:,} changed, {result.withdrawn:,} withdrawn"
-        typer.echo(f"{text}{kinds}; " + ("nothing committed (dry run)" if dry_run else f"tick {result.tick}"))
+        typer.echo(backfilled_text(result, dry_run))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,14 +11,15 @@ import typer
 from windrow.cli.errors import FAILED
 from windrow.cli.options import Conf, Json, Master, print_json
 from windrow.cli.session import session
-from windrow.spec.errors import NotInThisVersion
+from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.extensions import find_extensions_in
 from windrow.spec.transcripts import Case, read_transcripts
 from windrow.view.checked import CheckedCase, checked_mapping, file_text, summary
 
 if TYPE_CHECKING:
     from windrow.run.check import Outcome
 
-Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Transcripts.", show_default=False)]
+Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Transcripts, or folders.", show_default=False)]
 
 
 Draw = Annotated[
@@ -33,7 +34,8 @@ def check(files: Files, draw: Draw = None, master: Master = None, conf: Conf = N
 
     Example: windrow check tests/transcripts/triggers.yaml
     """
-    cases = {file: read_transcripts(file) for file in files}
+    find_extensions_in(".")
+    cases = {file: read_transcripts(file) for file in found(files)}
     checked: list[CheckedCase] = []
     with session(master, conf) as spark:
         from windrow.run.check import check_cases
@@ -51,6 +53,17 @@ def check(files: Files, draw: Draw = None, master: Master = None, conf: Conf = N
         typer.echo(f"\n{summary(checked)}")
     if any(case.messages for case in checked):
         raise typer.Exit(FAILED)
+
+
+def found(paths: Iterable[Path]) -> list[Path]:
+    """The files, and those of folders, by name. Errors: SpecError for a folder without any."""
+    files: list[Path] = []
+    for path in paths:
+        inside = sorted(path.glob("*.yaml")) if path.is_dir() else [path]
+        if not inside:
+            raise SpecError(str(path), "is a folder without transcripts", None, "their names end with .yaml")
+        files += inside
+    return files
 
 
 def _draw(cases: list[Case], folder: Path) -> None:

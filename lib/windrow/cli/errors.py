@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from windrow.spec.errors import SpecError
+from windrow.spec.errors import SourceUnavailable, SpecError
 from windrow.spec.judgements import GateFailed
 
 FAILED = 1
@@ -33,6 +33,9 @@ def shown_plainly(error: Exception) -> str:
     if isinstance(error, GateFailed):
         shown = "windrow report FILE" if error.run == "stream" else f"windrow report FILE --run {error.run}"
         return f"windrow: {error}. Hint: {shown} has every expectation with its figure"
+    if isinstance(error, SourceUnavailable):
+        hint = "what was committed stays; run it again when the source is there"
+        return f"windrow: {error}. Hint: {hint}"
     other = _other_writer(error)
     if other is not None:
         return (
@@ -40,6 +43,9 @@ def shown_plainly(error: Exception) -> str:
             "has committed stays and is right. Hint: let one `windrow run` at a time write to a lake, and start this "
             "one again when the other has ended"
         )
+    failed = re.search(r"AggregateFailed: (aggregates\..+)", str(error))
+    if failed is not None:
+        return f"windrow: {failed[1].strip()}. Hint: nothing of that tick was kept; mend the function and run again"
     if _is_missing_path(error):
         path = str(error).split("does not exist:")[-1].split(". SQLSTATE")[0].strip()
         return f'windrow: the files of a source must be there; got "{path}". Hint: sources.files.path, or --project DIR'

@@ -13,8 +13,9 @@ import numpy as np
 
 from windrow.compile import sql
 from windrow.compile.local_time import instant_of, local_of, shifted_instant_of
-from windrow.compile.sql import Column, bigint, call, changing, lit
-from windrow.spec.times import DAY, HOUR, INFINITY, MINUS_INFINITY, MINUTE
+from windrow.compile.sql import Column, bigint, call, lit
+from windrow.compile.window_columns import SuccessiveWindows
+from windrow.spec.times import DAY, HOUR, MINUTE
 from windrow.spec.windows import CalendarWindows, Unit, Weekday
 
 _DAYS = {Unit.DAY: 1, Unit.WEEK: 7, Unit.MONTH: 31, Unit.QUARTER: 92, Unit.YEAR: 366}
@@ -26,27 +27,14 @@ _BUCKET_WINDOWS = 64
 
 
 @dataclass(frozen=True)
-class CompiledCalendar:
+class CompiledCalendar(SuccessiveWindows):
     """Calendar windows follow each other: a slice is a window."""
 
     window: CalendarWindows
 
-    needs_spread = False
-
     # ---------------------------------------------------------------- as columns
 
-    def assigned(self, event_time: Column) -> Column:
-        return bigint(1)
-
-    def late(self, event_time: Column, expired_end: int) -> Column:
-        if expired_end == MINUS_INFINITY:
-            return bigint(0)
-        if expired_end == INFINITY:
-            return bigint(1)
-        end = self.end_of(self.slice_start(event_time))
-        return (end <= changing(expired_end, event_time)).cast("bigint")
-
-    def slice_start(self, event_time: Column) -> Column:
+    def slice_of(self, event_time: Column) -> Column:
         """The local date's unit, or the next where its first midnight has come already (clocks were put back)."""
         first = self._first_day(self._local_day(event_time), 0)
         start = self._instant(first)
@@ -55,21 +43,8 @@ class CompiledCalendar:
         following = self._instant(self._first_day(self._local_day(event_time), 1))
         return sql.case((following <= event_time, following), otherwise=start)
 
-    def end_of(self, start: Column) -> Column:
-        return self._instant(self._first_day(self._local_day(start), 1))
-
-    def starts_of_slice(self, slice_start: Column, expired_end: int) -> Column:
-        if expired_end == MINUS_INFINITY:
-            return sql.array(slice_start)
-        expired = self.end_of(slice_start) <= changing(expired_end, slice_start)
-        return sql.case((expired, sql.empty_array("bigint")), otherwise=sql.array(slice_start))
-
-    def late_starts(self, event_time: Column, expired_end: int) -> Column:
-        start = self.slice_start(event_time)
-        if expired_end == INFINITY:
-            return sql.array(start)
-        expired = self.end_of(start) <= changing(expired_end, event_time)
-        return sql.case((expired, sql.array(start)), otherwise=sql.empty_array("bigint"))
+    def bounds(self, mark: Column) -> tuple[Column, Column]:
+        return mark, self._instant(self._first_day(self._local_day(mark), 1))
 
     def bucket(self, start: Column) -> Column:
         return sql.div(sql.floor_to(start, self._bucket_size, 0), self._bucket_size)
@@ -119,6 +94,9 @@ class CompiledCalendar:
 
     def greatest_end(self, event_time: int) -> int | None:
         return self._bounds(event_time)[1]
+
+    def earliest_start(self, event_time: int) -> int:
+        return self._bounds(event_time)[0]
 
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:
         return self._bounds(time - 1)

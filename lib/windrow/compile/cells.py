@@ -1,19 +1,19 @@
-"""A cell, one key and window: its state as columns, and what one tick does to it. Rule: SEMANTICS sections 2 and 6.
+"""What one tick does to a cell, one key and window, as columns. Rule: SEMANTICS sections 2 and 6.
 
-The state is flat: aggregates' parts, what is new, the counters of panes, what the last pane was, and the trigger's
-nodes. Every step is a plain projection over a frame with one row for each cell that is asked.
+Every step is a plain projection over a frame with one row for each cell that is asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from windrow.compile import sql
-from windrow.compile.aggregates import CompiledAggregate
+from windrow.compile import event_times, sql
+from windrow.compile.accumulation import clearing
+from windrow.compile.aggregates import Values
+from windrow.compile.cell_state import CellState
 from windrow.compile.chain import Chain
-from windrow.compile.columns import CELL, ELEMENTS, WINDOW_END
-from windrow.compile.having import PASSES, with_passes
+from windrow.compile.columns import CELL, ELEMENTS, NET, WINDOW_END
 from windrow.compile.panes import (
     EARLY,
     EXPIRY,
@@ -24,10 +24,11 @@ from windrow.compile.panes import (
     pane_struct,
     percentile_reached,
 )
+from windrow.compile.results import PASSES, with_conditions, with_passes
 from windrow.compile.sql import (
     Column,
-    Value,
     all_of,
+    any_of,
     bigint,
     case,
     changing,
@@ -39,86 +40,18 @@ from windrow.compile.sql import (
     saturating_add,
     when,
 )
-from windrow.compile.triggers import DUE, TickClock, TriggerTree
-from windrow.spec.stages import Emission, Stage
-from windrow.spec.triggers import Domain
+from windrow.compile.triggers import TickClock, due_column
+from windrow.spec.stages import Emission
 
 STATE = "state"
 PANES = "panes"
 EXPIRED = "expired"
 OPENED = "opened"
 
-_COUNTERS: Mapping[str, tuple[str, Value]] = {
-    "new": ("bigint", 0),
-    "in_time": ("boolean", False),
-    "emitted": ("int", 0),
-    "emitted_on_time": ("int", 0),
-    "completed": ("boolean", False),
-    "closed": ("boolean", False),
-}
-"""Elements not yet emitted; whether one of them was added before the end; panes so far, and those not early; whether a
-pane was fired with the window complete; whether the trigger has finished."""
-
-_LAST: Mapping[str, tuple[str, Value]] = {
-    "standing": ("boolean", False),
-    "last_timing": ("int", None),
-    "last_on_time_index": ("int", None),
-    "last_trigger": ("int", None),
-    "last_percentile": ("int", None),
-}
-"""Whether the window's last pane still stands, and what it was, for its withdrawal. Names are kept as their places in a
-list, from 1: a state of numbers alone is grouped by hash, one with texts by sorting."""
-
 
 @dataclass(frozen=True)
-class CellColumns:
-    """The columns of a stage's cells. `value_types` and `part_types` are the types of `v_` and `p_` columns."""
-
-    stage: Stage
-    aggregates: Mapping[str, CompiledAggregate]
-    tree: TriggerTree
-    part_types: Mapping[str, str]
-    value_types: Mapping[str, str]
-
-    @property
-    def parts(self) -> list[tuple[str, str]]:
-        """All (aggregate, part) pairs, in order."""
-        return [(name, part) for name, aggregate in self.aggregates.items() for part in aggregate.parts]
-
-    @property
-    def keeps_values(self) -> bool:
-        return self.stage.can_withdraw or self.stage.only_if_changed
-
-    @property
-    def state(self) -> Mapping[str, tuple[str, Value]]:
-        """The fields of the state: name, type, and the value in a cell that is new."""
-        fields: dict[str, tuple[str, Value]] = {
-            f"a_{name}_{part}": (self.part_types[f"p_{name}_{part}"], None) for name, part in self.parts
-        }
-        fields.update(_COUNTERS)
-        fields["standing"] = _LAST["standing"]
-        if self.stage.can_withdraw:
-            fields.update(_LAST)
-        if self.keeps_values:
-            fields.update({f"last_{name}": (kind, None) for name, kind in self.value_types.items()})
-        fields.update(self.tree.state)
-        fields.update({column: ("bigint", None) for column in DUE.values()})
-        return fields
-
-    @property
-    def state_type(self) -> str:
-        """The Spark type of the state."""
-        return "struct<" + ", ".join(f"`{name}`: {kind}" for name, (kind, _) in self.state.items()) + ">"
-
-    @property
-    def pane_type(self) -> str:
-        """The Spark type of a pane in the journal."""
-        result = ", ".join(f"`{name.removeprefix('v_')}`: {kind}" for name, kind in self.value_types.items())
-        return (
-            "struct<change: string, weight: int, timing: string, pane_index: int, on_time_index: int, "
-            "is_first: boolean, is_last: boolean, `trigger`: string, watermark_percentile: int, "
-            f"result: struct<{result}>>"
-        )
+class CellColumns(CellState):
+    """What a tick does to the cells of a stage, one projection for each phase."""
 
     def before(self, asked: Chain) -> Chain:
         """State columns by their own names, from `s_` columns that are null where the cell is new."""
@@ -126,8 +59,8 @@ class CellColumns:
             name: coalesce(col(f"s_{name}"), lit(initial).cast(kind)) if initial is not None else col(f"s_{name}")
             for name, (kind, initial) in self.state.items()
         }  # fmt: skip
-        parts = [f"p_{name}_{part}" for name, part in self.parts]
-        kept = {name: col(name) for name in (*CELL, ELEMENTS, *parts)}
+        counts = (ELEMENTS, NET) if self.is_weighted else (ELEMENTS,)
+        kept = {name: col(name) for name in (*CELL, *counts, *self.tick_parts)}
         return asked.select({**kept, **started, OPENED: col("s_new").is_null()})
 
     def add(self, cells: Chain, clock: TickClock) -> Chain:
@@ -139,34 +72,45 @@ class CellColumns:
                 state, partial = col(f"a_{name}_{part}"), col(f"p_{name}_{part}")
                 added[f"a_{name}_{part}"] = when(is_open & has_elements, columns.combine(state, partial), state)
         added["new"] = col("new") + when(is_open, col(ELEMENTS), bigint(0))
+        if self.is_weighted:
+            added["net"] = col("net") + when(is_open, col(NET), bigint(0))
+        added.update(event_times.added(self.stage, is_open))
         in_time = has_elements & (col(WINDOW_END) > changing(clock.watermark_before))
         added["in_time"] = col("in_time") | (is_open & in_time)
         return self.tree.add(cells.with_columns(added), is_open, clock)
 
     def fire(self, cells: Chain, clock: TickClock, partition_watermarks: list[int] | None) -> Chain:
         """Ask the trigger and decide what is emitted: the columns `fires`, `emits`, `timing` and the values."""
-        cells = self.tree.ask(cells, clock)
+        results = {name: aggregate.value(_parts_of(name)) for name, aggregate in self.aggregates.items()}
+        cells = self.tree.ask(with_conditions(self.stage, self.tree.conditions, results, cells), clock)
         expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after)
         complete = col(WINDOW_END) <= changing(clock.watermark_after)
         passes_end = complete & (col(WINDOW_END) > changing(clock.watermark_before))
         ready = ~col("closed") & col(self.tree.firings)
         cells = cells.with_columns({EXPIRED: expires, "complete": complete, "passes_end": passes_end, "ready": ready})
         fires = ~col("closed") & (col("ready") | col(EXPIRED)) & self._has_content()
+        if self.is_weighted:  # where nothing is left, there is at most something to withdraw
+            fires = fires & (self._holds() | col("standing"))
         cells = cells.with_columns({"fires": fires})
         values = {
-            f"v_{name}": when(col("fires"), aggregate.extract(_parts_of(name)))
-            for name, aggregate in self.aggregates.items()
+            f"v_{name}": aggregate.value(_parts_of(name), col("fires")) for name, aggregate in self.aggregates.items()
         }
         cells = with_passes(self.stage, cells.with_columns({**values, "timing": self._timing()}))
         emits = col("fires") & ~self._unchanged() if self.stage.only_if_changed else col("fires")
         withdraws = lit(False)
-        if self.stage.having is not None:
-            emits, withdraws = emits & col(PASSES), col("fires") & ~col(PASSES) & col("standing")
+        if self.stage.having is not None or self.is_weighted:
+            is_shown = col(PASSES) if self.stage.having is not None else lit(True)
+            is_shown = is_shown & self._holds() if self.is_weighted else is_shown
+            emits, withdraws = emits & is_shown, col("fires") & ~is_shown & col("standing")
         percentile = percentile_reached(clock.watermark_after, partition_watermarks)
         return cells.with_columns(
             {"emits": emits, "withdraws": withdraws, "percentile": when(col("timing") != LATE, percentile),
              "leaf": when(col("ready"), self._leaf_name(), EXPIRY)}
         )  # fmt: skip
+
+    def _holds(self) -> Column:
+        """Whether an element is left that was not taken back."""
+        return col("net") > 0
 
     def _has_content(self) -> Column:
         has_content = col("new") > 0
@@ -216,9 +160,10 @@ class CellColumns:
                 trigger=col("leaf"),
                 percentile=col("percentile"),
                 values={name: col(f"v_{name}") for name in self.aggregates},
+                event_time=self._event_time(col(event_times.KEPT)),
             )
         )
-        if not self.stage.can_withdraw:
+        if not self.can_withdraw:
             return when(col("emits"), sql.array(pane))
         emitted = (col("emits"), sql.array(pane))
         gone = (col("withdraws"), sql.array(self._withdrawn("delete")))
@@ -240,8 +185,12 @@ class CellColumns:
                 trigger=name_at(self._leaf_names, col("last_trigger")),
                 percentile=col("last_percentile"),
                 values={name: col(f"last_v_{name}") for name in self.aggregates},
+                event_time=col("last_event_time") if self.stage.keeps_event_times else None,
             )
         )
+
+    def _event_time(self, kept: Column) -> Column | None:
+        return event_times.of_pane(kept) if self.stage.keeps_event_times else None
 
     def transitions(self, cells: Chain) -> Chain:
         """`key`, bounds, `state` after the tick (null when expired), `panes`, `expired`, `opened`."""
@@ -258,47 +207,50 @@ class CellColumns:
         after["emitted_on_time"] = col("emitted_on_time") + (emits & ~early).cast("int")
         after["completed"] = col("completed") | (fires & col("complete"))
         after["closed"] = col("closed") | col("closes")
-        stands = (col("standing") & ~col("withdraws")) | emits
-        after["standing"] = lit(False) if self.stage.is_discarding else stands
+        clears = emits & clearing(self.stage, self.tree)
+        after["standing"] = ((col("standing") & ~col("withdraws")) | emits) & ~clears
+        if self.is_weighted:
+            after["net"] = col("net")
         last = {
             "timing": place_of(TIMINGS, col("timing")),
             "trigger": place_of(self._leaf_names, col("leaf")),
             "percentile": col("percentile"),
             "on_time_index": when(~early, col("emitted_on_time")),
         }
-        if self.stage.can_withdraw:
+        if self.stage.keeps_event_times:
+            after[event_times.KEPT] = when(~fires, col(event_times.KEPT))
+            last["event_time"] = event_times.of_pane(col(event_times.KEPT))
+        if self.can_withdraw:
             after.update({f"last_{n}": when(emits, c, col(f"last_{n}")) for n, c in last.items()})
         if self.keeps_values:
             for name in self.aggregates:
                 kept = col(f"last_v_{name}")
                 after[f"last_v_{name}"] = when(emits, col(f"v_{name}"), kept)
         after.update({name: col(name) for name in self.tree.state})
-        for domain, column in DUE.items():
-            after[column] = when(~(col("closed") | col("closes")), self.tree.due(domain))
+        for clock in self.tree.clocks:
+            after[due_column(clock)] = when(~(col("closed") | col("closes")), self.tree.due(clock))
         return {name: after[name].cast(kind) for name, (kind, _) in self.state.items()}
 
     def _aggregates_after(self) -> Mapping[str, Column]:
         after = {}
+        may_clear = self.stage.is_discarding or self.stage.is_mixed
+        clears = col("emits") & clearing(self.stage, self.tree)
         for name, aggregate in self.aggregates.items():
             parts = _parts_of(name)
             carried = aggregate.carry(parts) if aggregate.carry else {}
             for part in aggregate.parts:
                 kept = carried.get(part, parts(part))
-                after[f"a_{name}_{part}"] = when(~col("emits"), kept) if self.stage.is_discarding else kept
+                after[f"a_{name}_{part}"] = when(~clears, kept) if may_clear else kept
         return after
 
     def is_due(self, clock: TickClock, state: str = STATE) -> Column:
         """Whether a cell that got nothing must be asked: a deadline is reached, or it expires."""
-
-        def reached(column: str, now: int) -> Column:
-            return coalesce(col(state, column) <= changing(now), False)
-
-        return (
-            reached(DUE[Domain.PROCESSING_TIME], clock.now)
-            | reached(DUE[Domain.EVENT_TIME], clock.watermark_after)
-            | (saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after))
-        )
+        now = clock.by_name
+        reached = [coalesce(col(state, due_column(name)) <= changing(now[name]), False) for name in self.tree.clocks]
+        expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after)
+        return any_of([*reached, expires])
 
 
-def _parts_of(name: str) -> Callable[[str], Column]:
+def _parts_of(name: str) -> Values:
+    """The parts of an aggregate in the cell's state."""
     return lambda part: col(f"a_{name}_{part}")

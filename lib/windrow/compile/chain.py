@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from windrow.compile.sql import Column, col, named, quoted
 
-SOURCE = "{rows}"
-"""Where the relation goes in the text; `Chain.sql` escapes every other brace."""
+SOURCE = "\0rows\0"
+"""Where the relation goes in the text: no name or constant has such letters, while a user's text may well say {rows}.
+"""
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,5 @@ class Chain:
     @property
     def sql(self) -> str:
         """The query over `{rows}`, for `spark.sql(..., rows=frame)`."""
-        before, _, after = (self.text or f"SELECT * FROM {SOURCE}").partition(SOURCE)
-        return _escaped(before) + SOURCE + _escaped(after)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
+        text = (self.text or f"SELECT * FROM {SOURCE}").replace("{", "{{").replace("}", "}}")
+        return text.replace(SOURCE, "{rows}")

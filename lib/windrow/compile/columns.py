@@ -4,10 +4,11 @@
 |---|---|
 | `x_` | an aggregate's argument, over an element |
 | `p_` | a part of an aggregate over this tick's elements |
+| `y_`, `q_` | the argument, and a part, of what a trigger node aggregates over this tick's elements |
+| `w_` | a result, a key or a derived column, as a condition over results reads it |
 | `s_` | a field of the cell's state before the tick |
 | `a_` | a part of an aggregate after the tick's elements were added |
 | `v_` | the value of an aggregate |
-| `k_`, `d_` | a key and a derived column, as `having` sees them |
 | `t<i>_` | something of the trigger node number i |
 """
 
@@ -15,8 +16,24 @@ KEY = "key"
 EVENT_TIME = "event_time"
 WINDOW_START = "window_start"
 WINDOW_END = "window_end"
+SLICE = "_slice"
+"""What tells a slice of window time from the others."""
+MARK = "_mark"
+"""What tells a window from the others."""
+SHIFT = "_shift"
+"""How far the windows of the element's key are shifted."""
+WINDOWS = "_windows"
+"""The windows of an element, where a class of the user's own gives them."""
 ELEMENTS = "elements"
 """The number of elements of this tick in a cell."""
+WEIGHT = "weight"
+"""Of an element of a weighted source: +1, or -1 where it takes one back."""
+NET = "net_elements"
+"""The weights of this tick's elements in a cell, added up; only over a weighted source."""
+AHEAD = "q_ahead"
+"""The event time of an element that is not behind the stage's output watermark, and the earliest or latest of those."""
+NEW = "new"
+"""The number of a cell's elements that no pane has carried yet."""
 
 CELL = (KEY, WINDOW_START, WINDOW_END)
 """What identifies a cell."""

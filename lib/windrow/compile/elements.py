@@ -11,13 +11,17 @@ from dataclasses import dataclass, field
 
 from windrow.compile import envelope, sql
 from windrow.compile.chain import Chain
-from windrow.compile.columns import EVENT_TIME, KEY
+from windrow.compile.columns import AHEAD, EVENT_TIME, KEY, WEIGHT
 from windrow.compile.sql import Column, any_of, bigint, call, case, coalesce, col, lit, when
+from windrow.compile.window_columns import CompiledWindows
+from windrow.compile.windows import compile_windows
 from windrow.spec.expressions import Expression
 from windrow.spec.stages import Stage
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
+from windrow.spec.triggers import counts_bytes, tick_aggregates
 
 BAD_EXPRESSION = "bad_expression"
+SIZE = "y_size"
 FAILED = "_failed"
 KEPT = "_kept"
 SOURCE_TIME = "_source_time"
@@ -35,18 +39,33 @@ def argument_name(aggregate: str) -> str:
     return f"x_{aggregate}"
 
 
+def tick_argument(name: str) -> str:
+    """The column of the argument of what a trigger node aggregates."""
+    return f"y_{name}"
+
+
 @dataclass(frozen=True)
 class CompiledElements:
-    """The element columns of a stage. `floating_keys` are keys, and their types, for which -0.0 must become 0.0."""
+    """The element columns of a stage. `floating_keys` are keys, and their types, for which -0.0 must become 0.0.
+
+    `size` is the source's expression for the bytes of a row; without it they are those of `row_columns` as JSON.
+    `weight` is the source's column of +1 and -1, if it has one.
+    """
 
     stage: Stage
     floating_keys: Mapping[str, str] = field(default_factory=dict)
+    size: Expression | None = None
+    row_columns: tuple[str, ...] = ()
+    weight: str | None = None
 
     @property
     def columns_read(self) -> list[str]:
         """The source columns that the stage uses, each once."""
         selected = {name.lower() for name in (*self.stage.select, *self.stage.explode)}
-        return list(dict.fromkeys(c for e in self._expressions() for c in e.columns if c.lower() not in selected))
+        read = [c for e in self._expressions() for c in e.columns if c.lower() not in selected]
+        if counts_bytes(self.stage.trigger) and self.size is None:
+            read += self.row_columns
+        return list(dict.fromkeys([*read, *([] if self.weight is None else [self.weight])]))
 
     def _expressions(self) -> Iterable[Expression]:
         yield from self.stage.select.values()
@@ -63,12 +82,19 @@ class CompiledElements:
 
     def _guarded(self) -> Iterable[Expression]:
         yield from self.stage.keys.values()
+        yield from self.stage.window.expressions.values()
         for aggregate in self.stage.aggregates.values():
             yield from aggregate.expressions
+        for aggregate in tick_aggregates(self.stage.trigger).values():
+            yield from aggregate.expressions
+        if self.size is not None and counts_bytes(self.stage.trigger):
+            yield self.size
 
     @property
     def can_fail(self) -> bool:
-        return any(expression.failure_sql for expression in self._expressions())
+        """Whether there can be rows that no result can hold."""
+        wrong = self._windows.wrong(col(envelope.EVENT_TIME))
+        return wrong is not None or any(expression.failure_sql for expression in self._expressions())
 
     @property
     def source_time(self) -> Column:
@@ -97,10 +123,14 @@ class CompiledElements:
             of_row = any_of(_failures([*self.stage.select.values(), *self.stage.explode.values()]))
             of_item = (is_there & any_of(_failures(self._of_item()))) | (kept & any_of(_failures(self._guarded())))
         if self.stage.element_time is None:
-            return judged.with_columns({KEPT: kept, FAILED: of_row | of_item})
-        untimed = is_there & ~of_row & col(envelope.EVENT_TIME).is_null()
-        why = when(untimed, "bad_timestamp", BAD_EXPRESSION)
-        return judged.with_columns({KEPT: kept, FAILED: of_row | of_item | untimed, WHY: why})
+            judged = judged.with_columns({KEPT: kept, FAILED: of_row | of_item, **self._carried})
+        else:
+            untimed = is_there & ~of_row & col(envelope.EVENT_TIME).is_null()
+            why = when(untimed, "bad_timestamp", BAD_EXPRESSION)
+            failed = of_row | of_item | untimed
+            judged = judged.with_columns({KEPT: kept, FAILED: failed, WHY: why, **self._carried})
+        wrong = self._windows.wrong(col(envelope.EVENT_TIME))
+        return judged if wrong is None else judged.with_columns({FAILED: col(FAILED) | (col(KEPT) & wrong)})
 
     @property
     def why(self) -> Column:
@@ -128,17 +158,51 @@ class CompiledElements:
             for name, aggregate in self.stage.aggregates.items()
             for expression in aggregate.expressions
         }
-        kept = {name: col(name) for name in also}
-        return judged.select({KEY: self.key, EVENT_TIME: col(envelope.EVENT_TIME), **kept, **arguments})
+        kept = {name: col(name) for name in (*also, *self._carried)}
+        if self.weight is not None:
+            kept[WEIGHT] = coalesce(col(self.weight).cast("int"), 1)
+        own = {KEY: self.key, EVENT_TIME: col(envelope.EVENT_TIME)}
+        ahead = {AHEAD: col(envelope.EVENT_TIME)} if self.stage.keeps_event_times else {}
+        return judged.select({**own, **kept, **arguments, **self._of_trigger(), **ahead})
+
+    def _of_trigger(self) -> dict[str, Column]:
+        """The arguments of what the trigger's nodes aggregate."""
+        arguments = {
+            tick_argument(name): Column(expression.value_sql)
+            for name, aggregate in tick_aggregates(self.stage.trigger).items()
+            for expression in aggregate.expressions
+        }
+        return {**arguments, SIZE: self._size()} if counts_bytes(self.stage.trigger) else arguments
+
+    def _size(self) -> Column:
+        """The bytes of a row; null and what is below zero count as nothing."""
+        if self.size is not None:
+            return sql.greatest(Column(self.size.value_sql), 0).cast("bigint")
+        if not self.row_columns:
+            return lit(len("{}")).cast("bigint")
+        row = sql.struct(**{name: col(name) for name in self.row_columns})
+        return call("octet_length", call("to_json", row, call("map", "timeZone", "UTC"))).cast("bigint")
 
     @property
     def key(self) -> Column:
         """The key as a struct, so that a null key is equal to a null key everywhere."""
-        if not self.stage.keys:
-            return sql.struct(**{UNKEYED: True})
+        return sql.struct(**(self._key_values if self.stage.keys else {UNKEYED: True}))
+
+    @property
+    def _key_values(self) -> dict[str, Column]:
         values = {name: Column(expression.value_sql) for name, expression in self.stage.keys.items()}
         zeros = {name: lit(0.0).cast(kind) for name, kind in self.floating_keys.items()}
-        return sql.struct(**{name: v + zeros[name] if name in zeros else v for name, v in values.items()})
+        return {name: v + zeros[name] if name in zeros else v for name, v in values.items()}
+
+    @property
+    def _carried(self) -> Mapping[str, Column]:
+        """What the windows of an element depend on beside its event time."""
+        arguments = {name: Column(e.value_sql) for name, e in self.stage.window.expressions.items()}
+        return self._windows.carried(col(envelope.EVENT_TIME), list(self._key_values.values()), arguments)
+
+    @property
+    def _windows(self) -> CompiledWindows:
+        return compile_windows(self.stage.window)
 
 
 def _failures(expressions: Iterable[Expression]) -> list[Column]:

@@ -1,6 +1,6 @@
 """The envelope: the columns that every row of `raw` has around the columns of its source.
 
-A source's columns keep their names; those of the envelope begin with `_`, and no source column may.
+A source's columns keep their names; those of the envelope begin with `_`, and no source column may have one of them.
 
 | column | type | what |
 |---|---|---|
@@ -9,11 +9,16 @@ A source's columns keep their names; those of the envelope begin with `_`, and n
 | `_event_time` | bigint | microseconds; null where it could not be read |
 | `_arrival_time` | bigint | microseconds |
 | `_partition` | string | the source partition of the watermark |
-| `_offset` | string | where the row was read: the path of its file |
+| `_offset` | string | where the row was read: the path of its file, or its offset in the Kafka partition |
 | `_reason` | string | why the row is dead, or null |
 | `_rule` | string | what it broke, in words, or null |
 | `_raw` | string | the text of a row that could not be read, or null |
 """
+
+from __future__ import annotations
+
+from windrow.compile.sql import Column, col, when
+from windrow.spec.sources import ENVELOPE_NAMES
 
 STEP = "_step"
 ROW = "_row"
@@ -26,3 +31,9 @@ RULE = "_rule"
 RAW = "_raw"
 
 ENVELOPE = (STEP, ROW, EVENT_TIME, ARRIVAL_TIME, PARTITION, OFFSET, REASON, RULE, RAW)
+assert ENVELOPE == ENVELOPE_NAMES
+
+
+def file_of() -> Column:
+    """The file of a row; null where it was read from a log, so that its offset is a number."""
+    return when(col(OFFSET).rlike("[^0-9]"), col(OFFSET))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from windrow.compile import sql
 from windrow.compile.chain import Chain
 from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
+from windrow.compile.event_times import end_of_window
 from windrow.compile.sql import Column, bigint, call, case, changing, col, when
 from windrow.spec.stages import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
@@ -24,7 +25,7 @@ CHANGES = ("insert", "update_postimage", *WITHDRAWN)
 
 @dataclass(frozen=True)
 class PaneColumns:
-    """The fields of one pane within its window."""
+    """The fields of one pane within its window. `event_time` is None where it is the end of the window, for all."""
 
     change: Column
     weight: int
@@ -35,10 +36,12 @@ class PaneColumns:
     trigger: Column
     percentile: Column
     values: Mapping[str, Column]
+    event_time: Column | None = None
 
 
 def pane_struct(pane: PaneColumns) -> Column:
     """The pane as a struct, as the journal holds it; `result` is the struct of the aggregates."""
+    event_time = {} if pane.event_time is None else {"event_time": pane.event_time.cast("bigint")}
     return sql.struct(
         change=pane.change,
         weight=pane.weight,
@@ -49,6 +52,7 @@ def pane_struct(pane: PaneColumns) -> Column:
         is_last=pane.is_last,
         trigger=pane.trigger,
         watermark_percentile=pane.percentile.cast("int"),
+        **event_time,
         result=sql.struct(**pane.values),
     )
 
@@ -81,7 +85,7 @@ def pane_rows(stage: Stage, transitions: Chain) -> Chain:
             **{name: col("pane", name) for name in _PANE_FIELDS},
             "window_start": as_timestamp(col(WINDOW_START)),
             "window_end": as_timestamp(col(WINDOW_END)),
-            "event_time": as_timestamp(when(col(WINDOW_END) != bigint(INFINITY), col(WINDOW_END) - 1)),
+            "event_time": as_timestamp(col("pane", "event_time") if stage.keeps_event_times else end_of_window()),
             "watermark": as_timestamp(col("watermark")),
             "produced_at": as_timestamp(col("now")),
             "tick": col("tick"),

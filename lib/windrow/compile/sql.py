@@ -203,6 +203,18 @@ def keep(items: Column, condition: Callable[[Column], Column]) -> Column:
     return Column(f"filter({items.text}, {item} -> {condition(Column(item)).text})")
 
 
+def some(items: Column, condition: Callable[[Column], Column]) -> Column:
+    """Whether the condition holds for an item of an array; it must not be null for one."""
+    item = f"item{next(_numbers)}"
+    return Column(f"exists({items.text}, {item} -> {condition(Column(item)).text})")
+
+
+def each(items: Column, function: Callable[[Column], Column]) -> Column:
+    """What the function gives for every item of an array."""
+    item = f"item{next(_numbers)}"
+    return Column(f"transform({items.text}, {item} -> {function(Column(item)).text})")
+
+
 def size(items: Column) -> Column:
     """The number of items of an array, as bigint."""
     return call("size", items).cast("bigint")

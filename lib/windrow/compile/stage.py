@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from windrow.compile import event_times
 from windrow.compile.aggregates import CompiledAggregate
 from windrow.compile.cells import CellColumns
-from windrow.compile.columns import ELEMENTS
+from windrow.compile.columns import ELEMENTS, NET, WEIGHT
 from windrow.compile.elements import CompiledElements
 from windrow.compile.sql import Column, call, col
-from windrow.compile.triggers import TriggerTree
-from windrow.compile.windows import CompiledWindows
+from windrow.compile.triggers import TriggerTree, tick_part
+from windrow.compile.window_columns import CompiledWindows
 from windrow.spec.closing import can_close
 from windrow.spec.stages import Stage
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """The watermark that a row asserts, in bigint microseconds, or null; and the columns that it is read from."""
+
+    column: Column
+    columns_read: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,7 @@ class CompiledStage:
     cells: CellColumns
     key_type: str
     floating: frozenset[str]
+    assertion: Assertion | None = None
 
     @property
     def tree(self) -> TriggerTree:
@@ -38,20 +48,36 @@ class CompiledStage:
         return can_close(self.stage.trigger, self.stage.allowed_lateness)
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether elements can be taken back."""
+        return self.elements.weight is not None
+
+    @property
     def partials(self) -> dict[str, Column]:
         """The aggregate columns over elements: `elements` and a `p_` column for each part."""
-        return partials(self.aggregates)
+        return {
+            **partials(self.aggregates, self.is_weighted),
+            **tick_partials(self.tree.aggregates),
+            **event_times.partial(self.stage),
+        }
 
     @property
     def merged(self) -> dict[str, Column]:
         """The same columns over relations that hold them already."""
         return {
             ELEMENTS: call("sum", col(ELEMENTS)),
+            **({NET: call("sum", col(NET))} if self.is_weighted else {}),
             **{
                 part_name(name, part): columns.merge(col(part_name(name, part)))
                 for name, aggregate in self.aggregates.items()
                 for part, columns in aggregate.parts.items()
             },
+            **{
+                tick_part(name, part): columns.merge(col(tick_part(name, part)))
+                for name, aggregate in self.tree.aggregates.items()
+                for part, columns in aggregate.parts.items()
+            },
+            **event_times.partial(self.stage),
         }
 
     @property
@@ -65,10 +91,11 @@ def part_name(aggregate: str, part: str) -> str:
     return f"p_{aggregate}_{part}"
 
 
-def partials(aggregates: Mapping[str, CompiledAggregate]) -> dict[str, Column]:
-    """The aggregate columns over elements: their number, and every part."""
+def partials(aggregates: Mapping[str, CompiledAggregate], is_weighted: bool = False) -> dict[str, Column]:
+    """The aggregate columns over elements: their number, their net number where they have weights, and every part."""
     return {
         ELEMENTS: call("count", 1),
+        **({NET: call("sum", col(WEIGHT))} if is_weighted else {}),
         **{
             part_name(name, part): columns.prepare
             for name, aggregate in aggregates.items()
@@ -77,9 +104,18 @@ def partials(aggregates: Mapping[str, CompiledAggregate]) -> dict[str, Column]:
     }
 
 
+def tick_partials(aggregates: Mapping[str, CompiledAggregate]) -> dict[str, Column]:
+    """The columns over elements of what the trigger's nodes aggregate."""
+    return {
+        tick_part(name, part): columns.prepare
+        for name, aggregate in aggregates.items()
+        for part, columns in aggregate.parts.items()
+    }
+
+
 def extracted(aggregates: Mapping[str, CompiledAggregate]) -> dict[str, Column]:
     """The values of the aggregates, from their `p_` columns."""
-    return {name: aggregate.extract(_parts_of(name)) for name, aggregate in aggregates.items()}
+    return {name: aggregate.value(_parts_of(name)) for name, aggregate in aggregates.items()}
 
 
 def _parts_of(name: str) -> Callable[[str], Column]:

@@ -9,59 +9,74 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from windrow.compile.aggregates import CompiledAggregate, Values
 from windrow.compile.chain import Chain
-from windrow.compile.sql import Column, Value, bigint, lit, when
-from windrow.compile.trigger_nodes import (
+from windrow.compile.sql import Column, Value, bigint, col, lit, when
+from windrow.compile.trigger_composites import (
     AllNode,
-    CloseNode,
-    CountNode,
-    DeadlineNode,
     FirstNode,
-    NeverNode,
-    Node,
-    PeriodNode,
     RepeatCountNode,
     RepeatNode,
     RepeatUntilNode,
     SequenceNode,
-    TickClock,
-    WatermarkNode,
-    earliest,
 )
+from windrow.compile.trigger_custom import CustomNode, clock_columns
+from windrow.compile.trigger_leaves import (
+    BytesNode,
+    CloseNode,
+    CountNode,
+    DeadlineNode,
+    MatchNode,
+    NeverNode,
+    PeriodNode,
+    ResultNode,
+    WatermarkNode,
+)
+from windrow.compile.trigger_nodes import NOW, WATERMARK, Node, TickClock, percentile_clock
+from windrow.spec.custom_triggers import CustomTrigger
+from windrow.spec.expressions import Expression
 from windrow.spec.times import INFINITY
 from windrow.spec.triggers import (
+    AfterBytes,
     AfterCount,
     AfterDelay,
-    AfterWatermark,
+    AfterMatch,
     AllOf,
     AtClose,
     AtPeriod,
     AtWatermark,
-    Domain,
     FirstOf,
     Never,
     Repeat,
     RepeatCount,
     RepeatUntil,
     SequenceOf,
+    Then,
     Trigger,
+    WhenResult,
+    percentiles_of,
+    without_sugar,
 )
 
 _NODES: Mapping[type[Trigger], type[Node]] = {
     AtWatermark: WatermarkNode, AtPeriod: PeriodNode, AfterDelay: DeadlineNode, AfterCount: CountNode,
-    AtClose: CloseNode, Never: NeverNode, FirstOf: FirstNode, AllOf: AllNode, SequenceOf: SequenceNode,
-    Repeat: RepeatNode, RepeatUntil: RepeatUntilNode, RepeatCount: RepeatCountNode,
+    AfterBytes: BytesNode, AfterMatch: MatchNode, WhenResult: ResultNode, AtClose: CloseNode, Never: NeverNode,
+    FirstOf: FirstNode, AllOf: AllNode, SequenceOf: SequenceNode,
+    Repeat: RepeatNode, RepeatUntil: RepeatUntilNode, RepeatCount: RepeatCountNode, CustomTrigger: CustomNode,
 }  # fmt: skip
 
-DUE: Mapping[Domain, str] = {Domain.PROCESSING_TIME: "due_now", Domain.EVENT_TIME: "due_watermark"}
-"""The columns of a cell that hold the next value of a clock at which its trigger must be asked."""
+
+def due_column(clock: str) -> str:
+    """The column of a cell that holds the next value of a clock at which its trigger must be asked."""
+    return f"due_{clock}"
 
 
 @dataclass(frozen=True)
 class TriggerTree:
-    """The nodes of a tree in preorder, the root first."""
+    """The nodes of a tree in preorder, the root first, and what they aggregate over the elements of a tick."""
 
     nodes: tuple[Node, ...]
+    aggregates: Mapping[str, CompiledAggregate]
 
     @property
     def root(self) -> Node:
@@ -78,15 +93,33 @@ class TriggerTree:
         return tuple(node.trigger.NAME for node in self.nodes)
 
     @property
+    def thens(self) -> tuple[Then | None, ...]:
+        """What the innermost node that says so on the path to each node asks for, by the node's number."""
+        found: dict[int, Then | None] = {}
+        _collect_thens(self.root, None, found)
+        return tuple(found[node.number] for node in self.nodes)
+
+    @property
     def firings(self) -> str:
         return self.root.name("ready")
 
     def add(self, cells: Chain, is_open: Column, clock: TickClock) -> Chain:
         """The state after the tick's elements, for the cells that are open."""
-        cells = cells.with_columns({self.root.name("sees"): is_open})
+        if any(isinstance(node, CustomNode) for node in self.nodes):
+            cells = cells.with_columns(clock_columns(clock))
+        cells = cells.with_columns({self.root.name("sees"): is_open, **self._of_tick()})
         for parents in self._by_depth():
             cells = _project(cells, ((child.name("sees"), sees) for child, sees in _children(parents, _sees)))
         return _project(cells, self._state(lambda node: node.add(clock)))
+
+    def _of_tick(self) -> dict[str, Column]:
+        """The values of what the nodes aggregate: `t<i>_tick_<name>`."""
+        return {_tick_column(name): aggregate.value(tick_parts_of(name)) for name, aggregate in self.aggregates.items()}
+
+    @property
+    def conditions(self) -> dict[str, Expression]:
+        """The conditions over the cell's results, by the column in which a node wants to find whether they hold."""
+        return {node.name("holds"): condition for node in self.nodes for condition in node.trigger.conditions}
 
     def ask(self, cells: Chain, clock: TickClock) -> Chain:
         """Which nodes are ready, and which leaf would have fired."""
@@ -111,15 +144,20 @@ class TriggerTree:
             cells = _project(cells, self._due(nodes, clock))
         return cells
 
-    def due(self, domain: Domain) -> Column:
+    @property
+    def clocks(self) -> tuple[str, ...]:
+        """The names of the clocks that cells have deadlines of: the two of every stage, and percentiles."""
+        return (NOW, WATERMARK, *map(percentile_clock, percentiles_of(self.root.trigger)))
+
+    def due(self, clock: str) -> Column:
         """The next value of a clock at which the tree must be asked, after `fire`; +infinity for never."""
-        return self.root.col(f"due_{domain}") if self.root.has_due(domain) else bigint(INFINITY)
+        return self.root.col(f"due_{clock}") if self.root.has_due(clock) else bigint(INFINITY)
 
     def _due(self, nodes: Iterable[Node], clock: TickClock) -> Iterator[tuple[str, Column]]:
         for node in nodes:
-            for domain in Domain:
-                if node.has_due(domain):
-                    yield node.name(f"due_{domain}"), node.due(domain, clock)
+            for name in self.clocks:
+                if node.has_due(name):
+                    yield node.name(f"due_{name}"), node.due(name, clock)
 
     def _state(self, change: Callable[[Node], Mapping[str, Column]]) -> Iterator[tuple[str, Column]]:
         for node in self.nodes:
@@ -141,20 +179,45 @@ class TriggerTree:
             level = [child for node in level for child in node.children]
 
 
-def compile_trigger(trigger: Trigger) -> TriggerTree:
-    """The tree of a trigger, with sugar taken out."""
+def compile_trigger(trigger: Trigger, aggregates: Mapping[str, CompiledAggregate] | None = None) -> TriggerTree:
+    """The tree of a trigger, with sugar taken out. `aggregates` are those of its `tick_aggregates`, compiled."""
     nodes: list[Node] = []
     _build(trigger, nodes)
-    return TriggerTree(tuple(nodes))
+    return TriggerTree(tuple(nodes), aggregates or {})
+
+
+def tick_part(name: str, part: str) -> str:
+    """The column of a part of what a node aggregates over the elements of a tick."""
+    return f"q_{name}_{part}"
+
+
+def tick_parts_of(name: str) -> Values:
+    """The columns of those parts, by part."""
+    return lambda part: col(tick_part(name, part))
+
+
+def _tick_column(name: str) -> str:
+    node, _, own = name.partition("_")
+    return f"{node}_tick_{own}"
 
 
 def _build(trigger: Trigger, nodes: list[Node]) -> Node:
-    if isinstance(trigger, AfterWatermark):
-        return _build(trigger.desugared(), nodes)
-    node = _NODES[type(trigger)](len(nodes), trigger)
+    trigger = without_sugar(trigger)
+    node = _machine(trigger)(len(nodes), trigger)
     nodes.append(node)
     node.children.extend(_build(child, nodes) for child in trigger.children)
     return node
+
+
+def _machine(trigger: Trigger) -> type[Node]:
+    """The node of a trigger's class, or of the nearest that it derives from."""
+    return next(_NODES[cls] for cls in type(trigger).__mro__ if cls in _NODES)
+
+
+def _collect_thens(node: Node, above: Then | None, found: dict[int, Then | None]) -> None:
+    found[node.number] = node.trigger.then or above
+    for child in node.children:
+        _collect_thens(child, found[node.number], found)
 
 
 def _children(parents: Iterable[Node], of: Callable[[Node, int], Column]) -> Iterator[tuple[Node, Column]]:
@@ -185,4 +248,4 @@ def _project(cells: Chain, columns: Iterable[tuple[str, Column]]) -> Chain:
     return cells.with_columns(dict(columns))
 
 
-__all__ = ["DUE", "TickClock", "TriggerTree", "compile_trigger", "earliest"]
+__all__ = ["NOW", "TickClock", "TriggerTree", "compile_trigger", "due_column", "tick_part", "tick_parts_of"]

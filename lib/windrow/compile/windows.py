@@ -8,61 +8,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
-from typing import Protocol
 
 from windrow.compile import sql
+from windrow.compile.by_key import CompiledByKey
 from windrow.compile.calendar import CompiledCalendar
+from windrow.compile.cumulative import CompiledCumulative
+from windrow.compile.custom import CompiledCustom, CustomWindows
 from windrow.compile.sql import Column, bigint, call, changing, floor_to
+from windrow.compile.window_columns import CompiledWindows
 from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, saturating_add
-from windrow.spec.windows import CalendarWindows, FixedWindows, GlobalWindow, SlidingWindows, WindowFunction
-
-
-class CompiledWindows(Protocol):
-    """What a tick asks of a window function. `expired_end`: windows that end at or before it have expired."""
-
-    @property
-    def needs_spread(self) -> bool:
-        """True where a slice is in more or fewer windows than one."""
-
-    def assigned(self, event_time: Column) -> Column:
-        """The number of windows that an element falls in."""
-
-    def late(self, event_time: Column, expired_end: int) -> Column:
-        """The number of those that have expired."""
-
-    def slice_start(self, event_time: Column) -> Column:
-        """The start of the element's slice."""
-
-    def end_of(self, start: Column) -> Column:
-        """The end of the window (or, without spreading, of the slice) that starts there."""
-
-    def starts_of_slice(self, slice_start: Column, expired_end: int) -> Column:
-        """The starts of the windows of a slice that have not expired, as an array."""
-
-    def late_starts(self, event_time: Column, expired_end: int) -> Column:
-        """The starts of the element's windows that have expired, as an array."""
-
-    def greatest_end(self, event_time: int) -> int | None:
-        """The greatest end of a window of an element at that time, or None in a gap."""
-
-    def greatest_start_before(self, time: int) -> tuple[int, int] | None:
-        """The bounds of the last window that starts before a time, or None for the window of all time."""
-
-    def span(self, start: int, end: int) -> tuple[int, int] | None:
-        """From the start of the first window that starts in [start, end) to the end of the last; None without one."""
-
-    def bucket(self, start: Column) -> Column:
-        """The coarse partition of window time that a window belongs to."""
-
-    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
-        """The buckets that windows of elements between two event times may belong to."""
-
+from windrow.spec.windows import (
+    CalendarWindows,
+    CumulativeWindows,
+    FixedWindows,
+    GlobalWindow,
+    Phase,
+    SlidingWindows,
+    WindowFunction,
+)
 
 _BUCKET_WINDOWS = 64
 
 
 @dataclass(frozen=True)
-class AlignedWindows:
+class AlignedWindows(CompiledWindows):
     """Fixed and sliding windows: `[k * period + offset, k * period + offset + size)`."""
 
     size: int
@@ -97,21 +66,22 @@ class AlignedWindows:
         if expired_end == INFINITY:
             return self.assigned(event_time)
         if not self.needs_spread:
-            return (self.end_of(self.slice_start(event_time)) <= changing(expired_end, event_time)).cast("bigint")
+            end = self.slice_of(event_time) + bigint(self.size)
+            return (end <= changing(expired_end, event_time)).cast("bigint")
         last = sql.least(event_time, self._last_expired(expired_end, event_time))
         return self._starts_between(event_time - bigint(self.size), last)
 
-    def slice_start(self, event_time: Column) -> Column:
+    def slice_of(self, event_time: Column) -> Column:
         return floor_to(event_time, self.slice_size, self.offset)
 
-    def end_of(self, start: Column) -> Column:
-        return start + bigint(self.size)
+    def bounds(self, mark: Column) -> tuple[Column, Column]:
+        return mark, mark + bigint(self.size)
 
-    def starts_of_slice(self, slice_start: Column, expired_end: int) -> Column:
-        first_possible = slice_start + bigint(self.slice_size - self.size)
-        return self._starts(first_possible, slice_start, expired_end)
+    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
+        first_possible = piece + bigint(self.slice_size - self.size)
+        return self._starts(first_possible, piece, expired_end)
 
-    def late_starts(self, event_time: Column, expired_end: int) -> Column:
+    def late_marks(self, event_time: Column, expired_end: int) -> Column:
         first_possible = event_time - bigint(self.size - 1)
         last = event_time
         if expired_end != INFINITY:
@@ -119,14 +89,13 @@ class AlignedWindows:
         return self._sequence(first_possible, last)
 
     def _last_expired(self, expired_end: int, row: Column) -> Column:
-        """The greatest start of an expired window, as a number that can be rounded down without an overflow."""
+        """The greatest start of an expired window, as a number that can be rounded without an overflow."""
         return changing(max(expired_end - self.size, -(2**62)), row)
 
     def _starts(self, first_possible: Column, last_possible: Column, expired_end: int) -> Column:
         if expired_end != MINUS_INFINITY:
-            first_possible = sql.greatest(
-                first_possible, changing(saturating_add(expired_end, 1 - self.size), first_possible)
-            )
+            first_open = min(saturating_add(expired_end, 1 - self.size), 2**62)
+            first_possible = sql.greatest(first_possible, changing(first_open, first_possible))
         return self._sequence(first_possible, last_possible)
 
     def _sequence(self, first_possible: Column, last_possible: Column) -> Column:
@@ -138,6 +107,9 @@ class AlignedWindows:
     def greatest_end(self, event_time: int) -> int | None:
         start = (event_time - self.offset) // self.period * self.period + self.offset
         return start + self.size if start + self.size > event_time else None
+
+    def earliest_start(self, event_time: int) -> int:
+        return -((self.size - 1 - event_time + self.offset) // self.period) * self.period + self.offset
 
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:
         start = (time - 1 - self.offset) // self.period * self.period + self.offset
@@ -156,7 +128,7 @@ class AlignedWindows:
 
 
 @dataclass(frozen=True)
-class GlobalWindows:
+class GlobalWindows(CompiledWindows):
     """The one window of all time."""
 
     needs_spread = False
@@ -167,20 +139,23 @@ class GlobalWindows:
     def late(self, event_time: Column, expired_end: int) -> Column:
         return bigint(1 if expired_end == INFINITY else 0)
 
-    def slice_start(self, event_time: Column) -> Column:
+    def slice_of(self, event_time: Column) -> Column:
         return bigint(MINUS_INFINITY)
 
-    def end_of(self, start: Column) -> Column:
-        return bigint(INFINITY)
+    def bounds(self, mark: Column) -> tuple[Column, Column]:
+        return mark, bigint(INFINITY)
 
-    def starts_of_slice(self, slice_start: Column, expired_end: int) -> Column:
-        return sql.array(slice_start)
+    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
+        return sql.array(piece)
 
-    def late_starts(self, event_time: Column, expired_end: int) -> Column:
+    def late_marks(self, event_time: Column, expired_end: int) -> Column:
         return sql.array(bigint(MINUS_INFINITY))
 
     def greatest_end(self, event_time: int) -> int | None:
         return INFINITY
+
+    def earliest_start(self, event_time: int) -> int:
+        return MINUS_INFINITY
 
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:
         return MINUS_INFINITY, INFINITY
@@ -198,13 +173,19 @@ class GlobalWindows:
 def compile_windows(window: WindowFunction) -> CompiledWindows:
     """The columns of a window function."""
     match window:
+        case FixedWindows(phase=Phase.BY_KEY):
+            return CompiledByKey(window.size, window.offset)
         case FixedWindows():
             return AlignedWindows(window.size, window.size, window.offset)
         case SlidingWindows():
             return AlignedWindows(window.size, window.period, window.offset)
+        case CumulativeWindows():
+            return CompiledCumulative(window.size, window.step, window.offset)
         case CalendarWindows():
             return CompiledCalendar(window)
         case GlobalWindow():
             return GlobalWindows()
+        case CustomWindows():
+            return CompiledCustom(window)
         case _:
             raise NotImplementedError(type(window).__name__)

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
-from windrow.compile.sql import col
+from windrow.compile.sql import any_of, bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.engine import dead_letters
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.frames import apply, over, where
-from windrow.engine.held import Held
+from windrow.engine.held import Held, Span, has_window_in
 from windrow.engine.survey import Survey, survey
 from windrow.engine.tick import tick
+from windrow.spec.stages import Stage
+from windrow.spec.triggers import percentiles_of
 from windrow.spec.watermarks import Watermark
 
 SURVEYED = (envelope.EVENT_TIME, envelope.ARRIVAL_TIME, envelope.PARTITION, envelope.REASON)
@@ -62,18 +64,39 @@ def judged_rows(stage: CompiledStage, rows: DataFrame) -> DataFrame:
     return apply(stage.elements.judged(over(used)), used)
 
 
+def judged_in_windows(stage: CompiledStage, rows: DataFrame, spans: tuple[Span, ...]) -> DataFrame | None:
+    """Rows as the stage sees them, of the windows that start in the spans, those in gaps between them too.
+
+    None without a window.
+    """
+    at = col(envelope.EVENT_TIME)
+    times = [time for span in spans for time in [stage.windows.span(*span)] if time is not None]
+    if not times:
+        return None
+    judged = judged_rows(stage, rows)
+    inside = where(judged, any_of(at.between(bigint(first), bigint(end - 1)) for first, end in times))
+    return inside if stage.windows.is_aligned else where(inside, has_window_in(stage.windows, at, spans))
+
+
 def pruned(stage: CompiledStage, rows: DataFrame) -> DataFrame:
     """The columns that the stage uses, and of the envelope those that the survey looks at."""
-    used = {name.lower() for name in stage.elements.columns_read}
+    asserting = () if stage.assertion is None else stage.assertion.columns_read
+    used = {name.lower() for name in (*stage.elements.columns_read, *asserting)}
     return rows.select(*[name for name in rows.columns if name in SURVEYED or name.lower() in used])
 
 
-def tick_times(before: StageClock, after: StageClock, rule: Watermark, allowed_lateness: int, number: int) -> TickTimes:
+def tick_times(before: StageClock, after: StageClock, rule: Watermark, stage: Stage, number: int) -> TickTimes:
     """The clocks of a tick by the rule of its source: the watermark is generated here and never goes back."""
-    after = after.with_watermark(after.generated(rule), allowed_lateness)
+    after = moved(after, rule, stage)
     idle = after.idle(rule)
     active = tuple(w for name, w in after.partition_watermarks(rule).items() if name not in idle)
     return TickTimes(number, before, after, active)
+
+
+def moved(clock: StageClock, rule: Watermark, stage: Stage) -> StageClock:
+    """The clock with the watermark that the rule gives now, and those of the percentiles that the stage names."""
+    generated = {percentile: clock.generated(rule, percentile) for percentile in percentiles_of(stage.trigger)}
+    return clock.with_watermark(clock.generated(rule), stage.allowed_lateness).with_percentiles(generated)
 
 
 def _dead(stage: CompiledStage, rows: DataFrame, batch: Survey, cells: DataFrame | None, held: Held) -> list[DataFrame]:

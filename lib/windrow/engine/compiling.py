@@ -2,48 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
-from pyspark.sql import DataFrame
-from pyspark.sql.types import DoubleType, FloatType, StructType
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DataType, DoubleType, FloatType, StructType
 
-from windrow.compile.aggregates import compile_aggregate, is_floating
+from windrow.compile import envelope, event_times
+from windrow.compile.aggregates import CompiledAggregate, compile_aggregate, is_floating, total_size
 from windrow.compile.cells import CellColumns
-from windrow.compile.columns import EVENT_TIME, KEY
-from windrow.compile.elements import CompiledElements, argument_name
-from windrow.compile.having import PASSES, with_condition
-from windrow.compile.sql import Column, col
-from windrow.compile.stage import CompiledStage, extracted, partials
+from windrow.compile.columns import EVENT_TIME, KEY, WEIGHT
+from windrow.compile.custom import CustomWindows
+from windrow.compile.elements import SIZE, CompiledElements, argument_name, tick_argument
+from windrow.compile.envelope import ENVELOPE
+from windrow.compile.results import over_results, result_column
+from windrow.compile.sql import Column, bigint, call, col, null, when
+from windrow.compile.stage import Assertion, CompiledStage, extracted, partials, tick_partials
 from windrow.compile.triggers import compile_trigger
 from windrow.compile.windows import compile_windows
 from windrow.engine.frames import apply, group, over, select
+from windrow.spec.aggregates import CONDITIONAL, TotalSize
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.stages import Stage
+from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
+from windrow.spec.triggers import counts_bytes, nodes_of, tick_aggregates
+from windrow.spec.watermarks import Watermark
 
 
-def compile_stage(stage: Stage, rows: DataFrame) -> CompiledStage:
-    """Compile a stage for rows with the columns of this frame. Errors: SpecError where a type does not fit."""
-    elements = CompiledElements(stage)
+def compile_stage(
+    stage: Stage, rows: DataFrame, size: Expression | None = None, weight: str | None = None
+) -> CompiledStage:
+    """Compile a stage for rows with the columns of this frame; `size` is the source's, for triggers that count bytes.
+
+    `weight` is the column of the rows' weights, if they have any. Errors: SpecError where a type does not fit.
+    """
+    columns = tuple(name for name in rows.columns if name not in ENVELOPE)
+    elements = CompiledElements(stage, {}, size, columns, weight)
     _check_conditions(elements, rows)
+    _check_windows(elements, rows)
+    _check_size(stage, rows, size)
     sample = _elements(elements, rows)
     key_type = sample.schema[KEY].dataType
     assert isinstance(key_type, StructType)
     numbers = [f for f in key_type.fields if isinstance(f.dataType, FloatType | DoubleType)]
-    elements = CompiledElements(stage, {f.name: f.dataType.simpleString() for f in numbers})
+    elements = replace(elements, floating_keys={f.name: f.dataType.simpleString() for f in numbers})
     kinds = {field.name: field.dataType for field in sample.schema.fields}
     aggregates = {}
     for name, aggregate in stage.aggregates.items():
         argument = argument_name(name)
         column = col(argument) if argument in kinds else None
-        aggregates[name] = compile_aggregate(name, aggregate, column, kinds.get(argument), col(EVENT_TIME))
-    grouped = group(sample, (), partials(aggregates))
+        aggregates[name] = compile_aggregate(name, aggregate, column, kinds.get(argument), col(EVENT_TIME),
+                                             None if weight is None else col(WEIGHT))  # fmt: skip
+    tree = compile_trigger(stage.trigger, _of_ticks(stage, kinds))
+    _register(rows.sparkSession, [*aggregates.values(), *tree.aggregates.values()])
+    own = partials(aggregates, weight is not None)
+    grouped = group(sample, (), {**own, **tick_partials(tree.aggregates), **event_times.partial(stage)})
     values = select(grouped, {f"v_{name}": column for name, column in extracted(aggregates).items()})
-    _check_having(stage, sample, values)
-    cells = CellColumns(stage, aggregates, compile_trigger(stage.trigger), _types(grouped), _types(values))
+    _check_result_conditions(stage, values, key_type)
+    cells = CellColumns(stage, aggregates, tree, _types(grouped), _types(values), weight is not None)
     floating = frozenset(f.name.removeprefix("v_") for f in values.schema.fields if is_floating(f.dataType))
     windows = compile_windows(stage.window)
     return CompiledStage(stage, elements, windows, aggregates, cells, key_type.simpleString(), floating)
+
+
+def _register(spark: SparkSession, aggregates: Iterable[CompiledAggregate]) -> None:
+    """Let the session know the functions of aggregates, by which the stage's columns call them."""
+    for aggregate in aggregates:
+        if aggregate.function is not None:
+            spark.udf.register(aggregate.function.name, aggregate.function.as_udf())
+
+
+def _of_ticks(stage: Stage, kinds: Mapping[str, DataType]) -> dict[str, CompiledAggregate]:
+    """What the trigger's nodes aggregate over the elements of a tick."""
+    compiled = {}
+    for name, aggregate in tick_aggregates(stage.trigger).items():
+        argument = tick_argument(name)
+        column = col(argument) if argument in kinds else None
+        if isinstance(aggregate, TotalSize):
+            compiled[name] = total_size(col(SIZE))
+        else:
+            compiled[name] = compile_aggregate(name, aggregate, column, kinds.get(argument), col(EVENT_TIME))
+    return compiled
+
+
+def with_assertion(compiled: CompiledStage, rule: Watermark | None, rows: DataFrame) -> CompiledStage:
+    """The stage with what rows of this frame assert of the watermark. Errors: SpecError where the type does not fit."""
+    if rule is None or rule.punctuated is None:
+        return compiled
+    value = Column(rule.punctuated.value_sql)
+    kind = select(rows, {"asserted": value}).schema["asserted"].dataType.simpleString()
+    if kind not in ("timestamp", "tinyint", "smallint", "int", "bigint"):
+        hint = "a time: to_timestamp(..), timestamp_millis(..); or a whole number of microseconds since 1970"
+        raise SpecError("watermark.punctuated", "must be a timestamp", kind, hint)
+    micros = call("unix_micros", value) if kind == "timestamp" else value.cast("bigint")
+    known = when(micros.between(bigint(EARLIEST_EVENT_TIME), bigint(LATEST_EVENT_TIME)), micros)
+    time = compiled.stage.element_time
+    held_back = known if time is None else known - bigint(time.backward)
+    return replace(compiled, assertion=Assertion(held_back, rule.punctuated.columns))
 
 
 def _elements(elements: CompiledElements, rows: DataFrame) -> DataFrame:
@@ -67,10 +125,15 @@ def _check_conditions(elements: CompiledElements, rows: DataFrame) -> None:
         if kind != "timestamp":
             hint = "for instance timestamp_micros(sent), to_timestamp(sent)"
             raise SpecError("element_time.of", "must be a timestamp", kind, hint)
-    conditions = {f"aggregates.{n}": a.expressions[0] for n, a in stage.aggregates.items() if a.NAME == "count_if"}
+    conditions = [
+        (f"aggregates.{n}", a.expressions[0]) for n, a in stage.aggregates.items() if isinstance(a, CONDITIONAL)
+    ]
     if stage.where is not None:
-        conditions["where"] = stage.where
-    for place, expression in conditions.items():
+        conditions.append(("where", stage.where))
+    for node in nodes_of(stage.trigger):
+        own = [a.expressions[0] for a in node.aggregates.values() if a.NAME == "count_if"]
+        conditions += [(f"trigger.{node.NAME}", expression) for expression in own]
+    for place, expression in conditions:
         _require_condition(place, Column(expression.value_sql), selected)
 
 
@@ -84,12 +147,48 @@ def _kind(expression: Expression, rows: DataFrame) -> str:
     return select(rows, {"value": Column(expression.value_sql)}).schema["value"].dataType.simpleString()
 
 
-def _check_having(stage: Stage, elements: DataFrame, values: DataFrame) -> None:
-    """Refuse a `having` that is not a boolean."""
-    if stage.having is None:
+def _check_windows(elements: CompiledElements, rows: DataFrame) -> None:
+    """Refuse windows of a user's own that are no list of windows."""
+    window = elements.stage.window
+    if not isinstance(window, CustomWindows):
         return
-    panes = elements.select(KEY).crossJoin(values)
-    _require_condition("having", col(PASSES), apply(with_condition(stage, stage.having, over(panes)), panes))
+    place = f"window.{window.NAME}"
+    arguments = {name: Column(expression.value_sql) for name, expression in window.expressions.items()}
+    given = window.assign(col(envelope.EVENT_TIME), **arguments)
+    try:
+        kind = (
+            select(apply(elements.unfolded(over(rows)), rows), {"windows": given})
+            .schema["windows"]
+            .dataType.simpleString()
+        )
+    except AnalysisException as error:
+        raise SpecError(place, f"gives no column: {str(error).splitlines()[0]}", given.text) from error
+    if not _WINDOWS_KIND.fullmatch(kind):
+        raise SpecError(place, "must give an array of window(start, end), which are bigint", kind)
+
+
+_WINDOWS_KIND = re.compile(r"array<struct<\w+:bigint,\w+:bigint>>")
+
+
+def _check_result_conditions(stage: Stage, values: DataFrame, keys: StructType) -> None:
+    """Refuse a condition over results, of a trigger or `having`, that is not a boolean."""
+    named = {result_column(name): col(f"v_{name}") for name in stage.aggregates}
+    named.update({result_column(f.name): null(f.dataType.simpleString()) for f in keys.fields if f.name in stage.keys})
+    results = select(values, named)
+    derived = {result_column(name): over_results(stage, expression) for name, expression in stage.derive.items()}
+    results = select(results, {**{name: col(name) for name in results.columns}, **derived})
+    conditions = [(f"trigger.{node.NAME}", c) for node in nodes_of(stage.trigger) for c in node.conditions]
+    conditions += [] if stage.having is None else [("having", stage.having)]
+    for place, condition in conditions:
+        _require_condition(place, over_results(stage, condition), results)
+
+
+def _check_size(stage: Stage, rows: DataFrame, size: Expression | None) -> None:
+    if size is None or not counts_bytes(stage.trigger):
+        return
+    kind = _kind(size, rows)
+    if kind not in ("tinyint", "smallint", "int", "bigint", "void"):
+        raise SpecError("size", "must be a whole number of bytes", kind, "for instance octet_length(body)")
 
 
 def _selected(stage: Stage, rows: DataFrame):  # type: ignore[no-untyped-def]

@@ -10,12 +10,13 @@ from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
 from windrow.compile.cells import STATE
-from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, KEY, MARK, WINDOW_END, WINDOW_START
 from windrow.compile.elements import FAILED, KEPT
-from windrow.compile.sql import Column, call, col, lit, null
+from windrow.compile.sql import Column, col, lit, null
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import select, where, with_column
 from windrow.engine.held import Held
+from windrow.engine.spreading import spread
 
 
 def failed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
@@ -25,18 +26,16 @@ def failed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
 
 def late(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
     """The pairs whose window had expired before the tick, or was made by a backfill before they landed."""
-    starts = held.late_starts(stage.windows, col(envelope.EVENT_TIME))
-    pairs = with_column(where(judged, _works()), WINDOW_START, call("explode", starts))
-    return _letters(pairs, lit("late"), col(WINDOW_START), stage.windows.end_of(col(WINDOW_START)))
+    marks = held.late_marks(stage.windows, col(envelope.EVENT_TIME))
+    pairs = spread(stage.windows, where(judged, _works()), marks)
+    return _letters(pairs, lit("late"), col(WINDOW_START), col(WINDOW_END))
 
 
 def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
     """The pairs whose cell is closed: its trigger has finished for good."""
-    slice_start = stage.windows.slice_start(col(envelope.EVENT_TIME))
-    starts = held.open_starts(stage.windows, slice_start)
+    piece = stage.windows.slice_of(col(envelope.EVENT_TIME))
     keyed = with_column(where(judged, _works()), KEY, stage.elements.key)
-    pairs = with_column(keyed, WINDOW_START, call("explode", starts))
-    pairs = with_column(pairs, WINDOW_END, stage.windows.end_of(col(WINDOW_START)))
+    pairs = spread(stage.windows, keyed, held.open_marks(stage.windows, piece))
     shut = where(cells, col(STATE, "closed")).select(*CELL)
     dead = pairs.join(shut, on=list(CELL), how="left_semi")
     return _letters(dead, lit("closed"), col(WINDOW_START), col(WINDOW_END))
@@ -52,5 +51,5 @@ def _works() -> Column:
 
 def _letters(rows: DataFrame, reason: Column, start: Column, end: Column) -> DataFrame:
     own = {"reason": reason, "event_time": col(envelope.EVENT_TIME), WINDOW_START: start, WINDOW_END: end}
-    taken = {FAILED, KEPT, KEY, *own}
+    taken = {FAILED, KEPT, KEY, MARK, *own}
     return select(rows, {**own, **{name: col(name) for name in rows.columns if name not in taken}})

@@ -9,17 +9,21 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
-from windrow.compile.columns import CELL, EVENT_TIME, KEY, WINDOW_END, WINDOW_START
-from windrow.compile.having import PASSES, with_passes
-from windrow.compile.sql import all_of, any_of, bigint, call, col, lit
+from windrow.compile.columns import AHEAD, CELL, EVENT_TIME, KEY, NET, WINDOW_END, WINDOW_START
+from windrow.compile.results import PASSES, with_passes
+from windrow.compile.sql import Column, all_of, any_of, call, col, lit
 from windrow.compile.stage import CompiledStage
-from windrow.engine.frames import apply, group, over, select, where, with_column
-from windrow.engine.held import Held
+from windrow.engine.frames import apply, group, over, select, where
+from windrow.engine.held import Held, Span, starts_in
+from windrow.engine.spreading import spread
 from windrow.engine.tick import combine
-from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.times import MINUS_INFINITY
 
-PAIR = (envelope.STEP, envelope.ROW, WINDOW_START)
-"""What identifies a pair of element and window: landing step, row, and the start of the window."""
+PAIR = (envelope.STEP, envelope.ROW, WINDOW_START, WINDOW_END)
+"""What identifies a pair of element and window: landing step, row, and the bounds of the window."""
+
+PANE_TIME = "event_time"
+"""The event time that a batch gives a pane; no aggregate can have this name."""
 
 TOLERANCE = 1e-9
 """How far floating-point aggregates may be apart, relative to the larger one."""
@@ -41,7 +45,11 @@ def final_values(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | No
         )
         parts = combine(stage, _elements(stage, clean), Held()).unionByName(_combined(stage, kept))
         combined = group(parts, CELL, stage.merged)
+    if stage.is_weighted:
+        combined = where(combined, col(NET) > 0)
     values = {f"v_{name}": column for name, column in stage.values.items()}
+    if stage.stage.keeps_event_times:
+        values[f"v_{PANE_TIME}"] = col(AHEAD)
     return _passing(stage, select(combined, {**{name: col(name) for name in CELL}, **values}))
 
 
@@ -57,9 +65,8 @@ def pairs(stage: CompiledStage, rows: DataFrame) -> DataFrame:
     """Raw rows as elements, once for every window that they fall in, with their identity."""
     judged = stage.elements.judged(over(rows))
     elements = stage.elements.elements(judged, (envelope.STEP, envelope.ROW))
-    starts = stage.windows.starts_of_slice(stage.windows.slice_start(col(EVENT_TIME)), MINUS_INFINITY)
-    exploded = with_column(apply(elements, rows), WINDOW_START, call("explode", starts))
-    return with_column(exploded, WINDOW_END, stage.windows.end_of(col(WINDOW_START)))
+    marks = stage.windows.marks_of_slice(stage.windows.slice_of(col(EVENT_TIME)), MINUS_INFINITY)
+    return spread(stage.windows, apply(elements, rows), marks)
 
 
 def _combined(stage: CompiledStage, exploded: DataFrame) -> DataFrame:
@@ -70,30 +77,41 @@ def _elements(stage: CompiledStage, rows: DataFrame) -> DataFrame:
     return apply(stage.elements.elements(stage.elements.judged(over(rows))), rows)
 
 
-def starting_in(frame: DataFrame, start: int, end: int) -> DataFrame:
-    """The rows whose window starts in [start, end); the global window starts in every interval."""
-    inside = (col(WINDOW_START) >= bigint(start)) & (col(WINDOW_START) < bigint(end))
-    return where(frame, inside | (col(WINDOW_END) == bigint(INFINITY)))
+def starting_in(frame: DataFrame, *spans: Span) -> DataFrame:
+    """The rows whose window starts in one of the spans; the global window starts in each."""
+    return where(frame, starts_in(spans, col(WINDOW_START)))
 
 
-def differing(stage: CompiledStage, stream: DataFrame, batch: DataFrame) -> DataFrame:
+def differing(stage: CompiledStage, stream: DataFrame, batch: DataFrame, touched: DataFrame | None = None) -> DataFrame:
     """The windows on which two results differ: `key`, bounds, and the structs `stream` and `batch`, null if missing.
 
-    Both frames have `key`, bounds and `v_` columns. Floating-point aggregates may be apart by TOLERANCE.
+    Both frames have `key`, bounds and `v_` columns. Floating-point aggregates may be apart by TOLERANCE; sketches are
+    not compared. The windows of `touched` (`key` and bounds, each once) differ in any case.
     """
     left, right = _as_struct(stage, stream, "stream"), _as_struct(stage, batch, "batch")
     joined = left.join(right, on=list(CELL), how="full")
-    same = all_of(_same(stage, name) for name in stage.aggregates)
-    missing = any_of([col("stream").is_null(), col("batch").is_null()])
-    return where(joined, missing | ~same)
+    differs = any_of([col("stream").is_null(), col("batch").is_null(), ~_same_values(stage)])
+    if touched is not None:
+        joined = joined.join(select(touched, {**{n: col(n) for n in CELL}, "touched": lit(True)}), list(CELL), "left")
+        differs = differs | col("touched").is_not_null()
+    return where(joined, differs).drop("touched")
+
+
+def _same_values(stage: CompiledStage) -> Column:
+    return all_of(_same(stage, name) for name, aggregate in stage.stage.aggregates.items() if not aggregate.IS_SKETCH)
+
+
+def compared_columns(stage: CompiledStage, frame: DataFrame) -> list[str]:
+    """The aggregates, and the event times of panes where the frame has them, which are not compared."""
+    return [*stage.aggregates, *([PANE_TIME] if f"v_{PANE_TIME}" in frame.columns else [])]
 
 
 def _as_struct(stage: CompiledStage, frame: DataFrame, name: str) -> DataFrame:
-    values = call("named_struct", *[v for n in stage.aggregates for v in (lit(n), col(f"v_{n}"))])
+    values = call("named_struct", *[v for n in compared_columns(stage, frame) for v in (lit(n), col(f"v_{n}"))])
     return select(frame, {**{column: col(column) for column in (KEY, WINDOW_START, WINDOW_END)}, name: values})
 
 
-def _same(stage: CompiledStage, name: str):  # type: ignore[no-untyped-def]
+def _same(stage: CompiledStage, name: str) -> Column:
     stream, batch = col("stream", name), col("batch", name)
     if name not in stage.floating or stage.cells.value_types[f"v_{name}"].startswith("array"):
         return stream.same(batch)

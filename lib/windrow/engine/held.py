@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from windrow.compile.sql import Column, any_of, bigint, changing, keep, size
-from windrow.compile.windows import CompiledWindows
+from windrow.compile.window_columns import CompiledWindows
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
 Span = tuple[int, int]
@@ -41,30 +41,30 @@ class Held:
             self.taken, start
         )
 
-    def open_starts(self, windows: CompiledWindows, slice_start: Column) -> Column:
-        """The starts of the windows of a slice that elements may enter, as an array."""
-        starts = windows.starts_of_slice(slice_start, self.expired_end)
+    def open_marks(self, windows: CompiledWindows, piece: Column) -> Column:
+        """The marks of the windows of a slice that elements may enter, as an array."""
+        marks = windows.marks_of_slice(piece, self.expired_end)
         if not self.by_backfill:
-            return starts
-        return keep(starts, lambda start: self.admits(start, windows.end_of(start)))
+            return marks
+        return keep(marks, lambda mark: self.admits(*windows.bounds(mark)))
 
-    def late_starts(self, windows: CompiledWindows, event_time: Column) -> Column:
-        """The starts of the element's windows for which it is late, as an array."""
+    def late_marks(self, windows: CompiledWindows, event_time: Column) -> Column:
+        """The marks of the element's windows for which it is late, as an array."""
         if not self.by_backfill:
-            return windows.late_starts(event_time, self.expired_end)
-        return keep(_all(windows, event_time), lambda start: self._is_late(start, windows.end_of(start)))
+            return windows.late_marks(event_time, self.expired_end)
+        return keep(_all(windows, event_time), lambda mark: self._is_late(*windows.bounds(mark)))
 
     def late(self, windows: CompiledWindows, event_time: Column) -> Column:
         """The number of the element's windows for which it is late."""
         if not self.by_backfill:
             return windows.late(event_time, self.expired_end)
-        return size(self.late_starts(windows, event_time))
+        return size(self.late_marks(windows, event_time))
 
     def skipped(self, windows: CompiledWindows, event_time: Column) -> Column:
         """The number of the element's windows that have it by a backfill."""
         if not self.taken:
             return bigint(0)
-        return size(keep(_all(windows, event_time), lambda start: starts_in(self.taken, start)))
+        return _number_in(windows, event_time, self.taken)
 
 
 def starts_in(spans: tuple[Span, ...], start: Column) -> Column:
@@ -74,5 +74,14 @@ def starts_in(spans: tuple[Span, ...], start: Column) -> Column:
     )
 
 
+def has_window_in(windows: CompiledWindows, event_time: Column, spans: tuple[Span, ...]) -> Column:
+    """Whether one of the element's windows starts in one of the spans."""
+    return _number_in(windows, event_time, spans) > 0
+
+
+def _number_in(windows: CompiledWindows, event_time: Column, spans: tuple[Span, ...]) -> Column:
+    return size(keep(_all(windows, event_time), lambda mark: starts_in(spans, windows.bounds(mark)[0])))
+
+
 def _all(windows: CompiledWindows, event_time: Column) -> Column:
-    return windows.late_starts(event_time, INFINITY)
+    return windows.late_marks(event_time, INFINITY)

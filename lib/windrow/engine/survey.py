@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, Row
 
 from windrow.compile import envelope
 from windrow.compile.elements import FAILED, KEPT
-from windrow.compile.sql import Column, Value, bigint, call, coalesce, col, when
+from windrow.compile.sql import Column, Value, bigint, call, coalesce, col, null, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group
 from windrow.engine.held import Held
@@ -37,6 +37,8 @@ class Survey:
     greatest_arrival: int = MINUS_INFINITY
     greatest: dict[str | None, int] = field(default_factory=dict)
     """The greatest event time of each source partition, over the rows that are not dead."""
+    asserted: dict[str | None, int] = field(default_factory=dict)
+    """The greatest watermark that rows of each source partition assert, over those that are not dead."""
 
     @property
     def is_empty(self) -> bool:
@@ -51,6 +53,7 @@ def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
     kept = works & col(KEPT)
     windows = stage.windows.assigned(at)
     assigned = kept & (windows > 0)
+    asserted = stage.assertion
     rows = group(
         judged,
         (envelope.PARTITION,),
@@ -67,10 +70,19 @@ def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
             "earliest": call("min", when(assigned, at)),
             "latest": call("max", when(assigned, at)),
             "greatest": call("max", when(works, stage.elements.source_time)),
+            "asserted": null("bigint") if asserted is None else call("max", when(works, asserted.column)),
             "greatest_arrival": call("max", col(envelope.ARRIVAL_TIME)),
+            **_latest_end(stage, assigned, at),
         },
     )
     return _summed(stage, rows.collect())
+
+
+def _latest_end(stage: CompiledStage, assigned: Column, event_time: Column) -> dict[str, Column]:
+    """The greatest end of a window, where the latest element need not have it."""
+    if stage.windows.is_aligned:
+        return {}
+    return {"latest_end": call("max", when(assigned, stage.windows.last_end(event_time)))}
 
 
 def _number(condition: Column, what: Value = 1) -> Column:
@@ -82,14 +94,19 @@ _COUNTS = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "
 
 def _summed(stage: CompiledStage, rows: list[Row]) -> Survey:
     counts = {name: sum(row[name] for row in rows) for name in _COUNTS}
-    latest = max((row["latest"] for row in rows if row["latest"] is not None), default=None)
+    latest = _greatest(rows, "latest")
+    aligned_end = stage.windows.greatest_end(latest) if stage.windows.is_aligned and latest is not None else None
+    arrival = _greatest(rows, "greatest_arrival")
     return Survey(
         **counts,
         earliest=min((row["earliest"] for row in rows if row["earliest"] is not None), default=None),
         latest=latest,
-        latest_end=None if latest is None else stage.windows.greatest_end(latest),
-        greatest_arrival=max(
-            (row["greatest_arrival"] for row in rows if row["greatest_arrival"] is not None), default=MINUS_INFINITY
-        ),
+        latest_end=aligned_end if stage.windows.is_aligned else _greatest(rows, "latest_end"),
+        greatest_arrival=MINUS_INFINITY if arrival is None else arrival,
+        asserted={row[envelope.PARTITION]: row["asserted"] for row in rows if row["asserted"] is not None},
         greatest={row[envelope.PARTITION]: row["greatest"] for row in rows if row["greatest"] is not None},
     )
+
+
+def _greatest(rows: list[Row], name: str) -> int | None:
+    return max((row[name] for row in rows if row[name] is not None), default=None)

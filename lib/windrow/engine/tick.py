@@ -9,13 +9,16 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from windrow.compile.cells import STATE
-from windrow.compile.columns import CELL, ELEMENTS, EVENT_TIME, KEY, WINDOW_END, WINDOW_START
-from windrow.compile.sql import Column, bigint, call, coalesce, col, null
+from windrow.compile.columns import AHEAD, CELL, ELEMENTS, EVENT_TIME, KEY, NET, SLICE, WINDOW_END, WINDOW_START
+from windrow.compile.event_times import ahead_of
+from windrow.compile.sql import Column, bigint, coalesce, col, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
 from windrow.engine.clock import TickTimes
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Held
+from windrow.engine.spreading import bounded, spread
+from windrow.spec.triggers import percentiles_of
 
 
 def tick(
@@ -23,6 +26,8 @@ def tick(
 ) -> DataFrame:
     """The transitions of one tick: every cell that got elements, or whose deadline is due, or that expires."""
     clock = trigger_clock(stage, times)
+    if elements is not None and stage.stage.keeps_event_times:
+        elements = with_column(elements, AHEAD, ahead_of(times.output_watermark))
     asked = _asked(stage, cells, elements, held, clock)
     columns = stage.cells
     added = columns.add(columns.before(over(asked)), clock)
@@ -33,7 +38,8 @@ def tick(
 def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:
     """The clocks of a tick as triggers see them."""
     before, after = times.before.watermark, times.after.watermark
-    return TickClock(times.after.now, before, after, stage.stage.allowed_lateness)
+    percentiles = {p: times.after.percentile(p) for p in percentiles_of(stage.stage.trigger)}
+    return TickClock(times.after.now, before, after, stage.stage.allowed_lateness, percentiles)
 
 
 def combine(stage: CompiledStage, elements: DataFrame, held: Held) -> DataFrame:
@@ -42,28 +48,28 @@ def combine(stage: CompiledStage, elements: DataFrame, held: Held) -> DataFrame:
     Aligned windows are combined per slice first; only then are slices spread over their windows.
     """
     windows = stage.windows
-    sliced = with_column(elements, WINDOW_START, windows.slice_start(col(EVENT_TIME)))
+    sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
     if windows.needs_spread:
-        slices = group(sliced, (KEY, WINDOW_START), stage.partials)
-        starts = held.open_starts(windows, col(WINDOW_START))
-        spread = with_column(slices, WINDOW_START, call("explode", starts))
-        return group(with_column(spread, WINDOW_END, windows.end_of(col(WINDOW_START))), CELL, stage.merged)
-    ended = with_column(sliced, WINDOW_END, windows.end_of(col(WINDOW_START)))
+        slices = group(sliced, (KEY, SLICE), stage.partials)
+        return group(spread(windows, slices, held.open_marks(windows, col(SLICE))), CELL, stage.merged)
+    pairs = bounded(windows, sliced, col(SLICE))
     if held != Held():
-        ended = where(ended, held.admits(col(WINDOW_START), col(WINDOW_END)))
-    return group(ended, CELL, stage.partials)
+        pairs = where(pairs, held.admits(col(WINDOW_START), col(WINDOW_END)))
+    return group(pairs, CELL, stage.partials)
 
 
 def _asked(
     stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, held: Held, clock: TickClock
 ) -> DataFrame:
     """The cells that are asked: their state before as `s_` columns, and the tick's elements as `p_` columns."""
-    parts = [f"p_{name}_{part}" for name, part in stage.cells.parts]
+    parts = stage.cells.tick_parts
     identity = {name: col(name) for name in CELL}
     if elements is None:
         assert cells is not None
         due = where(cells, stage.cells.is_due(clock))
         nothing = {name: null(stage.cells.part_types[name]) for name in parts}
+        if stage.is_weighted:
+            nothing[NET] = bigint(0)
         return select(due, {**identity, **_state(stage), ELEMENTS: bigint(0), **nothing})
     combined = combine(stage, elements, held)
     if cells is None:
@@ -72,6 +78,8 @@ def _asked(
     joined = combined.join(cells, on=list(CELL), how="full")
     asked = where(joined, col(ELEMENTS).is_not_null() | stage.cells.is_due(clock))
     kept = {name: col(name) for name in parts}
+    if stage.is_weighted:
+        kept[NET] = coalesce(col(NET), bigint(0))
     return select(asked, {**identity, **_state(stage), ELEMENTS: coalesce(col(ELEMENTS), bigint(0)), **kept})
 
 

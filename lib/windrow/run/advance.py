@@ -7,24 +7,24 @@ never computed again.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.cells import STATE
 from windrow.compile.sql import bigint, col
 from windrow.compile.stage import CompiledStage
-from windrow.compile.triggers import DUE
-from windrow.engine.batch import plan_tick, survey_rows, tick_times
+from windrow.compile.triggers import NOW, due_column
+from windrow.engine.batch import moved, plan_tick, survey_rows, tick_times
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.frames import where
 from windrow.engine.held import Held
+from windrow.engine.holds import has_new, least_held
 from windrow.engine.survey import Survey
 from windrow.engine.tick import trigger_clock
 from windrow.run.points import point
 from windrow.spec.sources import Source
 from windrow.spec.times import INFINITY
-from windrow.spec.triggers import Domain
 from windrow.spec.watermarks import Watermark
 from windrow.store.control import Control, Interval
 from windrow.store.journal import Journal
@@ -78,7 +78,7 @@ class StageRunner:
         held = self._held(until)
         batch = survey_rows(self.stage, rows, held)
         now = max(self.clock.now, batch.greatest_arrival)
-        clock = self.clock.seen(batch.greatest, now, batch.latest_end)
+        clock = self.clock.seen(batch.greatest, now, batch.latest_end, batch.asserted)
         return self._tick(clock, until, batch, rows, held, started)
 
     def pass_time(self, now: int) -> Control | None:
@@ -89,8 +89,8 @@ class StageRunner:
         if self.last is None or self.source.arrival_time is not None:
             return None
         clock = self.clock.seen({}, now, None)
-        moved = clock.generated(self.rule) > self.clock.watermark
-        if not moved and not self._is_due(clock.now):
+        after = moved(clock, self.rule, self.stage.stage)
+        if not after.is_ahead_of(self.clock) and not self._is_due(clock.now):
             return None
         return self._tick(clock, self.upstream_step, Survey(), None, Held(), time.monotonic())
 
@@ -130,8 +130,9 @@ class StageRunner:
         self, clock: StageClock, until: int, batch: Survey, rows: DataFrame | None, held: Held, started: float
     ) -> Control:
         number = 1 if self.last is None else self.last.tick + 1
-        lateness = self.stage.stage.allowed_lateness
-        times = tick_times(self.clock, clock, self.rule, lateness, number)
+        before = self._holding(self.clock)
+        clock = replace(clock, output_watermark=before.output_watermark)
+        times = tick_times(before, clock, self.rule, self.stage.stage, number)
         plan = plan_tick(self.stage, rows, self._cells(times, batch), times, batch, held)
         control = Control(
             tick=number,
@@ -150,6 +151,12 @@ class StageRunner:
         if control.tick % FOLD_EVERY == 0:
             self.fold()
         return control
+
+    def _holding(self, clock: StageClock) -> StageClock:
+        """The clock with the output watermark, where the stage has a use for it."""
+        if not self.stage.stage.keeps_event_times or self.last is None:
+            return clock
+        return clock.with_held(least_held(self.journal.cells(self.spark, has_new(), clock.expired_end)))
 
     def fold(self) -> None:
         """Fold the journal into the base, up to the last tick."""
@@ -170,9 +177,9 @@ class StageRunner:
 
     def _is_due(self, now: int) -> bool:
         """Whether a deadline of processing time has been reached."""
-        if not self.stage.tree.root.has_due(Domain.PROCESSING_TIME):
+        if not self.stage.tree.root.has_due(NOW):
             return False
-        due = col(STATE, DUE[Domain.PROCESSING_TIME]) <= bigint(now)
+        due = col(STATE, due_column(NOW)) <= bigint(now)
         cells = self.journal.cells(self.spark, due, self.clock.expired_end)
         return cells is not None and not where(cells, due).isEmpty()
 

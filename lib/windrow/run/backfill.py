@@ -18,19 +18,31 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.compile import envelope
 from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
 from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, bigint, col
+from windrow.compile.sql import Column, any_of, bigint, col
 from windrow.engine.frames import select, where, with_column
+from windrow.engine.held import Span
 from windrow.quality.gate import judge
 from windrow.run.counting import in_windows, landed
 from windrow.run.points import point
-from windrow.run.recompute import BackfillResult, commit, has_stream, prepare, raw_step_of, recomputed
+from windrow.run.recompute import (
+    BackfillResult,
+    Request,
+    commit,
+    files_in_quarantine,
+    has_letters,
+    has_stream,
+    prepare,
+    raw_step_of,
+    recomputed,
+    times_of,
+)
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.errors import SpecError
 from windrow.spec.judgements import GateFailed, GateResult, Outcome
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import format_time
 from windrow.store.audits import BEGIN, Audits, Found
-from windrow.store.projections.dead_letters import not_taken_in
+from windrow.store.projections.dead_letters import TakenIn
 from windrow.store.staging import Staged, Staging
 from windrow.store.steps import ATTEMPTS, StepTaken
 
@@ -54,13 +66,7 @@ def backfill(
     if stage is not None:
         pipeline.stage(stage)
     work = PipelineWork.open(pipeline, spark)
-    made = Backfill(work, f"backfill-{uuid4().hex[:12]}", start, end, stage)
-    if work.suites and not dry_run:
-        try:
-            return made.publish()
-        finally:
-            made.discard()
-    return [_with_retries(lambda item=item: made.at_once(item, dry_run)) for item in made.stages]  # type: ignore[misc]
+    return Backfill(work, f"backfill-{uuid4().hex[:12]}", start, end, stage).whole(dry_run)
 
 
 @dataclass
@@ -81,17 +87,31 @@ class Backfill:
     def stages(self) -> list[StageWork]:
         return [item for item in self.work.stages if self.stage in (None, item.name)]
 
+    def request_of(self, item: StageWork) -> Request:
+        """Which windows of a stage are recomputed."""
+        return Request(((self.start, self.end),))
+
     @property
     def audits(self) -> Audits:
         return Audits.of(self.work.lake)
 
+    def whole(self, dry_run: bool) -> list[BackfillResult]:
+        """All steps one after the other; those that have to do with gates only where the pipeline has suites."""
+        if self.work.suites and not dry_run:
+            try:
+                return self.publish()
+            finally:
+                self.discard()
+        return [_with_retries(lambda item=item: self.at_once(item, dry_run)) for item in self.stages]  # type: ignore[misc]
+
     def at_once(self, item: StageWork, dry_run: bool) -> BackfillResult:
         """Recompute and commit a stage without gates. Errors: StepTaken when another has committed meanwhile."""
-        raw_step = prepare(self.work, item, self.start, self.end)
+        request = self.request_of(item)
+        raw_step = prepare(self.work, item, request)
         if raw_step == 0:
             return BackfillResult(item.name, 0, 0, 0, 0, None)
-        batch = recomputed(self.work, item, self.start, self.end, raw_step)
-        return commit(self.work, item, self.start, self.end, batch, raw_step, dry_run)
+        batch = recomputed(self.work, item, request, raw_step)
+        return commit(self.work, item, request, batch, raw_step, dry_run)
 
     # ---------------------------------------------------------------- the steps
 
@@ -157,8 +177,8 @@ class Backfill:
 
         None where nothing has landed. Errors: GateFailed of the rows.
         """
-        work = self.work
-        raw_step = prepare(work, item, self.start, self.end)
+        work, request = self.work, self.request_of(item)
+        raw_step = prepare(work, item, request)
         if raw_step == 0:
             self._passed(self._gated_rows(item.runner.source.name, 0))
             return None
@@ -170,10 +190,10 @@ class Backfill:
         if is_current and self._is_valid(item, staged, tick, raw_step):
             return staged
         self._passed(self._gated_rows(item.runner.source.name, raw_step))
-        batch = recomputed(work, item, self.start, self.end, raw_step)
+        batch = recomputed(work, item, request, raw_step)
         staged = staging.write(batch, tick, raw_step, quarantined)
         point("backfill:after_staging")
-        self._record("rows", item.name, in_windows(self.work.spark, item, self.start, self.end, raw_step))
+        self._record("rows", item.name, in_windows(work.spark, item, request.spans, raw_step))
         return staged
 
     def _is_valid(self, item: StageWork, staged: Staged | None, tick: int, raw_step: int) -> bool:
@@ -191,7 +211,7 @@ class Backfill:
         if staged.raw_step != raw_step:
             return False
         batch = self._staging(item).read(self.work.spark, staged)
-        result = commit(self.work, item, self.start, self.end, batch, raw_step, dry_run=True)
+        result = commit(self.work, item, self.request_of(item), batch, raw_step, dry_run=True)
         return result.inserted + result.changed + result.withdrawn == 0
 
     def _has_only_passed(self, item: StageWork, after: int, until: int) -> bool:
@@ -201,9 +221,8 @@ class Backfill:
             return False
         if any(control.kind != "stream" for tick, control in ticks.items() if tick > after):
             return False
-        letters = self.work.lake.table(item.name, "dead_letters").read(self.work.spark)
-        late = not_taken_in(self.start, self.end) & (col("tick") > bigint(after))
-        return where(letters, late).isEmpty()
+        taken_in = TakenIn(self.request_of(item).spans, left_out=files_in_quarantine(self.work, item))
+        return not has_letters(self.work, item, taken_in, after)
 
     def _staging(self, item: StageWork) -> Staging:
         return Staging.of(self.work.lake, self.run, item.runner.journal, self.start, self.end)
@@ -212,11 +231,11 @@ class Backfill:
         """The rows of the interval's windows that could be read and dated: those that were rejected count as well."""
 
         def rows() -> DataFrame:
-            low, high = self._span(source)
             at, reason = col(envelope.EVENT_TIME), col(envelope.REASON)
-            inside = at.between(bigint(low), bigint(high - 1)) & (reason.is_null() | (reason == "rejected"))
+            inside = any_of(at.between(bigint(first), bigint(end - 1)) for first, end in self._times(source))
+            inside = inside & (reason.is_null() | (reason == "rejected"))
             if raw_step == 0:
-                (schema,) = [s.schema for s in self.work.pipeline.sources if s.name == source]
+                (schema,) = [s.columns for s in self.work.pipeline.sources if s.name == source]
                 return self.work.spark.createDataFrame([], schema.ddl)  # type: ignore[no-untyped-call, unused-ignore]
             landed = self.work.raws[source].rows(self.work.spark, 0, raw_step)
             return where(landed, inside).drop(*envelope.ENVELOPE)
@@ -260,7 +279,8 @@ class Backfill:
         else:
             self._passed(self._gated_results(item, staged))
             batch = self._staging(item).read(self.work.spark, staged)
-            result = commit(self.work, item, self.start, self.end, batch, staged.raw_step, announce=announced)
+            request = self.request_of(item)
+            result = commit(self.work, item, request, batch, staged.raw_step, announce=announced)
         found = self.audits.of_run(self.work.spark, self.run)
         if result.tick is not None:
             self._record("publish", item.name, asdict(result))
@@ -276,17 +296,15 @@ class Backfill:
         owner = item.runner.journal.log.owner(self.work.spark, announced["tick"])
         return announced if owner == announced["writer"] else None
 
-    def _span(self, source: str) -> tuple[int, int]:
-        """The event times of the interval's windows, over all stages that read the source."""
-        spans = [
-            span
+    def _times(self, source: str) -> set[Span]:
+        """The source's event times of the rows of the windows, over all stages that read the source."""
+        return {
+            time
             for item in self.stages
             if item.runner.source.name == source
-            for span in [item.runner.stage.windows.span(self.start, self.end)]
-            if span is not None
-        ]
-        lows, highs = zip(*spans or [(self.start, self.end)], strict=True)
-        return min(lows), max(highs)
+            for span in self.request_of(item).spans
+            for time in [times_of(item, span) or span]
+        }
 
     # ---------------------------------------------------------------- what is recorded
 

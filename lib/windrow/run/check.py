@@ -39,7 +39,7 @@ def check_case(spark: SparkSession, case: Case) -> Outcome:
         return Outcome(case.name, tuple(match_refusal(case)))
     assert case.stage is not None
     try:
-        memory = MemoryStage.of(spark, case.stage, case.schema, case.watermark_from)
+        memory = MemoryStage.of(spark, case.stage, case.schema, case.watermark_from, case.size, case.weight)
     except SpecError as error:
         return Outcome(case.name, (f"the stage was refused: {error}",))
     names = (*case.stage.keys, *case.stage.result_columns)

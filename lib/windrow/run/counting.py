@@ -5,11 +5,12 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile import envelope
-from windrow.compile.sql import bigint, call, col
-from windrow.engine.batch import judged_rows
+from windrow.compile.sql import call, col
+from windrow.engine.batch import judged_in_windows
 from windrow.engine.frames import group, where
-from windrow.engine.held import Held
+from windrow.engine.held import Held, Span
 from windrow.engine.survey import survey
+from windrow.run.recompute import rows_of
 from windrow.run.work import StageWork
 from windrow.store.raw import Raw
 
@@ -25,14 +26,12 @@ def landed(spark: SparkSession, raw: Raw, after: int, until: int) -> dict[str, o
     return {"after": after, "until": until, "read": rows.count(), "rows": _by_reason(rows)}
 
 
-def in_windows(spark: SparkSession, item: StageWork, start: int, end: int, raw_step: int) -> dict[str, object]:
-    """What became of the rows that fall into the windows which start in [start, end); nothing without a window."""
-    span = item.runner.stage.windows.span(start, end)
-    if span is None:
+def in_windows(spark: SparkSession, item: StageWork, spans: tuple[Span, ...], raw_step: int) -> dict[str, object]:
+    """What became of the rows that fall into the windows which start in the spans; nothing without a window."""
+    rows = rows_of(item, spans, item.runner.raw.rows(spark, 0, raw_step))
+    inside = judged_in_windows(item.runner.stage, rows, spans)
+    if inside is None:
         return {}
-    rows = item.runner.raw.rows(spark, 0, raw_step)
-    judged = judged_rows(item.runner.stage, rows)
-    inside = where(judged, col(envelope.EVENT_TIME).between(bigint(span[0]), bigint(span[1] - 1)))
     counts = survey(item.runner.stage, inside, Held())
     counted = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned")
     dead = _by_reason(where(inside, col(envelope.REASON).is_not_null())) if counts.dead else {}

@@ -1,4 +1,4 @@
-"""What the set-up left beside the environment for every JVM: Delta's jars, and an archive of the classes of a run."""
+"""What the set-up left beside the environment for every JVM: jars, and an archive of the classes of a run."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 from windrow.spec.errors import SpecError
 
 ARCHIVE = "classes.jsa"
+KAFKA = "kafka"
 
 
-def delta_jars() -> list[str]:
-    """Delta's jars. Errors: SpecError where they are not set up."""
+def session_jars() -> list[str]:
+    """Delta's jars, and Kafka's where they are set up. Errors: SpecError where Delta's are not."""
     jars = sorted(str(jar) for jar in _folder().glob("*.jar"))
     if not jars:
         raise SpecError("", "Delta's jars are not set up", None, "run make setup")
-    return jars
+    return [*jars, *sorted(str(jar) for jar in (_folder() / KAFKA).glob("*.jar"))]
 
 
 def class_archive() -> str:

@@ -139,10 +139,15 @@ def maximum_matching(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
 
 
 def same(expected: Any, actual: Any) -> bool:
-    """Whether a value is the expected one: lists as multisets, floats within 1e-9 relative, all else exactly."""
+    """Whether a value is the expected one: floats within 1e-9 relative, all else exactly.
+
+    A list that came is compared as a multiset, a tuple that came in its order.
+    """
     if expected is None or actual is None or isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
-    if isinstance(expected, tuple) and isinstance(actual, tuple):
+    if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+        return expected.keys() == actual.keys() and all(same(expected[name], actual[name]) for name in expected)
+    if isinstance(expected, list | tuple) and isinstance(actual, tuple):
         return len(expected) == len(actual) and all(map(same, expected, actual))
     if isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
         return _same_multiset(expected, actual)

@@ -16,12 +16,15 @@ from windrow.compile.sql import Column, col
 from windrow.compile.stage import CompiledStage
 from windrow.engine.batch import plan_tick, survey_rows, tick_times
 from windrow.engine.clock import StageClock, TickTimes
-from windrow.engine.compiling import compile_stage
+from windrow.engine.compiling import compile_stage, with_assertion
 from windrow.engine.frames import select
 from windrow.engine.held import Held
+from windrow.engine.holds import least_held
 from windrow.engine.survey import Survey
 from windrow.run.rows import row_schema
-from windrow.run.session import small_session
+from windrow.run.session import is_remote, small_session
+from windrow.spec.aggregates import Collect
+from windrow.spec.expressions import Expression
 from windrow.spec.schemas import Schema
 from windrow.spec.stages import Stage
 from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME, MINUS_INFINITY
@@ -54,11 +57,23 @@ class MemoryStage:
     cell_schema: StructType | None = None
 
     @classmethod
-    def of(cls, spark: SparkSession, stage: Stage, schema: Schema, rule: Watermark | None) -> MemoryStage:
-        """The stage over elements of that schema. Errors: SpecError where a type does not fit."""
+    def of(
+        cls,
+        spark: SparkSession,
+        stage: Stage,
+        schema: Schema,
+        rule: Watermark | None,
+        size: Expression | None = None,
+        weight: str | None = None,
+    ) -> MemoryStage:
+        """The stage over elements of that schema and size, with weights in a column.
+
+        Errors: SpecError where a type does not fit.
+        """
         session = small_session(spark)
         empty = session.createDataFrame([], row_schema(schema))
-        return cls(session, schema, compile_stage(stage, empty), rule)
+        compiled = compile_stage(stage, empty, size, weight)
+        return cls(session, schema, with_assertion(compiled, rule, empty), rule)
 
     def step(self, step: Step) -> TickOutcome:
         """One tick."""
@@ -78,14 +93,13 @@ class MemoryStage:
         batch = Survey()
         if rows is not None:
             batch = survey_rows(self.stage, rows, Held(self.clock.expired_end))
-        clock = self.clock.seen(batch.greatest, now, batch.latest_end)
+        if self.stage.stage.keeps_event_times:
+            self.clock = self.clock.with_held(least_held(self._cells()))
+        clock = self.clock.seen(batch.greatest, now, batch.latest_end, batch.asserted)
         lateness = self.stage.stage.allowed_lateness
         if self.rule is not None:
-            return (
-                rows,
-                batch,
-                tick_times(self.clock, clock, self.stage.stage.watermark_over(self.rule), lateness, self.tick + 1),
-            )
+            rule = self.stage.stage.watermark_over(self.rule)
+            return rows, batch, tick_times(self.clock, clock, rule, self.stage.stage, self.tick + 1)
         watermark = clock.watermark if step.watermark is None else step.watermark
         return rows, batch, TickTimes(self.tick + 1, self.clock, clock.with_watermark(watermark, lateness))
 
@@ -98,7 +112,7 @@ class MemoryStage:
     def _rows(self, step: Step, now: int) -> DataFrame:
         schema = row_schema(self.schema)
         tuples = [self._row(number, element, now, schema) for number, element in enumerate(step.add)]
-        return self.spark.createDataFrame(tuples, schema, verifySchema=False)
+        return self._frame(tuples, schema)
 
     def _row(self, number: int, element: TranscriptElement, now: int, schema: StructType) -> tuple[Any, ...]:
         rule = self.rule
@@ -113,13 +127,16 @@ class MemoryStage:
             and at > now + rule.max_future
         ):
             reason = "future_timestamp"
+        weight = self.stage.elements.weight
+        if reason is None and weight is not None and element.columns.get(weight) not in (1, -1):
+            reason = "bad_expression"
         columns = [typed(element.columns.get(name), schema[name]) for name in self.schema]
         return (self.tick + 1, number, at, now, element.partition, None, reason, None, None, *columns)
 
     def _cells(self) -> DataFrame | None:
         if not self.cells or self.cell_schema is None:
             return None
-        return self.spark.createDataFrame(list(self.cells.values()), self.cell_schema, verifySchema=False)
+        return self._frame(list(self.cells.values()), self.cell_schema)
 
     def _apply(self, transitions: DataFrame, times: TickTimes) -> list[dict[str, Any]]:
         collected = transitions.collect()
@@ -138,12 +155,17 @@ class MemoryStage:
         end = row[WINDOW_END]
         return {
             **{name: row["key"][name] for name in self.stage.stage.keys},
-            **pane["result"].asDict(),
+            **{name: self._value(name, value) for name, value in pane["result"].asDict(recursive=True).items()},
             "window": (row[WINDOW_START], end),
-            "event_time": None if end == INFINITY else end - 1,
+            "event_time": pane["event_time"] if self.stage.stage.keeps_event_times else _last_instant(end),
             "index": pane["pane_index"],
             **{name: pane[name] for name in _PANE},
         }
+
+    def _value(self, name: str, value: Any) -> Any:
+        """A list as a tuple, which is compared in its order, but for that of `collect`."""
+        ordered = isinstance(value, list) and not isinstance(self.stage.stage.aggregates[name], Collect)
+        return tuple(value) if ordered else value
 
     def _with_derived(self, panes: list[dict[str, Any]]) -> list[dict[str, Any]]:
         derive = self.stage.stage.derive
@@ -155,11 +177,17 @@ class MemoryStage:
         kinds.update({name: key[name].dataType.simpleString() for name in self.stage.stage.keys})
         schema = ", ".join(["`number` int", *[f"`{name}` {kind}" for name, kind in kinds.items()]])
         rows = [(number, *[pane[name] for name in kinds]) for number, pane in enumerate(panes)]
-        frame = self.spark.createDataFrame(rows, schema, verifySchema=False)
+        frame = self._frame(rows, struct_of(schema))
         values = {name: Column(expression.value_sql) for name, expression in derive.items()}
         for row in select(frame, {"number": col("number"), **values}).collect():
             panes[row["number"]].update({name: row[name] for name in derive})
         return panes
+
+    def _frame(self, rows: list[Any], schema: StructType) -> DataFrame:
+        """A frame of the driver's rows, which fit the schema: looking at each would take longer than the tick."""
+        if is_remote(self.spark):  # it never looks
+            return self.spark.createDataFrame(rows, schema)
+        return self.spark.createDataFrame(rows, schema, verifySchema=False)
 
     def _dead_at_landing(self, step: Step) -> list[dict[str, Any]]:
         now = self._now(step)
@@ -181,6 +209,10 @@ class MemoryStage:
 
 
 _PANE = ("timing", "on_time_index", "is_first", "is_last", "change", "weight", "trigger", "watermark_percentile")
+
+
+def _last_instant(end: int) -> int | None:
+    return None if end == INFINITY else end - 1
 
 
 def typed(value: Any, column: StructField) -> Any:

@@ -7,27 +7,37 @@ from pyspark.sql import DataFrame
 from windrow.compile import envelope
 from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
 from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, bigint, col, null
+from windrow.compile.sql import Column, bigint, call, coalesce, col, null
 from windrow.engine.compiling import compile_stage
 from windrow.engine.final import final_values
 from windrow.engine.frames import apply, over, select, where
 from windrow.sources.times import micros
 from windrow.spec.errors import SpecError
+from windrow.spec.schemas import Schema
 from windrow.spec.sources import TimeColumn
 from windrow.spec.stages import Stage
+from windrow.spec.weights import check_takes_back, check_weight
 
 
-def panes(stage: Stage, frame: DataFrame, event_time: TimeColumn | str = "event_time") -> DataFrame:
+def panes(
+    stage: Stage, frame: DataFrame, event_time: TimeColumn | str = "event_time", weight: str | None = None
+) -> DataFrame:
     """The final result of every key and window over the rows of a frame, as a backfill would give it.
 
-    `event_time` is the column that holds it: the name of a timestamp column, or a `TimeColumn`. The result has the
-    keys, `window_start`, `window_end`, the aggregates and the derived columns. Rows whose event time cannot be
-    read, and those on which an expression fails, are left out. Errors: SpecError.
+    `event_time` is the column that holds it: the name of a timestamp column, or a `TimeColumn`; `weight` is a column
+    of +1 and -1, if rows can be taken back. The result has the keys, `window_start`, `window_end`, the aggregates and
+    the derived columns. Rows whose event time or weight cannot be read, and those on which an expression fails, are
+    left out. Errors: SpecError.
     """
     column = TimeColumn(event_time) if isinstance(event_time, str) else event_time
     rows = _with_envelope(frame, column)
-    compiled = compile_stage(stage, rows)
-    values = final_values(compiled, where(rows, col(envelope.EVENT_TIME).is_not_null()))
+    readable = col(envelope.EVENT_TIME).is_not_null()
+    if weight is not None:
+        check_weight(weight, Schema.of_columns([(f.name, f.dataType.simpleString()) for f in frame.schema.fields]))
+        check_takes_back(stage)
+        readable = readable & coalesce(call("abs", col(weight).cast("bigint")) == 1, False)
+    compiled = compile_stage(stage, rows, weight=weight)
+    values = final_values(compiled, where(rows, readable))
     results = select(
         values,
         {

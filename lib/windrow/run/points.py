@@ -26,6 +26,12 @@ POINTS = (
     "backfill:after_staging",
     "backfill:before_journal",
     "backfill:after_journal",
+    "maintain:after_fold",
+    "maintain:after_places",
+    "maintain:before_drop",
+    "maintain:after_drop",
+    "maintain:after_compaction",
+    "maintain:after_vacuum",
 )
 
 

@@ -45,7 +45,8 @@ class Quarantined:
 
 def quarantine(pipeline: Pipeline, spark: SparkSession, source: str, file: str) -> Quarantined:
     """Take the rows of a landed file out. `file` is its path, or the end of it. Errors: SpecError where none is it."""
-    pipeline.source(source)
+    if not pipeline.source(source).connector.HAS_FILES:
+        raise SpecError("source", "has no files that could be taken out", source)
     session = working_session(spark)
     raw = Raw.of(Lake.of(pipeline.lake), source)
     found = _retried(session, pipeline, raw, _offset(session, raw, file))
@@ -96,8 +97,8 @@ def _starts(pipeline: Pipeline, source: str, first: int | None, last: int | None
     if first is None or last is None:
         return None, None
     windows = [stage.window for stage in pipeline.stages if stage.from_ == source and not stage.window.IS_GLOBAL]
-    spans = [compile_windows(window).span(first - getattr(window, "size", 0) + 1, first + 1) for window in windows]
-    return min((span[0] for span in spans if span is not None), default=first), (last // SECOND + 1) * SECOND
+    starts = [compile_windows(window).earliest_start(first) for window in windows]
+    return min(first, *starts), (last // SECOND + 1) * SECOND
 
 
 def _is_in(offset: str) -> Column:

@@ -19,25 +19,32 @@ _NOISE = (
     "To adjust logging level",
     "NativeCodeLoader",
     "WARN Utils:",
+    "files and directories in a total of",  # of a VACUUM
 )
 
 
 @contextmanager
 def quiet_start() -> Iterator[None]:
-    """Give the processes that are started within a stderr of their own: it is passed on, line by line, less the noise.
+    """Give the processes that are started within an output of their own, which comes to stderr, less the noise.
 
-    A JVM keeps that stderr for good, so the lines are passed on until it ends.
+    A JVM keeps it for good, so the lines are passed on until it ends. What it writes to its stdout comes there too:
+    stdout is for the results of a command.
     """
+    sys.stdout.flush()
     sys.stderr.flush()
-    terminal = os.dup(2)
+    results, terminal = os.dup(1), os.dup(2)
     reading, writing = os.pipe()
     threading.Thread(target=_pass_on, args=(reading, terminal), daemon=True).start()
+    os.dup2(writing, 1)
     os.dup2(writing, 2)
     os.close(writing)
     try:
         yield
     finally:
+        sys.stdout.flush()
+        os.dup2(results, 1)
         os.dup2(terminal, 2)
+        os.close(results)
 
 
 def _pass_on(reading: int, terminal: int) -> None:

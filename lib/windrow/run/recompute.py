@@ -10,34 +10,40 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.cells import EXPIRED, OPENED, PANES, STATE
+from windrow.compile import envelope
 from windrow.compile.columns import CELL
-from windrow.compile.panes import BACKFILL, LATE, ON_TIME, PaneColumns, pane_struct
 from windrow.compile.sql import (
-    Column,
-    array,
+    any_of,
+    bigint,
     call,
-    case,
-    coalesce,
     col,
-    empty_array,
-    lit,
     null,
     struct,
-    when,
 )
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clock import StageClock
-from windrow.engine.final import differing, final_values, starting_in
+from windrow.engine.final import compared_columns, differing, final_values, starting_in
 from windrow.engine.frames import group, select, where
+from windrow.engine.held import Span
 from windrow.run.advance import StageRunner
+from windrow.run.left_out import cells_of, left_out
 from windrow.run.points import point
+from windrow.run.replacing import gone_type, transitions, with_gone
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.errors import NotYet
-from windrow.spec.times import MINUS_INFINITY, format_time
+from windrow.spec.times import MINUS_INFINITY, format_time, saturating_add
 from windrow.store.control import Control, Interval
-from windrow.store.projections.dead_letters import not_taken_in
+from windrow.store.projections.dead_letters import TakenIn, not_restated
+from windrow.store.raw import QUARANTINED
 from windrow.store.results import shown, standing_panes
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which windows of a stage are recomputed, those that start in one of the spans, and the kind of the tick."""
+
+    spans: tuple[Span, ...]
+    kind: str = "backfill"
 
 
 @dataclass(frozen=True)
@@ -55,18 +61,29 @@ class BackfillResult:
     tick: int | None
 
 
-def prepare(work: PipelineWork, item: StageWork, start: int, end: int) -> int:
+def prepare(work: PipelineWork, item: StageWork, request: Request) -> int:
     """Bring the stage up, and give the landing step up to which its windows are recomputed; 0 where nothing landed.
 
-    Errors: SpecError for windows that start in [start, end) and are not a backfill's.
+    Errors: NotYet for windows that are not a backfill's.
     """
-    runner, spark = item.runner, work.spark
-    runner.last = runner.journal.last(spark)
+    bring_up(work, item)
+    for span in request.spans:
+        check(item, span)
+    return raw_step_of(work, item)
+
+
+def bring_up(work: PipelineWork, item: StageWork) -> None:
+    """Bring the tables of a stage to the head of its journal."""
+    item.runner.last = item.runner.journal.last(work.spark)
     item.catch_up()
     item.project()
-    _check_expired(runner.stage, runner.clock, has_stream(runner.last), start, end)
-    _check_reached(runner, start, end)
-    return raw_step_of(work, item)
+
+
+def check(item: StageWork, span: Span) -> None:
+    """Errors: NotYet where a window that starts in the span is open in the stream, or behind its place."""
+    runner = item.runner
+    _check_expired(runner.stage, runner.clock, has_stream(runner.last), *span)
+    _check_reached(runner, *span)
 
 
 def raw_step_of(work: PipelineWork, item: StageWork) -> int:
@@ -75,17 +92,34 @@ def raw_step_of(work: PipelineWork, item: StageWork) -> int:
     return runner.upstream_step if has_stream(runner.last) else work.raw_step(runner.source)
 
 
-def recomputed(work: PipelineWork, item: StageWork, start: int, end: int, raw_step: int) -> DataFrame:
-    """The final values of the windows that start in [start, end), from the rows that had landed by that step."""
-    rows = item.runner.raw.rows(work.spark, 0, raw_step)
-    return starting_in(final_values(item.runner.stage, rows), start, end)
+def recomputed(work: PipelineWork, item: StageWork, request: Request, raw_step: int) -> DataFrame:
+    """The final values of the windows, from the rows that had landed by that step."""
+    rows = rows_of(item, request.spans, item.runner.raw.rows(work.spark, 0, raw_step))
+    return starting_in(final_values(item.runner.stage, rows), *request.spans)
+
+
+def times_of(item: StageWork, span: Span) -> Span | None:
+    """Between which event times of the source the rows of windows lie that start in the span; None without a window.
+
+    An element time may lie any length ahead of the source's, but only so far before it.
+    """
+    times, own = item.runner.stage.windows.span(*span), item.runner.stage.stage.element_time
+    if times is None or own is None:
+        return times
+    return MINUS_INFINITY, saturating_add(times[1], own.backward)
+
+
+def rows_of(item: StageWork, spans: tuple[Span, ...], rows: DataFrame) -> DataFrame:
+    """The rows that fall into windows which start in the spans, and maybe others, found by their event times."""
+    times = [time for span in spans for time in [times_of(item, span)] if time is not None]
+    at = col(envelope.EVENT_TIME)
+    return where(rows, any_of(at.between(bigint(first), bigint(end - 1)) for first, end in times))
 
 
 def commit(
     work: PipelineWork,
     item: StageWork,
-    start: int,
-    end: int,
+    request: Request,
     batch: DataFrame,
     raw_step: int,
     dry_run: bool = False,
@@ -98,25 +132,26 @@ def commit(
     """
     runner, journal, spark = item.runner, item.runner.journal, work.spark
     if runner.last is None and not dry_run:
-        return _first(item, batch, _control(None, start, end, raw_step), announce)
-    stream = starting_in(shown(spark, work.lake, journal), start, end)
-    changes = differing(runner.stage, stream, batch).persist()
+        return _first(item, batch, _control(None, request, raw_step), announce)
+    taken_in = TakenIn(request.spans, left_out=files_in_quarantine(work, item))
+    stream = starting_in(shown(spark, work.lake, journal), *request.spans)
+    changes = differing(runner.stage, stream, batch, _touched(work, item, request, raw_step)).persist()
     try:
         kinds = _count(changes)
         result = BackfillResult(item.name, batch.count(), *kinds, None)
-        takes_in = sum(kinds) > 0 or _has_letters(work, item, start, end)
+        takes_in = sum(kinds) > 0 or has_letters(work, item, taken_in)
         if not takes_in or dry_run:
             return result
-        transitions = None
+        replacing = None
         if sum(kinds) > 0:
-            rows = _with_gone(runner.stage, changes, standing_panes(spark, work.lake, journal))
-            transitions = _transitions(runner.stage, rows, runner.last)
-        control = _control(runner.last, start, end, raw_step)
+            rows = with_gone(runner.stage, changes, standing_panes(spark, work.lake, journal))
+            replacing = transitions(runner.stage, rows, has_stream(runner.last))
+        control = _control(runner.last, request, raw_step, taken_in.left_out)
         result = replace(result, tick=control.tick)
         if announce is not None:
             announce(result)
         point("backfill:before_journal")
-        journal.commit(spark, control, transitions, [])
+        journal.commit(spark, control, replacing, [])
         point("backfill:after_journal")
     finally:
         changes.unpersist()
@@ -126,10 +161,27 @@ def commit(
     return result
 
 
-def _has_letters(work: PipelineWork, item: StageWork, start: int, end: int) -> bool:
-    """Whether rows were late for these windows, or closed out, and no backfill has taken them in."""
+def _touched(work: PipelineWork, item: StageWork, request: Request, raw_step: int) -> DataFrame | None:
+    """The cells whose late rows are taken in, where a stage has sketches: their change cannot be seen in these."""
+    if not any(aggregate.IS_SKETCH for aggregate in item.runner.stage.stage.aggregates.values()):
+        return None
+    rows = where(item.runner.raw.rows(work.spark, 0, raw_step), col(envelope.REASON).is_null())
+    return starting_in(cells_of(item, rows, left_out(item)), *request.spans)
+
+
+def has_letters(work: PipelineWork, item: StageWork, taken_in: TakenIn, after: int = 0) -> bool:
+    """Whether rows were late for these windows, or closed out, in a tick behind `after`, and none has taken them in."""
     letters = work.lake.table(item.name, "dead_letters").read(work.spark)
-    return not where(letters, not_taken_in(start, end)).isEmpty()
+    return not where(letters, not_restated(taken_in) & (col("tick") > bigint(after))).isEmpty()
+
+
+def files_in_quarantine(work: PipelineWork, item: StageWork) -> tuple[str, ...]:
+    """The files of the stage's source that are in quarantine."""
+    raw, spark = item.runner.raw, work.spark
+    if not raw.quarantined(spark):
+        return ()
+    rows = where(raw.rows(spark, 0, raw.last_step(spark)), col(envelope.REASON) == QUARANTINED)
+    return tuple(sorted(row[0] for row in rows.select(envelope.OFFSET).distinct().collect()))
 
 
 def _first(
@@ -139,15 +191,15 @@ def _first(
     runner = item.runner
     stage = runner.stage
     columns = {
-        "batch": struct(**{name: col(f"v_{name}") for name in stage.aggregates}),
-        "gone": null(_gone_type(stage)),
+        "batch": struct(**{name: col(f"v_{name}") for name in compared_columns(stage, batch)}),
+        "gone": null(gone_type(stage)),
     }
     rows = select(batch, {**{name: col(name) for name in CELL}, **columns})
     if announce is not None:  # the windows are staged then, and quick to count
         windows = batch.count()
         announce(BackfillResult(item.name, windows, windows, 0, 0, control.tick))
     point("backfill:before_journal")
-    runner.journal.commit(runner.spark, control, _transitions(stage, rows, None), [])
+    runner.journal.commit(runner.spark, control, transitions(stage, rows, False), [])
     point("backfill:after_journal")
     runner.last = control
     item.ticked(control)
@@ -172,8 +224,10 @@ def _check_expired(stage: CompiledStage, clock: StageClock, streams: bool, start
     hint = "take an earlier --to, or drain the stream"
     if clock.expired_end != MINUS_INFINITY:
         hint = f"windows that end at or before {format_time(clock.expired_end)} have expired; " + hint
-    window = f"[{format_time(last[0])}, {format_time(last[1])})"
-    raise NotYet(f"stages.{stage.stage.name}", f"window {window} is open in the stream, which owns it", None, hint)
+    window, is_open = f"[{format_time(last[0])}, {format_time(last[1])})", "is open"
+    if not stage.windows.is_aligned:  # a key that has not come yet may have it
+        is_open = "can be open"
+    raise NotYet(f"stages.{stage.stage.name}", f"window {window} {is_open} in the stream, which owns it", None, hint)
 
 
 def _check_reached(runner: StageRunner, start: int, end: int) -> None:
@@ -209,74 +263,17 @@ def _count(changes: DataFrame) -> tuple[int, int, int]:
     return row["inserted"], row["changed"], row["withdrawn"]
 
 
-def _control(last: Control | None, start: int, end: int, raw_step: int) -> Control:
+def _control(last: Control | None, request: Request, raw_step: int, left_out: tuple[str, ...] = ()) -> Control:
     tick = 1 if last is None else last.tick + 1
     clock = StageClock() if last is None else last.clock
-    before = () if last is None else last.backfilled
+    made = tuple(Interval(*span, raw_step, tick) for span in request.spans)
+    before = [] if last is None else [i for i in last.backfilled if not any(map(i.is_within, made))]
     return Control(
         tick=tick,
-        kind="backfill",
+        kind=request.kind,
         upstream_step=0 if last is None else last.upstream_step,
         watermark_before=clock.watermark,
         clock=clock,
-        backfilled=(*before, Interval(start, end, raw_step, tick)),
-    )
-
-
-def _with_gone(stage: CompiledStage, changes: DataFrame, standing: DataFrame) -> DataFrame:
-    """The windows that differ, with `gone`: the withdrawals of the panes that stand in each, by index."""
-    withdrawn = pane_struct(
-        PaneColumns(
-            change=lit("delete"), weight=-1, timing=col("timing"), pane_index=col("pane_index"),
-            on_time_index=col("on_time_index"), is_last=col("is_last"), trigger=col("trigger"),
-            percentile=col("watermark_percentile"), values={name: col(f"v_{name}") for name in stage.aggregates},
-        )
-    )  # fmt: skip
-    touched = standing.join(changes.select(*CELL), on=list(CELL), how="left_semi")
-    gone = group(touched, CELL, {"gone": call("array_sort", call("collect_list", _ordered(withdrawn)))})
-    return changes.join(gone, on=list(CELL), how="left")
-
-
-def _gone_type(stage: CompiledStage) -> str:
-    return f"array<struct<index: int, pane: {stage.cells.pane_type}>>"
-
-
-def _transitions(stage: CompiledStage, rows: DataFrame, last: Control | None) -> DataFrame:
-    """Withdraw what stands in each window, and insert what is right."""
-    inserted = _inserted(stage, last)
-    gone_panes = coalesce(col("gone", "pane"), empty_array(stage.cells.pane_type))
-    panes = case((col("batch").is_null(), gone_panes), otherwise=call("concat", gone_panes, array(inserted)))
-    return select(
-        rows,
-        {
-            **{name: col(name) for name in CELL},
-            STATE: null(stage.cells.state_type),
-            PANES: panes,
-            EXPIRED: lit(True),
-            OPENED: lit(True),
-        },
-    )
-
-
-def _ordered(pane: Column) -> Column:
-    return Column(f"named_struct('index', pane_index, 'pane', {pane.text})")
-
-
-def _inserted(stage: CompiledStage, last: Control | None) -> Column:
-    """The pane of the recomputed window: the index goes on, and it is late where a pane was there before."""
-    index = coalesce(Column("(element_at(gone, -1).index + 1)"), 0)
-    on_time = Column("element_at(gone, -1).pane.on_time_index")
-    late = has_stream(last)
-    return pane_struct(
-        PaneColumns(
-            change=lit("insert"),
-            weight=1,
-            timing=lit(LATE) if late else when(col("gone").is_null(), ON_TIME, LATE),
-            pane_index=index,
-            on_time_index=coalesce(on_time + 1, 0),
-            is_last=lit(True),
-            trigger=lit(BACKFILL),
-            percentile=null("int"),
-            values={name: col("batch", name) for name in stage.aggregates},
-        )
+        backfilled=(*before, *made),
+        left_out=left_out,
     )

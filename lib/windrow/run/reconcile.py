@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Row, SparkSession
 
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.envelope import REASON
-from windrow.compile.sql import all_of, bigint, call, col
-from windrow.engine.final import PAIR, differing, final_values, pairs, starting_in
-from windrow.engine.frames import group, select, where
-from windrow.engine.held import starts_in
+from windrow.compile.sql import bigint, col
+from windrow.engine.final import PAIR, PANE_TIME, differing, final_values, starting_in
+from windrow.engine.frames import where
+from windrow.run.left_out import cells_of, left_out
 from windrow.run.recompute import has_stream
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.store.control import Interval
 from windrow.store.results import shown
 
 KEPT = 20
@@ -46,6 +45,8 @@ class Reconciliation:
     number_differing: int
     late_rows: int
     late_windows: int
+    not_compared: tuple[str, ...] = ()
+    """The aggregates that are sketches."""
 
     @property
     def equal(self) -> bool:
@@ -67,12 +68,13 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
     item.catch_up()
     item.project()
     runner, spark, last = item.runner, work.spark, item.runner.last
+    sketches = tuple(name for name, aggregate in runner.stage.stage.aggregates.items() if aggregate.IS_SKETCH)
     if last is None:
-        return Reconciliation(item.name, 0, (), 0, 0, 0)
+        return Reconciliation(item.name, 0, (), 0, 0, 0, sketches)
     streams = has_stream(last)
     raw_step = last.upstream_step if streams else max(interval.raw_step for interval in last.backfilled)
     rows = runner.raw.rows(spark, 0, raw_step)
-    dead = where(_dead_pairs(item), _not_restated(last.backfilled))
+    dead = left_out(item)
     if runner.raw.quarantined(spark):
         dead = dead.join(where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi")
     late_rows = dead.count()
@@ -81,46 +83,24 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
     if streams:
         expired = col(WINDOW_END) <= bigint(last.clock.expired_end)
         batch, stream = where(batch, expired), where(stream, expired)
-    batch, stream = starting_in(batch, start, end), starting_in(stream, start, end)
+    batch, stream = starting_in(batch, (start, end)), starting_in(stream, (start, end))
     different = differing(runner.stage, stream, batch).persist()
     try:
         number = different.count()
-        first = different.orderBy(WINDOW_START).limit(KEPT).collect()
+        first = different.orderBy(WINDOW_START, WINDOW_END).limit(KEPT).collect()
         windows = batch.select(*CELL).count()
     finally:
         different.unpersist()
-    late_windows = _windows_of(item, rows, dead) if late_rows else 0
-    return Reconciliation(item.name, windows, tuple(_difference(row) for row in first), number, late_rows, late_windows)
-
-
-def _dead_pairs(item: StageWork) -> DataFrame:
-    """The pairs that are dead as late or closed, from the journal, with the tick in which they died."""
-    runner = item.runner
-    rows = runner.journal.location.read(runner.spark)
-    reason = col("dead", "reason")
-    letters = where(rows, (col("kind") == "dead_letter") & ((reason == "late") | (reason == "closed")))
-    step, row = PAIR[:2]
-    return select(
-        letters,
-        {step: col("dead", "step"), row: col("dead", "row"), WINDOW_START: col(WINDOW_START), "tick": col("tick")},
-    )
-
-
-def _not_restated(intervals: tuple[Interval, ...]):  # type: ignore[no-untyped-def]
-    """A pair that no backfill after it has taken in."""
-    start = col(WINDOW_START)
-    return all_of(~(starts_in(((i.start, i.end),), start) & (col("tick") < bigint(i.tick))) for i in intervals)
-
-
-def _windows_of(item: StageWork, rows: DataFrame, dead: DataFrame) -> int:
-    touched = pairs(item.runner.stage, rows.join(dead.select(*PAIR[:2]).distinct(), on=list(PAIR[:2]), how="left_semi"))
-    late = touched.join(dead.select(*PAIR), on=list(PAIR), how="left_semi")
-    return int(group(late.select(*CELL).distinct(), (), {"n": call("count", 1)}).collect()[0]["n"])
+    late_windows = cells_of(item, rows, dead).count() if late_rows else 0
+    differences = tuple(_difference(row) for row in first)
+    return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches)
 
 
 def _difference(row: Row) -> Difference:
     def plain(value: Row | None) -> dict[str, Any] | None:
-        return None if value is None else value.asDict(recursive=True)
+        if value is None:
+            return None
+        return {name: one for name, one in value.asDict(recursive=True).items() if name != PANE_TIME}
 
     return Difference(
         row["key"].asDict(), row[WINDOW_START], row[WINDOW_END], plain(row["stream"]), plain(row["batch"])

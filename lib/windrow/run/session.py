@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from windrow.run.jvm import class_archive, delta_jars
+from windrow.run.jvm import class_archive, session_jars
 
 _CORES = os.cpu_count() or 2
 
@@ -55,13 +55,13 @@ STATIC: Mapping[str, str] = {
 def local_session(
     app: str = "windrow", master: str | None = None, conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session of windrow's own, with Delta's jars from disk. Errors: SpecError where they are not set up."""
+    """A session of windrow's own, with jars from disk. Errors: SpecError where they are not set up."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     quiet = Path(__file__).parent / "log4j2.properties"
     builder = SparkSession.builder.appName(app).master(master or os.environ.get("WINDROW_MASTER", "local[*]"))
     settings = {
-        "spark.jars": ",".join(delta_jars()),
+        "spark.jars": ",".join(session_jars()),
         "spark.driver.memory": os.environ.get("WINDROW_DRIVER_MEMORY", "4g"),
         "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{quiet} {class_archive()}",
         **STATIC,
@@ -85,10 +85,22 @@ def submitted_session(app: str) -> SparkSession:
 
 def working_session(spark: SparkSession) -> SparkSession:
     """A session beside the caller's, with windrow's settings; the caller's own stay as they are."""
-    session = spark.newSession()
+    session = _cloned(spark) if is_remote(spark) else spark.newSession()
     for name, value in RUNTIME.items():
         session.conf.set(name, value)
     return session
+
+
+def _cloned(spark: SparkSession) -> SparkSession:
+    """The session of a server once more. The server knows a session, and can clone it, once it was asked something."""
+    spark.conf.get("spark.sql.session.timeZone")
+    clone: SparkSession = spark.cloneSession()  # type: ignore[attr-defined]
+    return clone
+
+
+def is_remote(spark: SparkSession) -> bool:
+    """Whether it is a session of Spark Connect: it has no JVM, and what windrow's tables need is not there."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def small_session(spark: SparkSession) -> SparkSession:

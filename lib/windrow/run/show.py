@@ -8,14 +8,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from windrow.compile.panes import as_timestamp, current_columns, pane_columns
-from windrow.compile.sql import Column, bigint, coalesce, col, lit, quoted
-from windrow.engine.frames import where
+from windrow.compile.sql import Column, bigint, call, coalesce, col, lit, quoted
+from windrow.engine.frames import select, where
 from windrow.run.session import working_session
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.stages import Stage
 from windrow.store.location import Lake
-from windrow.view.shown import Shown
+from windrow.view.shown import TIMES, Shown
 
 NULL = "null"
 """What stands for the null key."""
@@ -43,7 +43,8 @@ def show(
     for condition in [*_key_conditions(chosen, keys or {}), *_inside(at)]:
         rows = where(rows, condition)
     columns = pane_columns(chosen) if panes else current_columns(chosen)
-    newest = _newest(rows, chosen, panes, limit).select(*map(quoted, columns)).collect()
+    micros = {name: call("unix_micros", col(name)) if name in TIMES else col(name) for name in columns}
+    newest = select(_newest(rows, chosen, panes, limit), micros).collect()
     return Shown(
         stage=stage,
         keys=list(chosen.keys),
@@ -77,6 +78,6 @@ def _inside(at: int | None) -> list[Column]:
 
 def _newest(rows: DataFrame, stage: Stage, panes: bool, limit: int) -> DataFrame:
     """The last rows, the newest in front. A withdrawal comes before what replaces it."""
-    order = ["window_start", *stage.keys, "pane_index"]
+    order = ["window_start", "window_end", *stage.keys, "pane_index"]
     by = ["tick", *order, "weight"] if panes else order
     return rows.orderBy(*[F.col(quoted(name)).desc() for name in by]).limit(limit)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from windrow.spec.errors import SpecError
-from windrow.spec.meaning import changes, meaning_of
+from windrow.spec.meaning import changes, gains, meaning_of
 from windrow.spec.pipelines import Pipeline
 from windrow.store.location import Lake
 from windrow.view.plan import StageSince, plan_sections, since_section
@@ -43,7 +43,8 @@ def _since(pipeline: Pipeline, name: str, known: Mapping[str, tuple[int, Mapping
         return StageSince(name, None)
     number, meaning = known[name]
     stage = pipeline.stage(name)
-    return StageSince(name, number, changes(meaning, meaning_of(stage, pipeline.source_of(stage))))
+    now = meaning_of(stage, pipeline.source_of(stage))
+    return StageSince(name, number, changes(meaning, now), gained=gains(meaning, now))
 
 
 def _generations(path: str) -> dict[str, tuple[int, Mapping[str, Any]]]:

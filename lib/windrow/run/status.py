@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.envelope import ARRIVAL_TIME, EVENT_TIME, OFFSET, REASON, STEP
-from windrow.compile.sql import Column, bigint, call, col, lit, quoted, when
+from windrow.compile.envelope import ARRIVAL_TIME, EVENT_TIME, REASON, STEP, file_of
+from windrow.compile.sql import Column, bigint, call, col, lit, when
 from windrow.engine.compiling import compile_stage
 from windrow.engine.frames import group, where
 from windrow.run.rows import row_schema
@@ -47,20 +47,24 @@ class _Reader:
             return SourceStatus(source.name, 0)
         counts = {
             "rows": call("count", 1),
-            "files": Column(f"count(DISTINCT {quoted(OFFSET)})"),
+            "files": Column(f"count(DISTINCT {file_of().text})"),
             "greatest": call("max", when(col(REASON).is_null(), col(EVENT_TIME))),
             "arrival": call("max", col(ARRIVAL_TIME)),
         }
         row = group(raw.rows(self.spark, 0, batches), (), counts).collect()[0]
         dead = _dead(self._landed(raw, batches, batches))
-        return SourceStatus(source.name, batches, row["rows"], row["files"], dead, row["greatest"], row["arrival"])
+        offsets = raw.places(self.spark) if source.connector.HAS_PARTITIONS else {}
+        offsets = {name: offsets[name] for name in sorted(offsets, key=_in_order)}
+        times = (row["greatest"], row["arrival"])
+        return SourceStatus(source.name, batches, row["rows"], row["files"], dead, *times, offsets)
 
     def stage(self, stage: Stage, generation: Generation | None) -> StageStatus:
         source = self.pipeline.source_of(stage)
         if generation is None:
             return StageStatus(stage.name)
         changed = changes(generation.meaning, meaning_of(stage, source))
-        compiled = compile_stage(stage, self.spark.createDataFrame([], row_schema(source.schema)))
+        rows = self.spark.createDataFrame([], row_schema(source.columns))
+        compiled = compile_stage(stage, rows, source.size, source.weight)
         journal = Journal.of(self.lake, compiled, generation.number)
         last = journal.last(self.spark)
         if last is None:
@@ -70,7 +74,9 @@ class _Reader:
         landed = self._landed(raw, batches, last.upstream_step)
         counts = self._counts(journal)
         ticks = self._ticks(stage, generation.number)
-        dead = {**_when_read(_dead(landed), counts["dead"]), "bad_expression": counts["bad_expression"]}
+        # a weight is judged when its row lands, all other expressions in the tick
+        dead = _when_read(_dead(landed), counts["dead"])
+        dead["bad_expression"] = dead.get("bad_expression", 0) + counts["bad_expression"]
         return StageStatus(
             stage=stage.name,
             generation=generation.number,
@@ -125,7 +131,7 @@ class _Reader:
             "closed": call("sum", col("closed")),
             "withdrawn": call("sum", col("retractions")),
             "open_cells": call("max_by", col("open_cells"), col("tick")),
-            "backfills": call("count_if", col("kind") == lit("backfill")),
+            "backfills": call("count_if", col("kind") != lit("stream")),
             "projected_to": call("max", col("tick")),
         }
         ticks = where(self._table(stage, "ticks"), col("generation") == generation)
@@ -153,5 +159,13 @@ def _when_read(dead: Mapping[str, int], read: int) -> dict[str, int]:
 
 
 def _partitions(rule: Watermark, last: Control) -> list[PartitionStatus]:
-    watermarks, idle = last.clock.partition_watermarks(rule), last.clock.idle(rule)
-    return [PartitionStatus(name, watermark, name in idle) for name, watermark in watermarks.items()]
+    clock, idle = last.clock, last.clock.idle(rule)
+    return [
+        PartitionStatus(name, watermark, name in idle, clock.partitions[name].last_seen)
+        for name, watermark in clock.partition_watermarks(rule).items()
+    ]
+
+
+def _in_order(partition: str | None) -> tuple[int, str]:
+    """Numbers in their order: 2 is before 10."""
+    return len(partition or ""), partition or ""

@@ -7,14 +7,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.run.judging import RUN, judge_expired
 from windrow.run.landing import clock_micros
+from windrow.run.outages import Outages
 from windrow.run.pace import Pace
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.judgements import GateFailed
@@ -71,8 +73,9 @@ def run(
 
     `once` takes what is there and returns; `drain` then moves the watermark to +infinity, so that all windows fire and
     expire. Otherwise it goes on, with a look every `every` seconds, until `stop` is set: it then ends after the tick.
-    Where a stage has a quality suite it judges the windows that expire, after the tables have been brought up.
-    Errors: SpecError, StepTaken when a second stream is at work, GateFailed.
+    Where a stage has a quality suite it judges the windows that expire, after the tables have been brought up. A source
+    that could be reached at the start and then cannot is asked again, for a while, unless it is `once`.
+    Errors: SpecError, StepTaken when a second stream is at work, SourceUnavailable, GateFailed.
     """
     stop = stop or threading.Event()
     stream = Stream(PipelineWork.open(pipeline, spark, from_start, clock), clock, watch, stop)
@@ -81,6 +84,7 @@ def run(
         stream.cycle()
         if once or drain or stop.wait(every):
             break
+        stream.outages.is_patient = True
     if drain and not stop.is_set():
         stream.drain()
     return stream.totals
@@ -95,6 +99,7 @@ class Stream:
     watch: Watch | None
     stop: threading.Event
     totals: Totals = field(default_factory=Totals)
+    outages: Outages = field(default_factory=Outages)
     _pace: Pace = field(default_factory=Pace)
     _lags: dict[tuple[str, int], int] = field(default_factory=dict)
 
@@ -106,14 +111,7 @@ class Stream:
     def cycle(self) -> None:
         """Land what is there now, and bring every stage to the head; then let time pass."""
         began = self.clock()
-        queries = [landing.start() for landing in self.work.landings]
-        while any(query.isActive for query in queries):
-            if self.stop.is_set():
-                _end(queries)
-            elif not self._advance_all():
-                _wait(queries)
-        for query in queries:
-            _raise_failure(query)
+        self._land()
         for source in self.work.sources:
             source.project()
         while self._advance_all():
@@ -125,6 +123,23 @@ class Stream:
             self._ticked(stage, stage.tick(lambda stage=stage: stage.runner.pass_time(began)))  # type: ignore[misc]
         self._project(self.work.stages)
         self._judge()
+
+    def _land(self) -> None:
+        """Land what is there now, with ticks meanwhile. Errors: SourceUnavailable and those of a query."""
+        started = [(landing, self.outages.tried(landing.source.name, landing.start)) for landing in self.work.landings]
+        running = {landing.source.name: (landing, query) for landing, query in started if query is not None}
+        queries = [query for _, query in running.values()]
+        while any(query.isActive for query in queries):
+            if self.stop.is_set():
+                _end(queries)
+            elif not self._advance_all():
+                _wait(queries)
+        for name, (landing, query) in running.items():
+            failure = landing.failure(query)
+            if failure is None:
+                self.outages.over(name)
+            else:
+                self.outages.failed(name, failure)
 
     def drain(self) -> None:
         """Move the watermark of every stage to +infinity."""
@@ -192,7 +207,8 @@ def _wait(queries: list[StreamingQuery]) -> None:
     """Wait a moment for landing."""
     for query in queries:
         if query.isActive:
-            query.awaitTermination(0.2)  # type: ignore[arg-type]
+            with suppress(StreamingQueryException):  # it is asked for its failure when all have ended
+                query.awaitTermination(0.2)  # type: ignore[arg-type]
             return
 
 
@@ -200,12 +216,6 @@ def _end(queries: list[StreamingQuery]) -> None:
     """Stop landing where it is: what its batch has not committed comes again with the next run."""
     for query in queries:
         query.stop()
-
-
-def _raise_failure(query: StreamingQuery) -> None:
-    failure = query.exception()
-    if failure is not None:
-        raise failure
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 
-from windrow.engine.compiling import compile_stage
+from windrow.engine.compiling import compile_stage, with_assertion
 from windrow.run.advance import StageRunner
 from windrow.run.landing import Landing, clock_micros
 from windrow.run.points import point
@@ -21,6 +21,7 @@ from windrow.spec.quality import Suite
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
 from windrow.store.control import Control
+from windrow.store.floors import Floors, journal_floor
 from windrow.store.generations import Generation, Generations
 from windrow.store.journal import Journal
 from windrow.store.location import Lake
@@ -58,7 +59,20 @@ class StageWork:
         last = self.runner.last
         self.pending = {}
         if last is not None and self.projections.behind(last.tick):
+            self._check_kept()
             self.pending = self.runner.journal.controls(self.runner.spark, self.projections.place, last.tick)
+
+    def _check_kept(self) -> None:
+        """Errors: SpecError where the journal no longer holds what a table lacks."""
+        journal, place = self.runner.journal, self.projections.place
+        floor = Floors.of(self.projections.lake).get(self.runner.spark, journal_floor(self.name, journal.generation))
+        if place < floor:
+            raise SpecError(
+                f"stages.{self.name}",
+                f"has a table that must be made again, and maintenance has dropped what the ticks up to {floor} did",
+                f"{self.projections.farthest_behind}, made up to tick {place}",
+                "run with --from-start: a new generation, rebuilt from raw, which is kept whole",
+            )
 
     def tick(self, advance: Callable[[], Control | None]) -> Control | None:
         """Make a tick and remember it. Where a backfill has committed meanwhile, the tick is computed again behind it.
@@ -121,7 +135,9 @@ class PipelineWork:
         session, lake = working_session(spark), Lake.of(pipeline.lake)
         generations = Generations.of(lake)
         known = generations.all(session)
-        raws = {source.name: Raw.of(lake, source.name) for source in pipeline.sources}
+        raws = {source.name: Raw.of(lake, source.name, row_schema(source.columns)) for source in pipeline.sources}
+        for raw in raws.values():
+            raw.check(session)
         rules = {name: suite.row_rules for name, suite in suites.items()}
         landings = [Landing(session, s, lake, clock, rules.get(s.name, ())) for s in pipeline.sources]
         stages = []
@@ -140,7 +156,12 @@ class PipelineWork:
 def _stage_work(
     session: SparkSession, lake: Lake, stage: Stage, source: Source, raw: Raw, generation: int
 ) -> StageWork:
-    compiled = compile_stage(stage, session.createDataFrame([], row_schema(source.schema)))
+    empty = session.createDataFrame([], row_schema(source.columns))
+    compiled = compile_stage(stage, empty, source.size, source.weight)
+    try:
+        compiled = with_assertion(compiled, source.watermark, empty)
+    except SpecError as error:
+        raise error.within(f"sources.{source.name}") from None
     journal = Journal.of(lake, compiled, generation)
     runner = StageRunner(session, source, compiled, raw, journal)
     projections = Projections(session, lake, journal, lambda: working_session(session), _after_write)

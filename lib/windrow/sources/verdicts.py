@@ -13,7 +13,7 @@ from windrow.compile.sql import Column, Value, bigint, call, changing, coalesce,
 from windrow.engine.frames import apply, over
 from windrow.sources.times import micros
 from windrow.spec.expectations import Expectation
-from windrow.spec.sources import Source
+from windrow.spec.sources import RESCUED, Source, Unknown
 
 
 def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[Expectation, ...] = ()) -> DataFrame:
@@ -23,7 +23,7 @@ def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[
     """
     arrival = changing(clock, col(envelope.OFFSET)) if source.arrival_time is None else _time(source, "arrival_time")
     event_time = col(envelope.ARRIVAL_TIME) if source.event_time is None else _time(source, "event_time")
-    partition = null("string") if source.partition is None else col(source.partition).cast("string")
+    partition = _partition(source)
     chain = over(rows).with_columns({envelope.ARRIVAL_TIME: arrival})
     chain = chain.with_columns({envelope.EVENT_TIME: event_time, envelope.PARTITION: partition})
     verdicts = _verdicts(source, rules)
@@ -33,20 +33,29 @@ def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[
     chain = chain.with_columns(
         {envelope.STEP: changing(step, col(envelope.OFFSET)), envelope.ROW: call("monotonically_increasing_id")}
     )
-    return apply(chain.only((*envelope.ENVELOPE, *source.schema)), rows)
+    return apply(chain.only((*envelope.ENVELOPE, *source.columns)), rows)
 
 
 def _time(source: Source, field: str) -> Column:
     column = getattr(source, field)
-    return micros(column, source.schema[column.column])
+    return micros(column, source.columns[column.column])
+
+
+def _partition(source: Source) -> Column:
+    """The source partition of a row: the connector's own, or the value of the column that is named."""
+    if source.connector.HAS_PARTITIONS:
+        return col(envelope.PARTITION)
+    return null("string") if source.partition is None else col(source.partition).cast("string")
 
 
 def _verdicts(source: Source, rules: tuple[Expectation, ...]) -> list[tuple[Column, str, Value]]:
     """Condition, reason and rule, in the order in which the first that holds counts."""
     verdicts: list[tuple[Column, str, Value]] = []
     verdicts.append((col(envelope.RAW).is_not_null(), "unreadable", f"a row of {source.schema.ddl}"))
+    if source.unknown is Unknown.REJECT:
+        verdicts.append((col(RESCUED).is_not_null(), "rejected", "a row with no fields but those of the schema"))
     if rules:
-        verdicts.append((is_broken(rules, source.schema), "rejected", broken_names(rules, source.schema)))
+        verdicts.append((is_broken(rules, source.columns), "rejected", broken_names(rules, source.columns)))
     if source.arrival_time is not None:
         column = source.arrival_time
         rule = f"{column.column} is an arrival time ({column.format})"
@@ -59,4 +68,7 @@ def _verdicts(source: Source, rules: tuple[Expectation, ...]) -> list[tuple[Colu
         latest = col(envelope.ARRIVAL_TIME) + bigint(source.watermark.max_future)
         rule = f"the event time is at most {source.watermark.max_future} us after the arrival"
         verdicts.append((col(envelope.EVENT_TIME) > latest, "future_timestamp", rule))
+    if source.weight is not None:
+        wrong = ~coalesce(call("abs", col(source.weight).cast("bigint")) == 1, False)
+        verdicts.append((wrong, "bad_expression", f"{source.weight} is +1 or -1"))
     return verdicts

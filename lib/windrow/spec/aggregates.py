@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields import Kind, Spec, located, of, unknown_name
-from windrow.spec.kinds import EXPRESSION
+from windrow.spec.kinds import EXPRESSION, NUMBER, SHARE, list_of, whole_between
 
 
 class Aggregate(Spec):
     """The base of all aggregates. `NAME` is the name in YAML; nulls are skipped unless a class says otherwise."""
 
     NAME: ClassVar[str]
+    IS_SKETCH: ClassVar[bool] = False
+    """Whether the value is an estimate that depends on how elements came together, and so is not compared."""
+    CAN_BE_UNDONE: ClassVar[bool] = True
+    """Whether an element can be taken back, so that a stage over a weighted source may have the aggregate."""
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -36,7 +41,9 @@ class Count(Aggregate):
 
 
 @dataclass(frozen=True)
-class _OfExpression(Aggregate):
+class OfExpression(Aggregate):
+    """The base of aggregates over one expression."""
+
     of: Expression = field(metadata=of(EXPRESSION))
 
     @property
@@ -44,70 +51,192 @@ class _OfExpression(Aggregate):
         return (self.of,)
 
 
-class CountIf(_OfExpression):
+class CountIf(OfExpression):
     """The number of elements for which the condition is true. Never null."""
 
     NAME = "count_if"
 
 
-class Sum(_OfExpression):
+class Sum(OfExpression):
     """The sum: exact for integers and decimals; null over nothing, and where an integer sum does not fit a bigint."""
 
     NAME = "sum"
 
 
-class Mean(_OfExpression):
+class Mean(OfExpression):
     """The exact sum over the count; null over nothing."""
 
     NAME = "mean"
 
 
-class Min(_OfExpression):
+class Variance(OfExpression):
+    """The variance of a sample (Spark's `var_samp`): the squared distances from the mean over n - 1.
+
+    A double; null for fewer than two values. Made from exact sums for integers and decimals.
+    """
+
+    NAME = "variance"
+
+
+class Stddev(OfExpression):
+    """The standard deviation of a sample (Spark's `stddev_samp`): the square root of the variance."""
+
+    NAME = "stddev"
+
+
+class Min(OfExpression):
     """The smallest value; null over nothing."""
 
     NAME = "min"
 
 
-class Max(_OfExpression):
+class Max(OfExpression):
     """The largest value; null over nothing."""
 
     NAME = "max"
 
 
-class First(_OfExpression):
+class AnyTrue(OfExpression):
+    """Whether the condition is true on some element; null over nothing."""
+
+    NAME = "any"
+
+
+class AllTrue(OfExpression):
+    """Whether the condition is false on no element; null over nothing."""
+
+    NAME = "all"
+
+
+class First(OfExpression):
     """The value with the smallest event time, at equal times the smaller value; null over nothing."""
 
     NAME = "first"
 
 
-class Last(_OfExpression):
+class Last(OfExpression):
     """The value with the largest event time, at equal times the larger value; null over nothing."""
 
     NAME = "last"
 
 
-class CountDistinct(_OfExpression):
+class CountDistinct(OfExpression):
     """The number of different values, exactly."""
 
     NAME = "count_distinct"
 
 
-class Collect(_OfExpression):
+class Collect(OfExpression):
     """All values as a list, sorted by event time, then value."""
 
     NAME = "collect"
 
 
+class CollectSet(OfExpression):
+    """The different values as a sorted list."""
+
+    NAME = "collect_set"
+
+
+MOST_KEPT = 10_000
+"""How many values `top` may keep."""
+MOST_BOUNDS = 1_000
+"""How many bounds a histogram may have."""
+
+
+@dataclass(frozen=True)
+class Top(OfExpression):
+    """The `count` largest values as a list, the largest first; equal values count each. Empty over nothing."""
+
+    NAME = "top"
+    count: int = field(metadata=of(whole_between(1, MOST_KEPT)))
+
+
+@dataclass(frozen=True)
+class Histogram(OfExpression):
+    """The numbers of values in the buckets between bounds, as a list with one item more than there are bounds.
+
+    The first bucket is what is below the first bound. A value that is equal to a bound is in the bucket above it; the
+    last bucket is the last bound and all above it, NaN too. Never null.
+    """
+
+    NAME = "histogram"
+    bounds: tuple[int | Decimal, ...] = field(metadata=of(list_of(NUMBER)))
+
+    def validate(self) -> None:
+        if not 1 <= len(self.bounds) <= MOST_BOUNDS:
+            raise SpecError("bounds", f"must have 1 to {MOST_BOUNDS} numbers", len(self.bounds))
+        for index, (one, other) in enumerate(zip(self.bounds, self.bounds[1:], strict=False)):
+            if one >= other:
+                raise SpecError(f"bounds[{index + 1}]", "must be larger than the bound before it", str(other))
+
+
+class ApproxCountDistinct(OfExpression):
+    """The number of different values, estimated by a HyperLogLog sketch: within 3 percent most of the time."""
+
+    NAME = "approx_count_distinct"
+    IS_SKETCH = True
+    CAN_BE_UNDONE = False
+
+
+@dataclass(frozen=True)
+class Quantiles(OfExpression):
+    """The values at ranks from 0 to 1, estimated by a KLL sketch: a rank is within 0.02 most of the time.
+
+    A value of the data: the smallest such that at least that share of the values is not larger. Null over nothing.
+    """
+
+    NAME = "quantiles"
+    IS_SKETCH = True
+    CAN_BE_UNDONE = False
+    at: tuple[float, ...] = field(metadata=of(list_of(SHARE)))
+
+    def validate(self) -> None:
+        if not self.at:
+            raise SpecError("at", "must have a rank", None, "for instance [0.5, 0.99]")
+
+
+MOST_FREQUENT = 1_000
+"""How many values `approx_top` may give."""
+
+
+@dataclass(frozen=True)
+class ApproxTop(OfExpression):
+    """The `count` most frequent values as a list of structs (item, count), the most frequent first.
+
+    Counts are estimates that are never too large by much; with few different values they are exact.
+    """
+
+    NAME = "approx_top"
+    IS_SKETCH = True
+    CAN_BE_UNDONE = False
+    count: int = field(metadata=of(whole_between(1, MOST_FREQUENT)))
+
+
+@dataclass(frozen=True)
+class TotalSize(Aggregate):
+    """The bytes of all elements, by the `size` of their source; for triggers only, no file can name it."""
+
+    NAME = "total_size"
+
+
 AGGREGATES: dict[str, type[Aggregate]] = {
-    cls.NAME: cls for cls in (Count, CountIf, Sum, Mean, Min, Max, First, Last, CountDistinct, Collect)
-}
-_LATER = frozenset(
-    {"any", "all", "collect_set", "variance", "stddev", "approx_count_distinct", "top", "quantiles", "histogram",
-     "approx_top"}
-)  # fmt: skip
-_HINTS = {"avg": "mean", "average": "mean", "distinct": "count_distinct", "nunique": "count_distinct",
-          "collect_list": "collect", "maximum": "max", "minimum": "min", "total": "sum", "approx_distinct":
-          "approx_count_distinct", "countif": "count_if", "std": "stddev"}  # fmt: skip
+    cls.NAME: cls
+    for cls in (
+        Count, CountIf, Sum, Mean, Variance, Stddev, Min, Max, AnyTrue, AllTrue, First, Last, CountDistinct, Collect,
+        CollectSet, Top, Histogram, ApproxCountDistinct, Quantiles, ApproxTop,
+    )
+}  # fmt: skip
+CONDITIONAL = (CountIf, AnyTrue, AllTrue)
+"""The aggregates whose expression must be a condition."""
+_LATER: frozenset[str] = frozenset()
+_HINTS = {
+    "avg": "mean", "average": "mean", "total": "sum", "countif": "count_if", "maximum": "max", "minimum": "min",
+    "std": "stddev", "stddev_samp": "stddev", "var_samp": "variance", "some": "any", "bool_or": "any", "every": "all",
+    "bool_and": "all", "distinct": "count_distinct", "nunique": "count_distinct", "collect_list": "collect",
+    "approx_distinct": "approx_count_distinct", "percentile": "quantiles", "approx_percentile": "quantiles",
+    "percentile_approx": "quantiles", "approx_top_k": "approx_top",
+}  # fmt: skip
 
 
 def _accept(value: Any) -> Aggregate:
@@ -124,12 +253,28 @@ def _read(value: Any) -> Aggregate:
         raise unknown_name(str(name), AGGREGATES, _LATER, _HINTS, "aggregate function")
     if name == "count" and argument == "*":
         return Count()
-    return located(name, lambda argument: AGGREGATES[name](of=EXPRESSION.read(argument)), argument)  # type: ignore[call-arg]
+    return located(name, lambda argument: _of(AGGREGATES[name], argument), argument)
 
 
-def _write(aggregate: Aggregate) -> Mapping[str, str]:
-    expressions = aggregate.expressions
-    return {aggregate.NAME: expressions[0].text if expressions else "*"}
+def _of(cls: type[Aggregate], argument: Any) -> Aggregate:
+    """The aggregate over an expression; one that has more fields, or none, is written as a mapping of them."""
+    if isinstance(argument, Mapping):
+        return cls.from_mapping(argument)
+    needed = [field.name for field in fields(cls) if field.default is MISSING and field.default_factory is MISSING]  # type: ignore[arg-type]
+    if "of" not in _names(cls) or needed not in ([], ["of"]):
+        raise SpecError("", "must be a mapping", argument, f"its fields are {', '.join(_names(cls))}")
+    return cls(of=EXPRESSION.read(argument))  # type: ignore[call-arg]
+
+
+def _names(cls: type[Aggregate]) -> list[str]:
+    return [field.name for field in fields(cls)]  # type: ignore[arg-type]
+
+
+def _write(aggregate: Aggregate) -> Mapping[str, Any]:
+    if aggregate == Count():
+        return {aggregate.NAME: "*"}
+    written = aggregate.to_mapping()
+    return {aggregate.NAME: written["of"] if list(written) == ["of"] else written}
 
 
 AGGREGATE = Kind(_accept, _read, _write)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-
+from windrow.spec.custom_triggers import CustomTrigger
 from windrow.spec.errors import SpecError
+from windrow.spec.moments import Moment
 from windrow.spec.triggers import (
-    AfterWatermark,
     AllOf,
     AtClose,
     AtWatermark,
@@ -17,20 +16,15 @@ from windrow.spec.triggers import (
     RepeatUntil,
     SequenceOf,
     Trigger,
+    without_sugar,
 )
 
-
-class Moment(IntEnum):
-    """The earliest moment in a window's life, in order."""
-
-    BEFORE_WATERMARK = 0
-    AT_WATERMARK = 1
-    AT_EXPIRY = 2
-    NEVER = 3
+__all__ = ["Moment", "can_close", "check_loses_nothing", "earliest_finish", "earliest_ready"]
 
 
 def earliest_ready(trigger: Trigger) -> Moment:
-    """The earliest moment at which a fresh trigger can be ready."""
+    """The earliest moment at which a fresh trigger can be ready. A user's own class says it of itself."""
+    trigger = without_sugar(trigger)
     match trigger:
         case AtWatermark():
             return Moment.AT_WATERMARK if trigger.percentile == 100 else Moment.BEFORE_WATERMARK
@@ -42,14 +36,17 @@ def earliest_ready(trigger: Trigger) -> Moment:
             return min(earliest_ready(child) for child in trigger.children)
         case AllOf():
             return max(earliest_ready(child) for child in trigger.children)
-        case SequenceOf() | Repeat() | RepeatCount() | AfterWatermark():
+        case SequenceOf() | Repeat() | RepeatCount():
             return earliest_ready(trigger.children[0])
+        case CustomTrigger():
+            return trigger.earliest_ready()
         case _:
             return Moment.BEFORE_WATERMARK
 
 
 def earliest_finish(trigger: Trigger) -> Moment:
     """The earliest moment at which a fresh trigger can have finished for good."""
+    trigger = without_sugar(trigger)
     match trigger:
         case Repeat():
             return Moment.NEVER
@@ -59,8 +56,8 @@ def earliest_finish(trigger: Trigger) -> Moment:
             return earliest_ready(trigger.repeat)
         case SequenceOf():
             return max(earliest_finish(child) for child in trigger.children)
-        case AfterWatermark():
-            return earliest_finish(trigger.desugared())
+        case CustomTrigger():
+            return trigger.earliest_finish()
         case _:
             return earliest_ready(trigger)
 

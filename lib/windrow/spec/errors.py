@@ -49,6 +49,15 @@ class NotYet(SpecError):
     """Something that is right as it is written, and may be asked for later: a stream has to come further first."""
 
 
+class SourceUnavailable(Exception):
+    """A source that cannot be reached now, and may be later."""
+
+    def __init__(self, source: str, reason: str) -> None:
+        super().__init__(f"source {source} cannot be reached: {reason}")
+        self.source = source
+        self.reason = reason
+
+
 class NotInThisVersion(SpecError):
     """Something that the documentation describes and this version does not build: refused by name, never ignored."""
 

@@ -130,7 +130,7 @@ def unknown_name(
     if name in hints:
         return SpecError(name, rule, None, f"here it is called {hints[name]}")
     near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"one of {_listed(known)}"
+    hint = f"did you mean {near[0]}?" if near else f"one of {_listed(known)}" if known else "there is none"
     return SpecError(name, rule, None, hint)
 
 

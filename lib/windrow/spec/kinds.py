@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Any
 
-from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields import Kind, Named, Spec, located
 from windrow.spec.times import (
@@ -70,11 +71,49 @@ def _count(value: Any) -> int:
     return int(value)
 
 
+def whole_between(least: int, most: int) -> Kind:
+    """A whole number from `least` to `most`."""
+
+    def accept(value: Any) -> int:
+        if not least <= _whole(value) <= most:
+            raise SpecError("", f"must be from {least} to {most}", value)
+        return int(value)
+
+    return simple(accept)
+
+
+def _share(value: Any) -> float:
+    if not isinstance(value, int | float | Decimal) or isinstance(value, bool) or not 0 <= value <= 1:
+        raise SpecError("", "must be a number from 0 to 1", value, "for instance 0.5")
+    return float(value)
+
+
+_DIGITS = 18
+
+
+def _number(value: Any) -> int | Decimal:
+    """A number as it is written: 0.1 is a tenth, not the double next to it."""
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+            raise InvalidOperation
+        number = Decimal(str(value))
+    except InvalidOperation:
+        raise SpecError("", "must be a number", value) from None
+    if not number.is_finite() or len(f"{number:f}".lstrip("-").replace(".", "").lstrip("0")) > _DIGITS:
+        raise SpecError("", f"must be a number of at most {_DIGITS} digits", str(value))
+    return value if isinstance(value, int) else number
+
+
+def _written_number(value: int | Decimal) -> int | float | str:
+    """As a number, where the same one is read from it."""
+    if isinstance(value, int):
+        return value
+    return float(value) if Decimal(str(float(value))) == value else str(value)
+
+
 def _percentile(value: Any) -> int:
     if _positive_integer(value) > 100:
         raise SpecError("", "must be from 1 to 100", value)
-    if value != 100:
-        raise NotInThisVersion.named("", value)
     return int(value)
 
 
@@ -131,6 +170,8 @@ NAME = simple(_name)
 FLAG = simple(_flag)
 POSITIVE_INTEGER = simple(_positive_integer)
 COUNT = simple(_count)
+SHARE = simple(_share)
+NUMBER = simple(_number, _written_number)
 PERCENTILE = simple(_percentile)
 ZONE = simple(lambda value: check_zone(_text(value)))
 DURATION = Kind(_not_negative(_python_duration), _not_negative(parse_duration), format_duration)
@@ -139,7 +180,7 @@ TIME = Kind(_within_the_calendar(_python_time), _within_the_calendar(parse_time)
 EXPRESSION = simple(_expression, lambda expression: expression.text)
 
 
-def choice(options: type[StrEnum], hints: Mapping[str, str] | None = None, later: Iterable[str] = ()) -> Kind:
+def choice(options: type[StrEnum], hints: Mapping[str, str] | None = None) -> Kind:
     """One of the values of an enumeration of texts."""
 
     def accept(value: Any) -> StrEnum:
@@ -147,8 +188,6 @@ def choice(options: type[StrEnum], hints: Mapping[str, str] | None = None, later
             return value
         if isinstance(value, str) and value in list(options):
             return options(value)
-        if isinstance(value, str) and value in later:
-            raise NotInThisVersion.named("", value)
         known = ", ".join(options)
         hint = f"here it is called {hints[value]}" if hints and isinstance(value, str) and value in hints else None
         raise SpecError("", f"must be one of {known}", value, hint)

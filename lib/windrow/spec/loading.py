@@ -52,13 +52,17 @@ def suites_of(pipeline: Pipeline) -> dict[str, Suite]:
 
 def _checked_against(owner: Source | Stage) -> Callable[[Suite], None]:
     if isinstance(owner, Source):
-        return lambda suite: suite.check_source(owner.schema)
+        return lambda suite: suite.check_source(owner.columns)
     return lambda suite: suite.check_stage((*owner.keys, "window_start", "window_end", *owner.result_columns))
 
 
 def _source(source: Source, root: Path) -> Source:
-    files = replace(source.files, path=_under(root, source.files.path))
-    return replace(source, files=files, quality=_quality(source, root))
+    source = replace(source, quality=_quality(source, root))
+    if source.files is not None:
+        return replace(source, files=replace(source.files, path=_under(root, source.files.path)))
+    if source.delta is not None:
+        return replace(source, delta=replace(source.delta, path=_under(root, source.delta.path)))
+    return source
 
 
 def _quality(owner: Source | Stage, root: Path) -> str | None:

@@ -8,33 +8,63 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from windrow.spec.sources import Source
+from windrow.spec.schemas import Schema
+from windrow.spec.sources import CONNECTORS, Source
 from windrow.spec.stages import Stage
 from windrow.spec.times import parse_duration
+from windrow.spec.triggers import counts_bytes
 
 _NOT_MEANING_OF_STAGE = ("max_versions_per_tick", "quality")
-_NOT_MEANING_OF_SOURCE = ("files", "quality")
+_SCHEMA = "source.schema"
+_NOT_MEANING_OF_SOURCE = (*CONNECTORS, "quality", "size")
 
 
 def meaning_of(stage: Stage, source: Source) -> dict[str, Any]:
-    """The meaning of a stage over its source, as plain values that JSON can hold."""
+    """The meaning of a stage over its source, as plain values that JSON can hold.
+
+    The size of a row is looked at when a stage reads it, so it is part of what the stages that count bytes mean.
+    """
+    size = {"size": source.size.text} if source.size is not None and counts_bytes(stage.trigger) else {}
+    fields = {name: value for name, value in stage.to_mapping().items() if name not in _NOT_MEANING_OF_STAGE}
     return {
-        "stage": {name: value for name, value in stage.to_mapping().items() if name not in _NOT_MEANING_OF_STAGE},
-        "source": {name: value for name, value in source.to_mapping().items() if name not in _NOT_MEANING_OF_SOURCE},
+        "stage": {**fields, **size},
+        "source": {
+            **{name: value for name, value in source.to_mapping().items() if name not in _NOT_MEANING_OF_SOURCE},
+            **source.connector.meaning,
+        },
     }
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What changed in the meaning, one line a field; a larger allowed lateness is no change."""
-    return [line for line in _changes("", before, after) if line is not None]
+    """What changed in the meaning, one line a field; a larger allowed lateness and a new column are no change."""
+    return list(_changes("", before, after))
+
+
+def gains(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The columns that the schema of the source has now and had not, with their types: they change no result."""
+    had, has = (_columns(meaning) for meaning in (before, after))
+    return [f"{name} {kind}" for name, kind in has.items() if name.lower() not in {known.lower() for known in had}]
+
+
+def _columns(meaning: Mapping[str, Any]) -> Schema:
+    return Schema.parse(meaning["source"]["schema"])
 
 
 def _changes(place: str, before: Any, after: Any) -> Iterator[str]:
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
+    if place == _SCHEMA and isinstance(before, str) and isinstance(after, str):
+        yield from _changed_columns(Schema.parse(before), Schema.parse(after))
+    elif isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in {**before, **after}:
             yield from _changes(f"{place}.{name}" if place else name, before.get(name), after.get(name))
     elif before != after and not _is_larger_lateness(place, before, after):
         yield f"{place}: {_shown(before)} -> {_shown(after)}"
+
+
+def _changed_columns(before: Schema, after: Schema) -> Iterator[str]:
+    """The columns that are gone or have another type."""
+    for name, kind in before.items():
+        if after.get(name) != kind:
+            yield f"{_SCHEMA}.{name}: {kind} -> {after.get(name, '(gone)')}"
 
 
 def _is_larger_lateness(place: str, before: Any, after: Any) -> bool:

@@ -18,6 +18,8 @@ from windrow.spec.schedules import Schedule
 from windrow.spec.settings import with_settings
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
+from windrow.spec.triggers import nodes_of
+from windrow.spec.weights import check_takes_back
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,8 @@ class Pipeline(Spec):
         for index, stage in enumerate(self.stages):
             try:
                 check_columns(stage, self.source_of(stage))
+                if self.source_of(stage).weight is not None:
+                    check_takes_back(stage)
             except SpecError as error:
                 raise error.within(f"stages[{index}]") from error
 
@@ -117,7 +121,7 @@ class Pipeline(Spec):
 
 def check_columns(stage: Stage, source: Source) -> None:
     """Refuse an expression of the stage over a column that neither the source nor `select` gives."""
-    schema = source.schema
+    schema = source.columns
     known = {column.lower() for column in schema}
     for place, columns in _columns_read(stage):
         for column in columns:
@@ -141,6 +145,12 @@ def _columns_read(stage: Stage) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "where", stage.where.columns
     for name, expression in stage.keys.items():
         yield f"keys.{name}", expression.columns
+    for expression in stage.window.expressions.values():
+        yield f"window.{stage.window.NAME}", expression.columns
     for name, aggregate in stage.aggregates.items():
         for expression in aggregate.expressions:
             yield f"aggregates.{name}", expression.columns
+    for node in nodes_of(stage.trigger):
+        for aggregate in node.aggregates.values():
+            for expression in aggregate.expressions:
+                yield f"trigger.{node.NAME}", expression.columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sqlglot
@@ -54,6 +54,13 @@ class Schema(Named[str]):
             near = difflib.get_close_matches(column, self, n=1)
             hint = f"did you mean {near[0]}?" if near else f"the columns are {', '.join(self)}"
             raise SpecError(place, "is not a column here", column, hint)
+
+    def require_all(self, columns: Iterable[str], place: str) -> None:
+        """Raise SpecError unless the columns of an expression are there; their case does not matter."""
+        known = {name.lower() for name in self}
+        for column in columns:
+            if column.lower() not in known:
+                self.require(column, place)
 
     @property
     def ddl(self) -> str:

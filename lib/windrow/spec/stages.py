@@ -12,11 +12,12 @@ from typing import Any
 
 from windrow.spec.aggregates import AGGREGATE, Aggregate
 from windrow.spec.closing import can_close, check_loses_nothing
+from windrow.spec.custom_triggers import CustomTrigger, check_custom
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields import Kind, Named, Spec, located, of
 from windrow.spec.kinds import DURATION, EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, TEXT, choice, mapping_of, nested
-from windrow.spec.triggers import DEFAULT_TRIGGER, TRIGGER, Trigger
+from windrow.spec.triggers import DEFAULT_TRIGGER, TRIGGER, Then, Trigger, nodes_of
 from windrow.spec.watermarks import Watermark
 from windrow.spec.windows import WINDOW, WindowFunction
 
@@ -28,11 +29,16 @@ RESERVED_NAMES = frozenset(
 
 
 class Accumulation(StrEnum):
-    """What becomes of a window's aggregates when it has fired: cleared, kept, or kept and the last pane withdrawn."""
+    """What becomes of a window's aggregates when it has fired: cleared, kept, or kept and the last pane withdrawn.
+
+    Under the two modes `by_default` the trigger decides: the innermost node with a `then` on the path that fired.
+    """
 
     DISCARDING = "discarding"
     ACCUMULATING = "accumulating"
     RETRACTING = "retracting"
+    CLEAR_BY_DEFAULT = "clear_by_default"
+    ACCUMULATE_BY_DEFAULT = "accumulate_by_default"
 
 
 class Emission(StrEnum):
@@ -42,11 +48,22 @@ class Emission(StrEnum):
     ALWAYS = "always"
 
 
+class PaneTime(StrEnum):
+    """The event time of a pane: the last instant of its window, or the earliest or latest of its new elements.
+
+    Elements that were behind the stage's output watermark when they were added do not count; without any other it is
+    the last instant of the window.
+    """
+
+    END_OF_WINDOW = "end_of_window"
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
 _PATENT_MODES = {"clear_always": Accumulation.DISCARDING, "accumulate_always": Accumulation.ACCUMULATING}
 _ACCUMULATION = choice(
     Accumulation,
     {"accumulating_and_retracting": "retracting", "update": "accumulating", "append": "discarding"},
-    later=("clear_by_default", "accumulate_by_default"),
 )
 ACCUMULATION = Kind(
     lambda value: _ACCUMULATION.accept(_PATENT_MODES.get(value, value) if isinstance(value, str) else value),
@@ -54,6 +71,7 @@ ACCUMULATION = Kind(
     str,
 )
 EMISSION = choice(Emission)
+PANE_TIME = choice(PaneTime, {"end": "end_of_window", "first": "earliest", "last": "latest"})
 
 
 def _read_keys(value: Any) -> Named[Expression]:
@@ -130,7 +148,7 @@ class Stage(Spec):
     on_time: Emission = field(default=Emission.IF_NONEMPTY, metadata=of(EMISSION))
     closing: Emission = field(default=Emission.IF_NONEMPTY, metadata=of(EMISSION))
     only_if_changed: bool = field(default=False, metadata=of(FLAG))
-    event_time: str = field(default="end_of_window", metadata=of(NAME))
+    event_time: PaneTime = field(default=PaneTime.END_OF_WINDOW, metadata=of(PANE_TIME))
     allow_closing: bool = field(default=False, metadata=of(FLAG))
     aggregates: Named[Aggregate] = field(metadata=of(mapping_of(AGGREGATE)), kw_only=True)
     derive: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
@@ -141,10 +159,8 @@ class Stage(Spec):
         self._check_names()
         self._check_explode()
         self._check_accumulation()
-        if self.event_time in ("earliest", "latest"):
-            raise NotInThisVersion.named("event_time", self.event_time)
-        if self.event_time != "end_of_window":
-            raise SpecError("event_time", "must be one of end_of_window, earliest, latest", self.event_time)
+        self._check_conditions()
+        located(f"window.{self.window.NAME}", self.window.check_keys, bool(self.keys))
         if self.window.IS_GLOBAL and self.trigger == DEFAULT_TRIGGER:
             raise SpecError(
                 "trigger",
@@ -186,29 +202,51 @@ class Stage(Spec):
                 hint = f"the aggregates are {', '.join(self.aggregates)}"
                 raise SpecError(place, "reads what is not an aggregate or key", column, hint)
 
+    def _check_conditions(self) -> None:
+        known = {name.lower() for name in (*self.result_columns, *self.keys)}
+        for node in nodes_of(self.trigger):
+            if isinstance(node, CustomTrigger):
+                check_custom(node)
+            for column in [column for condition in node.conditions for column in condition.columns]:
+                if column.lower() not in known:
+                    hint = f"the results are {', '.join(self.result_columns)}"
+                    raise SpecError(f"trigger.{node.NAME}", "reads what is not a result of the stage", column, hint)
+
     def _check_accumulation(self) -> None:
-        discards = self.accumulation is Accumulation.DISCARDING
+        discards = self.accumulation in (Accumulation.DISCARDING, Accumulation.CLEAR_BY_DEFAULT)
         if self.retract and discards:
             raise SpecError("retract", "does not go with a mode that clears", str(self.accumulation), "accumulating")
         if self.only_if_changed and discards:
             rule = "does not go with a mode that clears: there is no earlier pane to compare with"
             raise SpecError("only_if_changed", rule, str(self.accumulation), "accumulating or retracting")
-        if self.having is not None and discards:
+        if self.having is not None and (discards or self.is_mixed):
             rule = (
                 "does not go with a mode that clears: it judges the result of a whole window, and a pane holds a part"
             )
             raise SpecError("having", rule, str(self.accumulation), "accumulating or retracting")
-        if self.retract:
+        if self.retract and self.accumulation is not Accumulation.ACCUMULATE_BY_DEFAULT:
             object.__setattr__(self, "accumulation", Accumulation.RETRACTING)
             object.__setattr__(self, "retract", False)
 
     @property
     def is_discarding(self) -> bool:
-        return self.accumulation is Accumulation.DISCARDING
+        """Whether every firing clears the aggregates."""
+        asks_to_keep = any(node.then is Then.ACCUMULATE for node in nodes_of(self.trigger))
+        clears = self.accumulation is Accumulation.CLEAR_BY_DEFAULT and not asks_to_keep
+        return clears or self.accumulation is Accumulation.DISCARDING
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some firings may clear the aggregates while others keep them."""
+        asked = {node.then for node in nodes_of(self.trigger)}
+        if self.accumulation is Accumulation.CLEAR_BY_DEFAULT:
+            return Then.ACCUMULATE in asked
+        return self.accumulation is Accumulation.ACCUMULATE_BY_DEFAULT and Then.CLEAR in asked
 
     @property
     def is_retracting(self) -> bool:
-        return self.accumulation is Accumulation.RETRACTING
+        """Whether a pane that is replaced is withdrawn first; one that cleared is never replaced."""
+        return self.retract or self.accumulation is Accumulation.RETRACTING
 
     def watermark_over(self, source: Watermark) -> Watermark:
         """The watermark's rule of a stage over that of its source: held back by what element times may lie before."""
@@ -218,6 +256,11 @@ class Stage(Spec):
     def can_withdraw(self) -> bool:
         """Whether a tick may take back what it has emitted."""
         return self.is_retracting or self.having is not None
+
+    @property
+    def keeps_event_times(self) -> bool:
+        """Whether the event time of a pane is that of its elements, so that cells have to keep it."""
+        return self.event_time is not PaneTime.END_OF_WINDOW
 
     @property
     def result_columns(self) -> tuple[str, ...]:

@@ -13,11 +13,13 @@ from typing import Any
 
 from windrow.spec.documents import load_yaml_documents, read_document
 from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.expressions import Expression
 from windrow.spec.extensions import EXTENSIONS, load_extensions
 from windrow.spec.fields import located
+from windrow.spec.kinds import EXPRESSION
 from windrow.spec.pipelines import check_columns
 from windrow.spec.schemas import Schema, column_type
-from windrow.spec.sources import Files, Source
+from windrow.spec.sources import FileFormat, Files, Source
 from windrow.spec.stages import Stage
 from windrow.spec.steps import (
     DEAD_FIELDS,
@@ -30,6 +32,7 @@ from windrow.spec.steps import (
     read_steps,
 )
 from windrow.spec.watermarks import Watermark
+from windrow.spec.weights import check_takes_back, check_weight
 
 __all__ = ["DEAD_FIELDS", "PANE_FIELDS", "Case", "Expected", "Step", "TranscriptElement", "read_transcripts"]
 
@@ -38,7 +41,8 @@ __all__ = ["DEAD_FIELDS", "PANE_FIELDS", "Case", "Expected", "Step", "Transcript
 class Case:
     """One case: a stage with its ticks; or, with `rejects`, a stage that must be refused with that text.
 
-    `refusal` is the error with which the stage was refused when it was read, if it was.
+    `size` is the bytes of an element; without it they are those of its columns as compact JSON. `refusal` is the error
+    with which the stage was refused when it was read, if it was.
     """
 
     name: str
@@ -49,9 +53,12 @@ class Case:
     steps: tuple[Step, ...]
     rejects: str | None
     refusal: SpecError | None = field(default=None, compare=False)
+    size: Expression | None = None
+    weight: str | None = None
+    """The column of the elements' weights."""
 
 
-_CASE_FIELDS = ("case", "why", "stage", "stages", "elements", "size", "watermark_from", "steps", "rejects",
+_CASE_FIELDS = ("case", "why", "stage", "stages", "elements", "size", "weight", "watermark_from", "steps", "rejects",
                 "extensions")  # fmt: skip
 
 
@@ -83,7 +90,7 @@ def _cases(documents: list[Any]) -> list[Case]:
 
 def _case(document: Any) -> Case:
     check_fields(document, _CASE_FIELDS)
-    for name in ("case", "why", "rejects"):
+    for name in ("case", "why", "rejects", "weight"):
         _check_text(name, document)
     if "case" not in document:
         raise SpecError("case", "is missing")
@@ -91,9 +98,10 @@ def _case(document: Any) -> Case:
         raise SpecError("stage", "must be there, or stages")
     load_extensions(located("extensions", EXTENSIONS.read, document.get("extensions", [])))
     schema = located("elements", _schema, document.get("elements"))
+    size = located("size", lambda text: _size(text, schema), document.get("size"))
     watermark, stage, refusal = None, None, None
     try:
-        watermark = _watermark(document)
+        watermark = _watermark(document, schema)
         stage = _stage(document, schema)
     except SpecError as error:
         refusal = error
@@ -106,8 +114,10 @@ def _case(document: Any) -> Case:
         schema=schema,
         stage=stage,
         watermark_from=watermark,
+        weight=document.get("weight"),
         steps=() if stage is None or steps is None else _steps(steps, stage, schema, watermark),
         rejects=document.get("rejects"),
+        size=size,
         refusal=_hard(refusal, document),
     )
 
@@ -138,15 +148,24 @@ def _schema(elements: Any) -> Schema:
     return Schema.of_columns(columns)
 
 
-def _watermark(document: Mapping[str, Any]) -> Watermark | None:
-    if "size" in document:
-        raise NotInThisVersion.named("size", document["size"])
+def _size(text: Any, schema: Schema) -> Expression | None:
+    if text is None:
+        return None
+    size: Expression = EXPRESSION.read(text)
+    schema.require_all(size.columns, "")
+    return size
+
+
+def _watermark(document: Mapping[str, Any], schema: Schema) -> Watermark | None:
     if document.get("watermark_from") is None:
         return None
     body = document["watermark_from"]
     if isinstance(body, Mapping) and body and all(isinstance(value, Mapping) and value for value in body.values()):
         raise NotInThisVersion("watermark_from", "of several inputs is not in this version")
-    return located("watermark_from", Watermark.from_mapping, body)
+    watermark = located("watermark_from", Watermark.from_mapping, body)
+    for column in () if watermark.punctuated is None else watermark.punctuated.columns:
+        schema.require(column, "watermark_from.punctuated")
+    return watermark
 
 
 def _stage(document: Mapping[str, Any], schema: Schema) -> Stage:
@@ -154,6 +173,9 @@ def _stage(document: Mapping[str, Any], schema: Schema) -> Stage:
         raise NotInThisVersion("stages", "that read each other are not in this version")
     stage = located("stage", Stage.from_mapping, document["stage"])
     located("stage", lambda stage: check_columns(stage, _source(schema)), stage)
+    if "weight" in document:
+        check_weight(document["weight"], schema)
+        located("stage", check_takes_back, stage)
     for place, names in (("keys", stage.keys), ("aggregates", stage.aggregates), ("derive", stage.derive)):
         for name in names:
             if name in PANE_FIELDS:
@@ -163,4 +185,4 @@ def _stage(document: Mapping[str, Any], schema: Schema) -> Stage:
 
 
 def _source(schema: Schema) -> Source:
-    return Source("elements", Files("none"), schema, None, Watermark(processing_time=True))
+    return Source("elements", schema, None, Watermark(processing_time=True), files=Files("none", FileFormat.PARQUET))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
 from windrow.spec.fields import Kind, Spec, of
-from windrow.spec.kinds import DURATION, POSITIVE_DURATION
+from windrow.spec.kinds import DURATION, EXPRESSION, POSITIVE_DURATION
 
 
 def _accept_processing_time(value: object) -> bool:
@@ -22,10 +23,12 @@ PROCESSING_TIME = Kind(_accept_processing_time, _accept_processing_time, lambda 
 
 @dataclass(frozen=True)
 class Watermark(Spec):
-    """The watermark of a source partition: exactly one of three rules, and what holds for each of them.
+    """The watermark of a source partition: exactly one of four rules, and what holds for each of them.
 
     - `bounded_delay`: the largest event time seen in the partition, minus this delay.
     - `fixed_lag`: now minus this lag, whatever the elements say.
+    - `punctuated`: the greatest that its elements assert, by an expression over their columns: a timestamp, or a whole
+      number of microseconds since 1970. One that is null, fails, or is outside of the years 1 to 9999 asserts nothing.
     - `processing_time`: the event time is the arrival time, and the watermark is now.
 
     `idle_timeout`: after this much processing time without an element a partition holds the others back no more.
@@ -33,23 +36,28 @@ class Watermark(Spec):
     are microseconds.
     """
 
-    YAML_LATER = frozenset({"punctuated"})
-    YAML_HINTS = {"delay": "bounded_delay", "lag": "fixed_lag", "out_of_orderness": "bounded_delay"}
+    YAML_HINTS = {"delay": "bounded_delay", "lag": "fixed_lag", "out_of_orderness": "bounded_delay",
+                  "punctuation": "punctuated"}  # fmt: skip
 
     bounded_delay: int | None = field(default=None, metadata=of(DURATION))
     fixed_lag: int | None = field(default=None, metadata=of(DURATION))
+    punctuated: Expression | None = field(default=None, metadata=of(EXPRESSION))
     processing_time: bool = field(default=False, metadata=of(PROCESSING_TIME))
     idle_timeout: int | None = field(default=None, metadata=of(POSITIVE_DURATION))
     max_future: int | None = field(default=None, metadata=of(DURATION))
 
     def validate(self) -> None:
-        rules = [self.bounded_delay is not None, self.fixed_lag is not None, self.processing_time]
-        if sum(rules) != 1:
+        rules = [rule is not None for rule in (self.bounded_delay, self.fixed_lag, self.punctuated)]
+        if sum([*rules, self.processing_time]) != 1:
             hint = "for instance {bounded_delay: 10m, idle_timeout: 1h}"
-            raise SpecError("", "must have exactly one of bounded_delay, fixed_lag, processing_time", None, hint)
+            raise SpecError(
+                "", "must have exactly one of bounded_delay, fixed_lag, punctuated, processing_time", None, hint
+            )
 
     def held_back(self, by: int) -> Watermark:
-        """The rule whose watermarks are that much smaller."""
+        """The rule whose watermarks are that much smaller; assertions are made smaller where they are read."""
+        if self.punctuated is not None:
+            return self
         if self.bounded_delay is not None:
             return replace(self, bounded_delay=self.bounded_delay + by)
         return replace(self, fixed_lag=(self.fixed_lag or 0) + by, processing_time=False)
@@ -57,4 +65,4 @@ class Watermark(Spec):
     @property
     def follows_clock(self) -> bool:
         """True where the watermark is a function of `now`, so that time alone moves it."""
-        return self.bounded_delay is None
+        return self.bounded_delay is None and self.punctuated is None

@@ -11,14 +11,20 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
 from windrow.spec.fields import Kind, Spec, of, unknown_name
 from windrow.spec.kinds import DURATION, POSITIVE_DURATION, POSITIVE_INTEGER, ZONE, choice
+from windrow.spec.times import DAY
 
 _SIZE_HINTS = {"length": "size", "duration": "size", "width": "size", "slide": "period", "every": "period"}
 
 
 MOST_UNITS = 10_000
 """Of a calendar window."""
+MOST_WINDOWS = 10_000
+"""Of one element."""
+LONGEST = 10_000 * 365 * DAY
+"""Of any window, so that sums of times and lengths stay within 64 bits."""
 
 
 class WindowFunction(Spec):
@@ -27,24 +33,59 @@ class WindowFunction(Spec):
     NAME: ClassVar[str]
     IS_GLOBAL: ClassVar[bool] = False
 
+    @property
+    def expressions(self) -> Mapping[str, Expression]:
+        """What the windows of an element depend on beside its event time, as expressions over it, by name."""
+        return {}
+
+    def check_keys(self, has_keys: bool) -> None:
+        """Refuse what does not go with the keys of the stage, or with none; raise SpecError."""
+
+
+class Phase(StrEnum):
+    """By what fixed windows are shifted, beside their offset."""
+
+    BY_KEY = "by_key"
+
 
 @dataclass(frozen=True)
 class FixedWindows(WindowFunction):
     """Windows of one size that follow each other: `start = floor((t - offset) / size) * size + offset`.
 
-    Errors: a size that is not positive, an offset outside `0 <= offset < size`.
+    With `phase: by_key` those of each key are shifted by `pmod(xxhash64(keys), size)` more. Errors: a size that is not
+    positive, an offset outside `0 <= offset < size`.
     """
 
     NAME = "fixed"
-    YAML_LATER = frozenset({"phase"})
     YAML_HINTS = _SIZE_HINTS
 
     size: int = field(metadata=of(POSITIVE_DURATION))
     offset: int = field(default=0, metadata=of(DURATION))
+    phase: Phase | None = field(default=None, metadata=of(choice(Phase)))
 
     def validate(self) -> None:
+        _check_size(self.size)
         if self.offset >= self.size:
             raise SpecError("offset", "must be smaller than size", None, "0 <= offset < size")
+
+    def check_keys(self, has_keys: bool) -> None:
+        if self.phase is Phase.BY_KEY and not has_keys:
+            raise SpecError(
+                "phase", "shifts windows by the keys of the stage, which has none", str(self.phase), "offset"
+            )
+
+
+def _check_size(size: int) -> None:
+    if size > LONGEST:
+        raise SpecError("size", "must be at most 10,000 years of 365 days", f"{size}us", "a global window has no end")
+
+
+def _check_number(place: str, size: int, step: int) -> None:
+    """Refuse more windows for each element than can be written for it."""
+    number = -(-size // step)
+    if number > MOST_WINDOWS:
+        rule = f"must be at least 1/{MOST_WINDOWS:,} of size: each element is in so many windows"
+        raise SpecError(place, rule, f"{number:,} windows")
 
 
 @dataclass(frozen=True)
@@ -63,12 +104,39 @@ class SlidingWindows(WindowFunction):
     offset: int = field(default=0, metadata=of(DURATION))
 
     def validate(self) -> None:
+        _check_size(max(self.size, self.period))
+        _check_number("period", self.size, self.period)
         if self.offset >= self.period:
             raise SpecError("offset", "must be smaller than period", None, "0 <= offset < period")
 
     @property
     def has_gaps(self) -> bool:
         return self.period > self.size
+
+
+@dataclass(frozen=True)
+class CumulativeWindows(WindowFunction):
+    """Windows that begin together and grow: `[start, start + step)`, `[start, start + 2 step)` and so on.
+
+    The last is `[start, start + size)`; they begin anew at every `k * size + offset`: the day so far, hour by hour.
+    Errors: a size or step that is not positive, a step that does not divide the size or is too small a part of it, an
+    offset outside `0 <= offset < size`.
+    """
+
+    NAME = "cumulative"
+    YAML_HINTS: ClassVar[Mapping[str, str]] = {"max_size": "size", "period": "step", "slide": "step", "every": "step"}
+
+    size: int = field(metadata=of(POSITIVE_DURATION))
+    step: int = field(metadata=of(POSITIVE_DURATION))
+    offset: int = field(default=0, metadata=of(DURATION))
+
+    def validate(self) -> None:
+        _check_size(self.size)
+        if self.size % self.step != 0:
+            raise SpecError("step", "must divide size", None, "for instance {size: 1d, step: 1h}")
+        _check_number("step", self.size, self.step)
+        if self.offset >= self.size:
+            raise SpecError("offset", "must be smaller than size", None, "0 <= offset < size")
 
 
 class Unit(StrEnum):
@@ -126,12 +194,12 @@ class GlobalWindow(WindowFunction):
 
 
 WINDOW_FUNCTIONS: dict[str, type[WindowFunction]] = {
-    cls.NAME: cls for cls in (FixedWindows, SlidingWindows, CalendarWindows, GlobalWindow)
+    cls.NAME: cls for cls in (FixedWindows, SlidingWindows, CumulativeWindows, CalendarWindows, GlobalWindow)
 }
-_LATER = frozenset({"cumulative", "sessions", "record", "inherited"})
+_LATER = frozenset({"sessions", "record", "inherited"})
 _HINTS = {
     "tumbling": "fixed", "hopping": "sliding", "session": "sessions", "slide": "sliding", "hop": "sliding",
-    "day": "calendar", "daily": "calendar", "month": "calendar", "monthly": "calendar",
+    "cumulate": "cumulative", "day": "calendar", "daily": "calendar", "month": "calendar", "monthly": "calendar",
 }  # fmt: skip
 
 

@@ -7,12 +7,15 @@ history takes tenths of a second, and a tick looks at it several times.
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
 from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
+
+_LOG = "_delta_log"
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,13 @@ class CommitFiles:
 
     def added(self, version: int) -> list[str]:
         """The files that a commit added, as paths below the table."""
+        return [unquote(json.loads(line)["add"]["path"]) for line in self._lines(version) if line.startswith('{"add"')]
+
+    def _lines(self, version: int) -> list[str]:
         stream = self._file_system().open(self._file(version))
         text = self.spark._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")  # type: ignore[union-attr]
         stream.close()
-        return [unquote(json.loads(line)["add"]["path"]) for line in text.splitlines() if line.startswith('{"add"')]
+        return str(text).splitlines()
 
     def metadata(self, version: int) -> str | None:
         """The user metadata of a commit; None where there is none, or the commit is not there any more."""
@@ -53,15 +59,35 @@ class CommitFiles:
                 return version
         return versions[0] if versions else 0
 
+    def before(self, micros: int) -> Iterator[tuple[int, str | None]]:
+        """(version, user metadata) of the commits that were written before a time, newest first."""
+        files, versions = self._file_system(), self._versions()
+
+        def written(version: int) -> int:
+            at: int = files.getFileStatus(self._file(version)).getModificationTime()
+            return at * 1000
+
+        for version in reversed(versions[: bisect_left(versions, micros, key=written)]):
+            yield version, self._metadata(files, self._file(version))
+
+    def removes(self, version: int) -> bool:
+        """Whether a commit took files out of the table."""
+        return any(line.startswith('{"remove"') for line in self._lines(version))
+
+    def on_disk(self) -> tuple[int, int]:
+        """The number of data files in the table's folder, those of old versions too, and their bytes."""
+        whole, log = (self._file_system().getContentSummary(self._path(p)) for p in (self.path, f"{self.path}/{_LOG}"))
+        return whole.getFileCount() - log.getFileCount(), whole.getLength() - log.getLength()
+
     def _versions(self) -> list[int]:
-        files, folder = self._file_system(), self._path(f"{self.path}/_delta_log")
+        files, folder = self._file_system(), self._path(f"{self.path}/{_LOG}")
         if not files.exists(folder):
             return []
         names = (status.getPath().getName() for status in files.listStatus(folder))
         return sorted(int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit())
 
     def _file(self, version: int) -> JavaObject:
-        return self._path(f"{self.path}/_delta_log/{version:020d}.json")
+        return self._path(f"{self.path}/{_LOG}/{version:020d}.json")
 
     def _path(self, text: str) -> JavaObject:
         return self.spark._jvm.org.apache.hadoop.fs.Path(text)  # type: ignore[union-attr]

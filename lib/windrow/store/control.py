@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from windrow.engine.clock import PartitionClock, StageClock
+from windrow.spec.times import MINUS_INFINITY
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,10 @@ class Interval:
     raw_step: int
     tick: int
 
+    def is_within(self, later: Interval) -> bool:
+        """Whether a later one has made all of its windows, from no fewer rows."""
+        return later.start <= self.start and self.end <= later.end and self.raw_step <= later.raw_step
+
 
 @dataclass(frozen=True)
 class Control:
@@ -33,7 +38,7 @@ class Control:
 
     `kind` is stream, backfill or restatement; `upstream_step` the last step of the upstream log that was consumed;
     `watermark_before` that of the tick; `counts` what the survey counted; `backfilled` the intervals that backfills
-    made so far.
+    made so far; `left_out` the files in quarantine whose late rows this one did not take in.
     """
 
     tick: int
@@ -43,11 +48,12 @@ class Control:
     clock: StageClock
     counts: Mapping[str, int] = field(default_factory=dict)
     backfilled: tuple[Interval, ...] = ()
+    left_out: tuple[str, ...] = ()
     duration_ms: int = 0
 
     def to_json(self) -> str:
         clock = self.clock
-        partitions = [[name, p.greatest_event_time, p.last_seen] for name, p in clock.partitions.items()]
+        partitions = [[name, p.greatest_event_time, p.last_seen, p.asserted] for name, p in clock.partitions.items()]
         return json.dumps(
             {
                 "tick": self.tick,
@@ -59,8 +65,11 @@ class Control:
                 "expired_end": clock.expired_end,
                 "greatest_end": clock.greatest_end,
                 "partitions": partitions,
+                "output_watermark": clock.output_watermark,
+                "percentiles": [[percentile, watermark] for percentile, watermark in clock.percentiles.items()],
                 "counts": dict(self.counts),
                 "backfilled": [[i.start, i.end, i.raw_step, i.tick] for i in self.backfilled],
+                "left_out": list(self.left_out),
                 "duration_ms": self.duration_ms,
             }
         )
@@ -73,7 +82,9 @@ class Control:
             watermark=values["watermark"],
             expired_end=values["expired_end"],
             greatest_end=values["greatest_end"],
-            partitions={name: PartitionClock(greatest, seen) for name, greatest, seen in values["partitions"]},
+            partitions={name: PartitionClock(*clock) for name, *clock in values["partitions"]},
+            output_watermark=values.get("output_watermark", MINUS_INFINITY),
+            percentiles={percentile: watermark for percentile, watermark in values.get("percentiles", [])},
         )
         return cls(
             tick=values["tick"],
@@ -83,6 +94,7 @@ class Control:
             clock=clock,
             counts=values["counts"],
             backfilled=tuple(Interval(*interval) for interval in values["backfilled"]),
+            left_out=tuple(values.get("left_out", ())),
             duration_ms=values["duration_ms"],
         )
 

@@ -16,7 +16,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
@@ -26,11 +27,11 @@ from windrow.compile.cells import EXPIRED, STATE
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.sql import Column, bigint, call, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
-from windrow.engine.frames import literals, select, where, with_column
+from windrow.engine.frames import group, literals, select, where, with_column
 from windrow.engine.newest import newest
 from windrow.store.control import Control
 from windrow.store.location import Lake, Location
-from windrow.store.steps import StepLog
+from windrow.store.steps import StepLog, StepTaken
 
 PARTITIONS = ("kind", "bucket")
 
@@ -43,7 +44,6 @@ class Journal:
     generation: int
     log: StepLog
     base: StepLog
-    _base_step: int | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, lake: Lake, stage: CompiledStage, generation: int) -> Journal:
@@ -100,7 +100,7 @@ class Journal:
         return {"tick": changing(control.tick, col(row)), "generation": lit(self.generation)}
 
     def _dead_rows(self, letters: DataFrame, control: Control) -> DataFrame:
-        source = [name for name in letters.columns if not name.startswith("_") and name not in _LETTER]
+        source = [name for name in letters.columns if name not in (*envelope.ENVELOPE, *_LETTER)]
         dead = struct(
             reason=col("reason"),
             event_time=col("event_time"),
@@ -162,20 +162,38 @@ class Journal:
         return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
 
     def base_step(self, spark: SparkSession) -> int:
-        """The tick that the base is made up to; 0 without one. An older value than the true one does no harm."""
-        if self._base_step is None:
-            commit = self.base.last(spark)
-            self._base_step = 0 if commit is None else commit.step
-        return self._base_step
+        """The tick that the base is made up to; 0 without one."""
+        commit = self.base.last(spark)
+        return 0 if commit is None else commit.step
 
     def fold(self, spark: SparkSession, tick: int, expired_end: int) -> None:
-        """Make the base up to a tick: all cells that are open after it, in one version."""
+        """Make the base up to a tick: all cells that are open after it, in one version.
+
+        Where another writer has folded meanwhile, its base stays: it is made of the same journal.
+        """
         cells = self.cells(spark, None, expired_end)
         if cells is None or self.base_step(spark) >= tick:
             return
         bucket = self.stage.windows.bucket(col(WINDOW_START))
-        self.base.replace(with_column(cells, "bucket", bucket), tick, {}, ("bucket",))
-        self._base_step = tick
+        with suppress(StepTaken):
+            self.base.replace(with_column(cells, "bucket", bucket), tick, {}, ("bucket",))
+
+    # ---------------------------------------------------------------- what nobody needs any more
+
+    def spent_buckets(self, spark: SparkSession, until: int, expired_end: int) -> list[int]:
+        """The buckets of window time whose windows have expired and whose transitions are all of ticks <= until."""
+        cells = where(self.location.read(spark), col("kind") == "cell")
+        ends = {"end": call("max", col(WINDOW_END)), "last": call("max", col("tick"))}
+        found = group(cells, ("bucket",), ends).collect()
+        return sorted(row["bucket"] for row in found if row["end"] <= expired_end and row["last"] <= until)
+
+    def drop(self, spark: SparkSession, buckets: list[int], until: int) -> None:
+        """Take the transitions of whole buckets out, up to a tick: what comes into them meanwhile stays.
+
+        Control rows and dead letters are kept for good.
+        """
+        wanted = ", ".join(str(bucket) for bucket in buckets)
+        self.location.table(spark).delete(f"kind = 'cell' AND bucket IN ({wanted}) AND tick <= {until}")
 
 
 def _newest(rows: DataFrame, state: Mapping[str, str]) -> DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from windrow.spec.sources import resolve_environment
@@ -77,3 +77,25 @@ class Lake:
 
     def checkpoint(self, source: str) -> str:
         return f"{self.root}/_windrow/checkpoints/{source}"
+
+    def has_begun(self, spark: SparkSession, source: str) -> bool:
+        """Whether the checkpoint of a source knows from where to go on: a batch has been begun under it."""
+        files, folder = _hadoop(spark, f"{self.checkpoint(source)}/offsets")
+        return bool(files.exists(folder)) and len(files.listStatus(folder)) > 0
+
+    def batch_end(self, spark: SparkSession, source: str, batch: int) -> str:
+        """Where a batch of a source's query ends, as its connector writes it: JSON in the log of offsets."""
+        files, path = _hadoop(spark, f"{self.checkpoint(source)}/offsets/{batch}")
+        stream = files.open(path)
+        try:
+            java = spark._jvm.java.util  # type: ignore[union-attr]
+            text: str = java.Scanner(stream, "UTF-8").useDelimiter("\\A").next()
+        finally:
+            stream.close()
+        return text.splitlines()[-1]
+
+
+def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    """The file system of a path, and the path, as Hadoop has them."""
+    java = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
+    return java.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), java

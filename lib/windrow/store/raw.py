@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
-from windrow.compile.envelope import OFFSET, STEP
+from windrow.compile.envelope import OFFSET, PARTITION, STEP
+from windrow.compile.sql import call, col
+from windrow.engine.frames import group
+from windrow.spec.errors import SpecError
 from windrow.store.location import Lake
 from windrow.store.steps import REWRITES, Commit, Notes, StepLog
 
@@ -22,8 +26,24 @@ class Raw:
     log: StepLog
 
     @classmethod
-    def of(cls, lake: Lake, source: str) -> Raw:
-        return cls(source, StepLog(lake.table(source, "raw"), f"windrow-raw-{source}", indexed=4))
+    def of(cls, lake: Lake, source: str, schema: StructType | None = None) -> Raw:
+        """The raw log; `schema` are the columns that rows have now, where those that landed may have had fewer."""
+        return cls(source, StepLog(lake.table(source, "raw"), f"windrow-raw-{source}", indexed=4, schema=schema))
+
+    def check(self, spark: SparkSession) -> None:
+        """Refuse a column that has landed with another type than it has now. Errors: SpecError."""
+        if self.log.schema is None or not self.log.location.exists(spark):
+            return
+        landed = {field.name.lower(): field for field in self.log.location.read(spark).schema.fields}
+        for field in self.log.schema.fields:
+            before = landed.get(field.name.lower())
+            if before is not None and before.dataType.simpleString() != field.dataType.simpleString():
+                raise SpecError(
+                    f"sources.{self.source}.schema.{field.name}",
+                    f"has landed as {before.dataType.simpleString()}",
+                    field.dataType.simpleString(),
+                    "keep its type and cast it in an expression, or take a new lake path (--set lake=...)",
+                )
 
     def last_step(self, spark: SparkSession) -> int:
         """The newest landing step; 0 before the first."""
@@ -47,6 +67,15 @@ class Raw:
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until."""
         return self.log.rows(spark, after, until, STEP)
+
+    def places(self, spark: SparkSession) -> dict[str, int]:
+        """The greatest offset of each partition, of a source whose offsets are numbers."""
+        until = self.last_step(spark)
+        if until == 0:
+            return {}
+        greatest = {"offset": call("max", col(OFFSET).cast("bigint"))}
+        rows = group(self.rows(spark, 0, until), (PARTITION,), greatest).collect()
+        return {row[PARTITION]: row["offset"] for row in rows}
 
     def files(self, spark: SparkSession, until: int) -> DataFrame:
         """The paths of the files that the steps up to `until` hold, each once."""

@@ -8,17 +8,31 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import UNKEYED
-from windrow.compile.sql import Column, bigint, call, coalesce, col, struct
+from windrow.compile.sql import Column, array, bigint, call, coalesce, col, struct
 from windrow.engine.frames import group, select, where
+from windrow.spec.aggregates import Aggregate, CollectSet, Histogram, Top
 from windrow.spec.errors import NotInThisVersion
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.journal import Journal
 from windrow.store.location import Lake
 
 _OVER_PANES: Mapping[str, str] = {
-    "count": "sum", "count_if": "sum", "sum": "sum", "min": "min", "max": "max",
+    "count": "sum", "count_if": "sum", "sum": "sum", "min": "min", "max": "max", "any": "max", "all": "min",
 }  # fmt: skip
-"""How the panes of a discarding window are combined, where their values allow it; others must be alone."""
+
+
+def _over_panes(aggregate: Aggregate, column: Column) -> Column | None:
+    """The panes of a window that stand side by side, combined; None where values do not allow it: then one is alone."""
+    items = call("flatten", call("collect_list", column))
+    match aggregate:
+        case CollectSet():
+            return call("sort_array", call("array_distinct", items))
+        case Top(count=count):
+            return call("slice", call("sort_array", items, False), 1, count)
+        case Histogram(bounds=bounds):
+            return array(*[call("sum", Column(f"{column.text}[{place}]")) for place in range(len(bounds) + 1)])
+    function = _OVER_PANES.get(aggregate.NAME)
+    return None if function is None else call(function, column)
 
 
 def identity_columns(keys: Mapping[str, object]) -> dict[str, Column]:
@@ -30,23 +44,24 @@ def identity_columns(keys: Mapping[str, object]) -> dict[str, Column]:
 
 
 def shown(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
-    """The table `current` as `key`, bounds and `v_` columns; the panes of a discarding stage combined."""
+    """The table `current` as `key`, bounds and `v_` columns; the panes of a stage that may clear combined."""
     stage = journal.stage.stage
     table = lake.table(stage.name, "current").read(spark)
     values = {f"v_{name}": col(name) for name in stage.aggregates}
     rows = select(table, {**identity_columns(stage.keys), **values})
-    if not stage.is_discarding:
+    if not (stage.is_discarding or stage.is_mixed):
         return rows
     kinds = journal.stage.cells.value_types
+    several = {name: _over_panes(aggregate, col(f"v_{name}")) for name, aggregate in stage.aggregates.items()}
     combined = {
-        f"v_{name}": call(_OVER_PANES.get(aggregate.NAME, "any_value"), col(f"v_{name}")).cast(kinds[f"v_{name}"])
-        for name, aggregate in stage.aggregates.items()
+        f"v_{name}": (call("any_value", col(f"v_{name}")) if column is None else column).cast(kinds[f"v_{name}"])
+        for name, column in several.items()
     }
-    single = [name for name, aggregate in stage.aggregates.items() if aggregate.NAME not in _OVER_PANES]
+    single = [name for name, column in several.items() if column is None]
     if single:
         panes = group(rows, CELL, {"panes": call("count", 1)})
         if not where(panes, col("panes") > 1).isEmpty():
-            rule = "of a discarding stage cannot be put together from several panes of a window in this version"
+            rule = "of a stage whose panes clear cannot be put together from several panes of a window in this version"
             raise NotInThisVersion(f"aggregates.{single[0]}", rule, stage.aggregates[single[0]].NAME)
     return group(rows, CELL, combined)
 
@@ -58,6 +73,7 @@ def standing_panes(spark: SparkSession, lake: Lake, journal: Journal) -> DataFra
     current = lake.table(stage.name, "current").read(spark)
     fields = ("timing", "pane_index", "on_time_index", "is_first", "is_last", "trigger", "watermark_percentile")
     values = {f"v_{name}": col(name) for name in stage.aggregates}
+    values["event_time"] = call("unix_micros", col("event_time"))
     emitted = select(
         where(panes, col("weight") > 0),
         {**identity_columns(stage.keys), **{f: col(f) for f in fields}, "tick": col("tick"), **values},

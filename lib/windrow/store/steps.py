@@ -18,6 +18,7 @@ from delta.exceptions import DeltaConcurrentModificationException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from windrow.compile.sql import named, null, quoted
 from windrow.store.commits import CommitFiles
 from windrow.store.location import READABLE, Location
 
@@ -60,6 +61,8 @@ class StepLog:
     """An append-only log, or a projection, with its sequence of steps. `writer` is this process's nonce.
 
     `indexed` is the number of columns whose least and greatest values Delta keeps for every file, if not its default.
+    `schema` are the columns that its rows are read with, if not those of the table: one that an older row has not is
+    null, and the table gains it with the next step.
 
     The newest step that was seen is remembered; a look at the log reads only the commits behind it.
     """
@@ -67,13 +70,14 @@ class StepLog:
     location: Location
     app_id: str
     indexed: int | None = None
+    schema: StructType | None = None
     writer: str = field(default_factory=lambda: uuid4().hex)
     _version: int = field(default=-1, repr=False)
     _newest: Commit | None = field(default=None, repr=False)
     _owners: dict[int, str] = field(default_factory=dict, repr=False)
     _versions: dict[int, int] = field(default_factory=dict, repr=False)
     _oldest: int | None = field(default=None, repr=False)
-    _rewritten: bool = field(default=False, repr=False)
+    _rewritten: int = field(default=-1, repr=False)
     _schema: StructType | None = field(default=None, repr=False)
 
     def last(self, spark: SparkSession) -> Commit | None:
@@ -95,31 +99,38 @@ class StepLog:
         if commit is not None:
             self._versions[commit.step] = version
         if version > 0 and (commit is None or commit.notes.get(REWRITES)):
-            self._rewritten = True
+            self._rewritten = max(self._rewritten, version)
         return commit
 
     def _versions_of(self, spark: SparkSession, steps: range) -> list[int] | None:
         """The versions of these steps, by a look at older commits where need be.
 
-        None where they are too far back, or where somebody else has rewritten the table, so that files may be gone.
+        None where they are too far back, or where the table was rewritten since, so that their files may be gone or
+        hold something else: by a quarantine, by maintenance, by somebody else.
         """
+        if steps:
+            self._look_back(spark, steps[0], self._rewritten)
+        known = [self._versions[step] for step in steps if step in self._versions]
+        is_whole = len(known) == len(steps) and min(known, default=0) > self._rewritten
+        return known if is_whole else None
+
+    def _look_back(self, spark: SparkSession, step: int, until: int = -1) -> None:
+        """Look at older commits until one is of that step, or of that version."""
         commits = CommitFiles(spark, self.location.path)
         for _ in range(LOOK_BACK):
-            if self._rewritten or not self._oldest or not steps or steps[0] in self._versions:
-                break
+            if not self._oldest or self._oldest <= until or step in self._versions:
+                return
             self._seen(self._oldest - 1, commits.metadata(self._oldest - 1))
-        known = [self._versions[step] for step in steps if step in self._versions]
-        return known if len(known) == len(steps) and not self._rewritten else None
 
     def rows(self, spark: SparkSession, after: int, until: int, column: str, kinds: Sequence[str] = ()) -> DataFrame:
         """The rows of the steps after < step <= until of a log that is only appended to; `column` holds the step.
 
         Of a log that is partitioned by `kind` only those `kinds`. They are read from the files of their commits: the
         plan is the same in every tick, and Delta has nothing to look up, which saves a third of a second. Where that
-        cannot be, Delta finds them.
+        cannot be, Delta finds them in the newest version: an old one may have lost its files to maintenance.
         """
         if self._schema is None:
-            self._schema = self.location.read(spark).schema
+            self._schema = self.schema or self.location.read(spark).schema
         versions = self._versions_of(spark, range(after + 1, until + 1))
         if versions is not None:
             commits, folders = CommitFiles(spark, self.location.path), tuple(f"kind={kind}/" for kind in kinds) or ""
@@ -128,21 +139,26 @@ class StepLog:
             if paths:
                 reader = spark.read.schema(self._schema).option("basePath", self.location.path)
                 return reader.parquet(*paths)
-        if self._version < 0:
-            self.last(spark)
         wanted = f"{column} > {after} AND {column} <= {until}"
         if kinds:
             wanted += " AND kind IN ({})".format(", ".join(f"'{kind}'" for kind in kinds))
-        return self.location.read(spark, self._version).where(wanted)
+        found = self.location.read(spark).where(wanted)
+        return found if self.schema is None else found.selectExpr(*_padded(found.columns, self.schema))
 
     def owner(self, spark: SparkSession, step: int) -> str | None:
         """The writer of a step; None where there is no such step, or it is too far back."""
         self.last(spark)
-        versions = self._versions_of(spark, range(step, step + 1))
-        if not versions:
+        self._look_back(spark, step)
+        if step not in self._versions:
             return None
-        commit = _commit(versions[0], CommitFiles(spark, self.location.path).metadata(versions[0]))
+        version = self._versions[step]
+        commit = _commit(version, CommitFiles(spark, self.location.path).metadata(version))
         return None if commit is None else commit.writer
+
+    def step_before(self, spark: SparkSession, micros: int) -> int:
+        """The newest step that was committed before a time; 0 where there is none, or its commit is gone."""
+        found = (_commit(*commit) for commit in CommitFiles(spark, self.location.path).before(micros))
+        return next((commit.step for commit in found if commit is not None), 0)
 
     def append(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Append a frame as that step. Errors: StepTaken where another writer owns it."""
@@ -190,6 +206,8 @@ class StepLog:
         writer = writer.option("userMetadata", self.metadata(step, notes))
         if mode == "overwrite":
             writer = writer.option("overwriteSchema", "true")
+        elif self.schema is not None:
+            writer = writer.option("mergeSchema", "true")
         for name, value in READABLE.items():
             writer = writer.option(name, value)
         if self.indexed is not None:
@@ -201,6 +219,13 @@ class StepLog:
         except DeltaConcurrentModificationException as error:
             raise StepTaken(self.location.path, step, None) from error
         self.verify(frame.sparkSession, step)
+
+
+def _padded(columns: Sequence[str], schema: StructType) -> list[str]:
+    """The columns of the schema, null where there is no such column."""
+    have = {name.lower() for name in columns}
+    types = {field.name: field.dataType.simpleString() for field in schema.fields}
+    return [quoted(name) if name.lower() in have else named(name, null(kind)) for name, kind in types.items()]
 
 
 def _is_step(metadata: str | None) -> bool:

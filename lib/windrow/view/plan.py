@@ -16,13 +16,15 @@ from windrow.view.text import Section
 class StageSince:
     """A stage of the file or of the lake, since it last ran. `generation` is None where it never has.
 
-    `changed` are the fields that mean something else now; `in_file` is false for a stage that only the lake knows.
+    `changed` are the fields that mean something else now, `gained` the columns that its source has got; `in_file` is
+    false for a stage that only the lake knows.
     """
 
     stage: str
     generation: int | None
     changed: Sequence[str] = ()
     in_file: bool = True
+    gained: Sequence[str] = ()
 
     @property
     def outcome(self) -> str:
@@ -39,7 +41,10 @@ class StageSince:
 def plan_sections(pipeline: Pipeline) -> list[Section]:
     """What each source and stage will do."""
     sources = [source_section(source, pipeline.lake) for source in pipeline.sources]
-    return [*sources, *(stage_section(stage, pipeline.lake) for stage in pipeline.stages)]
+    stages = [
+        stage_section(stage, pipeline.lake, pipeline.source_of(stage).weight is not None) for stage in pipeline.stages
+    ]
+    return [*sources, *stages]
 
 
 def since_section(since: Sequence[StageSince], note: str | None) -> Section:
@@ -54,7 +59,13 @@ def since_section(since: Sequence[StageSince], note: str | None) -> Section:
 def plan_mapping(pipeline: Pipeline, since: Sequence[StageSince], note: str | None) -> dict[str, Any]:
     """The same for machines: the pipeline as it was read, what it will do, and what has changed."""
     changed = [
-        {"stage": item.stage, "outcome": item.outcome, "generation": item.generation, "changed": list(item.changed)}
+        {
+            "stage": item.stage,
+            "outcome": item.outcome,
+            "generation": item.generation,
+            "changed": list(item.changed),
+            "gained": list(item.gained),
+        }
         for item in since
     ]
     return {
@@ -72,10 +83,14 @@ def _since(item: StageSince) -> list[str]:
         case "new":
             return ["new: it will read the source from the first row"]
         case "unchanged":
-            return [f"means the same; generation {item.generation} goes on"]
+            return [f"means the same; generation {item.generation} goes on", *_gained(item)]
         case "changed":
             ways = "will be refused; ways on: another lake (--set lake=...), or --from-start, which makes"
             return [f"means something else, and {ways} generation {(item.generation or 0) + 1} from raw:", *changed]
         case _:
             return ["its rows have landed under another meaning, and it will be refused; the way on is another lake"
                     " (--set lake=...):", *changed]  # fmt: skip
+
+
+def _gained(item: StageSince) -> list[str]:
+    return [f"  its source gains {column}: null in the rows that have landed before" for column in item.gained]

@@ -41,6 +41,8 @@ class Compared(Protocol):
     @property
     def late_windows(self) -> int: ...
     @property
+    def not_compared(self) -> Sequence[str]: ...
+    @property
     def equal(self) -> bool: ...
 
 
@@ -49,13 +51,14 @@ def reconciled_text(result: Compared, width: int) -> str:
     late = ""
     if result.late_rows:
         late = f" but for {many(result.late_rows, 'late row')} in {many(result.late_windows, 'window')}"
+    sketches = f" (sketches are not compared: {', '.join(result.not_compared)})" if result.not_compared else ""
     if result.equal:
-        return f"{result.stage}: stream and batch are equal{late}: {many(result.windows, 'window')}"
+        return f"{result.stage}: stream and batch are equal{late}: {many(result.windows, 'window')}{sketches}"
     differ = f"{many(result.number_differing, 'window')} of {result.windows:,}"
     shown = len(result.differing)
     first = "" if shown == result.number_differing else f"; the first {shown}"
     head = f"{result.stage}: stream and batch differ in {differ}{first}" + (f" (left out:{late[8:]})" if late else "")
-    return f"{head}\n{_differences(result.differing, width)}"
+    return f"{head}{sketches}\n{_differences(result.differing, width)}"
 
 
 def _differences(differing: Sequence[Differs], width: int) -> str:
@@ -78,6 +81,7 @@ def reconciled_mapping(result: Compared) -> dict[str, Any]:
         "number_differing": result.number_differing,
         "late_rows": result.late_rows,
         "late_windows": result.late_windows,
+        "not_compared": list(result.not_compared),
         "differing": [
             {
                 "key": dict(item.key),

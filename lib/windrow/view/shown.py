@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from windrow.spec.times import format_time
 from windrow.view.table import table
 from windrow.view.times import many, window
 
+TIMES = frozenset({"window_start", "window_end", "event_time", "watermark", "produced_at"})
 _OF_CURRENT = {"timing": "timing", "pane_index": "pane", "is_last": "last"}
 _OF_PANES = {"change": "change", "timing": "timing", "trigger": "trigger", "pane_index": "pane"}
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Rows of a stage's table, in order: the last ones of `total`. `results` are the aggregates and derived columns."""
+    """Rows of a stage's table, in order: the last ones of `total`. `results` are the aggregates and derived columns.
+
+    The columns TIMES are microseconds: a window may begin before the years that Python's times know, or end behind.
+    """
 
     stage: str
     keys: Sequence[str]
@@ -27,8 +32,11 @@ class Shown:
     panes: bool = False
 
     def mappings(self) -> list[dict[str, Any]]:
-        """The rows by column names; times with their offset."""
-        return [{name: _zoned(value) for name, value in self._row(row).items()} for row in self.rows]
+        """The rows by column names; times with their offset, or as texts where Python has none for them."""
+        return [
+            {name: _time(value) if name in TIMES else _zoned(value) for name, value in self._row(row).items()}
+            for row in self.rows
+        ]
 
     def _row(self, row: tuple[Any, ...]) -> Mapping[str, Any]:
         return dict(zip(self.columns, row, strict=True))
@@ -39,7 +47,7 @@ class Shown:
         tick = ["tick"] if self.panes else []
         rows = []
         for values in map(self._row, self.rows):
-            bounds = window(_zoned(values["window_start"]), _zoned(values["window_end"]))
+            bounds = window(values["window_start"], values["window_end"])
             names = [*self.results, *fields]
             rows.append(
                 [*(values[name] for name in (*tick, *self.keys)), bounds, *(_zoned(values[name]) for name in names)]
@@ -54,6 +62,15 @@ class Shown:
         if len(self.rows) == self.total:
             return f"{of}: {many(self.total, 'row')}"
         return f"{of}: the last {len(self.rows):,} of {many(self.total, 'row')}"
+
+
+def _time(micros: int | None) -> datetime | str | None:
+    if micros is None:
+        return None
+    try:
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros)
+    except OverflowError:
+        return format_time(micros)
 
 
 def _zoned(value: Any) -> Any:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from windrow.spec.aggregates import Aggregate, Count
+from windrow.spec.aggregates import Aggregate, ApproxTop, Count, Histogram, Quantiles, Top
 from windrow.spec.closing import can_close
-from windrow.spec.expressions import Expression
 from windrow.spec.stages import Accumulation, Emission, Stage
 from windrow.spec.triggers import AtClose, Never
-from windrow.spec.windows import CalendarWindows, FixedWindows, SlidingWindows, Unit, WindowFunction
+from windrow.spec.windows import (
+    CalendarWindows,
+    CumulativeWindows,
+    FixedWindows,
+    GlobalWindow,
+    Phase,
+    SlidingWindows,
+    Unit,
+    WindowFunction,
+)
+from windrow.view.expressions import plain
 from windrow.view.text import Section
 from windrow.view.times import length, many
 from windrow.view.triggers import firings
@@ -19,22 +28,35 @@ _AGGREGATES: Mapping[str, str] = {
     "count_if": "the number of elements where {}",
     "sum": "the sum of {}",
     "mean": "the mean of {}",
+    "variance": "the variance of {} (of a sample)",
+    "stddev": "the standard deviation of {} (of a sample)",
     "min": "the smallest {}",
     "max": "the largest {}",
+    "any": "whether {} for any element",
+    "all": "whether {} for all elements",
     "first": "{} at the smallest event time",
     "last": "{} at the largest event time",
     "count_distinct": "the number of different values of {}",
     "collect": "all values of {}, by event time",
+    "approx_count_distinct": "about the number of different values of {} (a sketch)",
+    "collect_set": "the different values of {}, sorted",
 }
 _ACCUMULATIONS: Mapping[Accumulation, str] = {
     Accumulation.DISCARDING: "a pane holds what is new since the window's last one (discarding); current has all",
     Accumulation.ACCUMULATING: "a pane holds all of the window so far and replaces the last one (accumulating)",
     Accumulation.RETRACTING: "a pane holds all of the window so far; the last one is withdrawn first (retracting)",
+    Accumulation.CLEAR_BY_DEFAULT: "a pane holds what is new since the last one that cleared; panes clear unless the"
+    " trigger that fires says otherwise (clear_by_default); current has all that stand",
+    Accumulation.ACCUMULATE_BY_DEFAULT: "a pane holds what is new since the last one that cleared, and replaces what it"
+    " holds; panes clear only where the trigger that fires says so (accumulate_by_default); current has all that stand",
 }
 
 
-def stage_section(stage: Stage, lake: str) -> Section:
-    """What is read and left out, the windows, when they fire, what is late, what is kept, computed and written."""
+def stage_section(stage: Stage, lake: str, takes_back: bool = False) -> Section:
+    """What is read and left out, the windows, when they fire, what is late, what is kept, computed and written.
+
+    `takes_back`: the rows of the source have weights.
+    """
     return Section(
         f"Stage {stage.name}",
         [
@@ -46,7 +68,7 @@ def stage_section(stage: Stage, lake: str) -> Section:
             ("keys", [_keys(stage)]),
             ("windows", [_windows(stage.window)]),
             ("fires", _fires(stage)),
-            ("panes", _panes(stage)),
+            ("panes", [*_panes(stage), *([_TAKES_BACK] if takes_back else [])]),
             ("expires", [_expires(stage)]),
             ("late", _late(stage)),
             ("computes", [*_aggregates(stage), *[f"{name} = {plain(e)}" for name, e in stage.derive.items()]]),
@@ -56,9 +78,7 @@ def stage_section(stage: Stage, lake: str) -> Section:
     )
 
 
-def plain(expression: Expression) -> str:
-    """An expression as people write it, without the quotes around names."""
-    return expression.text.replace("`", "")
+_TAKES_BACK = "a window whose rows were all taken back withdraws its last pane when it fires"
 
 
 def _reads(stage: Stage) -> str:
@@ -85,6 +105,8 @@ def _keys(stage: Stage) -> str:
 
 def _windows(window: WindowFunction) -> str:
     match window:
+        case FixedWindows(size=size, offset=offset, phase=Phase.BY_KEY):
+            return f"{length(size)} long, one after the other{_offset(offset)}; each key's begin at a time of its own"
         case FixedWindows(size=size, offset=offset):
             return f"{length(size)} long, one after the other{_offset(offset)}"
         case SlidingWindows(size=size, period=period, offset=offset) if window.has_gaps:
@@ -94,11 +116,17 @@ def _windows(window: WindowFunction) -> str:
             fewest, most = size // period, -(-size // period)
             each = many(most, "window") if fewest == most else f"{fewest} or {most} windows"
             return f"{length(size)} long, one begins every {length(period)}{_offset(offset)}; an element is in {each}"
+        case CumulativeWindows(size=size, step=step, offset=offset):
+            grows = f"each {length(step)} longer than the one before, up to {length(size)}"
+            begin = f"several begin every {length(size)}{_offset(offset)}"
+            return f"{begin}, {grows}; an element is in at most {many(size // step, 'window')}"
         case CalendarWindows(unit=unit, count=count, zone=zone, week_start=week_start):
             first = f", from {week_start}" if unit is Unit.WEEK else ""
             return f"{many(count, str(unit))} long{first}, from midnight in {zone}"
-        case _:
+        case GlobalWindow():
             return "one, all of time: it is complete only when the stream is drained"
+        case _:
+            return f"those that {type(window).__module__}.{type(window).__qualname__} gives to each element"
 
 
 def _offset(offset: int) -> str:
@@ -118,7 +146,10 @@ def _fires(stage: Stage) -> list[str]:
 
 def _panes(stage: Stage) -> list[str]:
     skipped = ["a pane that equals the window's last one is left out"] if stage.only_if_changed else []
-    return [_ACCUMULATIONS[stage.accumulation], *skipped]
+    time = f"the event time of a pane is that of its {stage.event_time} new element, or the end of its window"
+    times = [time] if stage.keeps_event_times else []
+    withdrawn = ["a pane that is replaced is withdrawn first (retract)"] if stage.retract else []
+    return [_ACCUMULATIONS[stage.accumulation], *withdrawn, *skipped, *times]
 
 
 def _expires(stage: Stage) -> str:
@@ -142,7 +173,25 @@ def _aggregates(stage: Stage) -> list[str]:
 def _in_words(aggregate: Aggregate) -> str:
     if isinstance(aggregate, Count) and aggregate.of is None:
         return "the number of elements"
-    return _AGGREGATES[aggregate.NAME].format(plain(aggregate.expressions[0]))
+    of = plain(aggregate.expressions[0])
+    match aggregate:
+        case Top(count=count):
+            return f"the {many(count, 'largest value')} of {of}"
+        case ApproxTop(count=count):
+            return f"about the {many(count, 'most frequent value')} of {of}, with their numbers (a sketch)"
+        case Quantiles(at=at):
+            return f"about the values of {of} at the {many(len(at), 'rank')} {', '.join(map(str, at))} (a sketch)"
+        case Histogram(bounds=bounds):
+            buckets = ", ".join(f"from {bound}" for bound in bounds)
+            return f"the numbers of values of {of}: below {bounds[0]}, {buckets}"
+    words = _AGGREGATES.get(aggregate.NAME)
+    return f"{aggregate.NAME} of {of}{_parameters(aggregate)}" if words is None else words.format(of)
+
+
+def _parameters(aggregate: Aggregate) -> str:
+    """The fields of an aggregate of the user's own, beside its expression."""
+    more = [f"{name} {value}" for name, value in aggregate.to_mapping().items() if name != "of"]
+    return f" ({', '.join(more)})" if more else ""
 
 
 def _writes(stage: Stage, lake: str) -> list[str]:

@@ -13,7 +13,10 @@ from windrow.view.times import many, moment
 
 @dataclass(frozen=True)
 class SourceStatus:
-    """What has landed: rows, files, landing batches, and the rows that are dead by reason. Times in microseconds."""
+    """What has landed: rows, files, landing batches, and the rows that are dead by reason. Times in microseconds.
+
+    `offsets` are the greatest by partition, where the source has such.
+    """
 
     source: str
     batches: int
@@ -22,15 +25,20 @@ class SourceStatus:
     dead: Mapping[str, int] = field(default_factory=dict)
     greatest_event_time: int | None = None
     last_arrival: int | None = None
+    offsets: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class PartitionStatus:
-    """The watermark of a source partition, and whether it is idle, so that it holds the others back no more."""
+    """The watermark of a source partition, and whether it is idle, so that it holds the others back no more.
+
+    `last_seen` is the processing time of its last row. All as of the stage's last tick.
+    """
 
     partition: str | None
     watermark: int
     idle: bool
+    last_seen: int | None = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +103,7 @@ def status_mapping(sources: Sequence[SourceStatus], stages: Sequence[StageStatus
     }
 
 
-_TIMES = {"greatest_event_time", "last_arrival", "now", "watermark"}
+_TIMES = {"greatest_event_time", "last_arrival", "last_seen", "now", "watermark"}
 
 
 def _with_times(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,16 +115,22 @@ def _with_times(values: Mapping[str, Any]) -> dict[str, Any]:
 def _source(status: SourceStatus) -> Section:
     if status.batches == 0:
         return Section(f"Source {status.source}", [("landed", ["nothing yet"])])
-    landed = f"{many(status.rows, 'row')} of {many(status.files, 'file')} in {many(status.batches, 'batch', 'batches')}"
+    files = f" of {many(status.files, 'file')}" if status.files else ""
+    landed = f"{many(status.rows, 'row')}{files} in {many(status.batches, 'batch', 'batches')}"
     return Section(
         f"Source {status.source}",
         [
             ("landed", [landed]),
+            ("offsets", _offsets(status.offsets)),
             ("dead", [_reasons(status.dead)]),
             ("event time", [f"up to {moment(status.greatest_event_time)}"]),
             ("arrival", [f"up to {moment(status.last_arrival)}"]),
         ],
     )
+
+
+def _offsets(offsets: Mapping[str, int]) -> list[str]:
+    return [f"up to {', '.join(f'{offset} in {name}' for name, offset in offsets.items())}"] if offsets else []
 
 
 def _stage(status: StageStatus) -> Section:
@@ -140,16 +154,34 @@ def _stage(status: StageStatus) -> Section:
 
 
 def _last_tick(status: StageStatus) -> str:
-    backfills = f"; {many(status.backfills, 'backfill')} among the ticks" if status.backfills else ""
+    made = many(status.backfills, "backfill or restatement", "backfills and restatements")
+    backfills = f"; {made} among the ticks" if status.backfills else ""
     return f"{status.tick} of generation {status.generation}, at {moment(status.now)}{backfills}"
 
 
+_SHOWN = 20
+"""Partitions that are listed: those that hold the watermark back first, idle ones last."""
+
+
 def _watermark(status: StageStatus) -> list[str]:
-    lines = [moment(status.watermark)]
-    if [part.partition for part in status.partitions] != [None]:
-        idle = {True: " (idle)", False: ""}
-        lines += [f"  {part.partition}: {moment(part.watermark)}{idle[part.idle]}" for part in status.partitions]
-    return lines
+    if [part.partition for part in status.partitions] == [None]:
+        return [f"{moment(status.watermark)}{_idle(status.partitions[0])}"]
+    ordered = sorted(status.partitions, key=lambda part: (part.idle, part.watermark, part.partition or ""))
+    lines = [f"  {_named(part)}: {moment(part.watermark)}{_idle(part)}" for part in ordered[:_SHOWN]]
+    if len(ordered) > _SHOWN:
+        idle = sum(part.idle for part in ordered[_SHOWN:])
+        lines.append(f"  and {many(len(ordered) - _SHOWN, 'more partition')}, {idle:,} of them idle")
+    return [moment(status.watermark), *lines]
+
+
+def _named(part: PartitionStatus) -> str:
+    return "null" if part.partition is None else part.partition
+
+
+def _idle(part: PartitionStatus) -> str:
+    if not part.idle:
+        return ""
+    return " (idle)" if part.last_seen is None else f" (idle: no row since {moment(part.last_seen)})"
 
 
 def _lag(status: StageStatus) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from windrow.spec.custom_triggers import CustomTrigger
 from windrow.spec.times import format_duration, format_time
 from windrow.spec.triggers import (
+    AfterBytes,
     AfterCount,
     AfterDelay,
+    AfterMatch,
     AfterWatermark,
     AllOf,
     AtClose,
@@ -21,16 +25,27 @@ from windrow.spec.triggers import (
     RepeatUntil,
     SequenceOf,
     Trigger,
+    WhenResult,
+    without_sugar,
 )
+from windrow.view.expressions import plain
 
 _INDENT = "  "
 
 
 def firings(trigger: Trigger) -> list[str]:
-    """The lines that say when a fresh trigger fires; what is inside of another is indented."""
+    """The lines that say when a fresh trigger fires; what is inside of another is indented.
+
+    What a node asks for with `then` stands behind its own line, or behind the last of those below it.
+    """
+    lines = _firings(trigger if trigger.then is None else replace(trigger, then=None))
+    return lines if trigger.then is None else [*lines[:-1], f"{lines[-1]} (then: {trigger.then})"]
+
+
+def _firings(trigger: Trigger) -> list[str]:
     match trigger:
-        case Repeat(repeat=AtWatermark()):
-            return [f"{_leaf(AtWatermark())}, and then at every tick that brings new elements"]
+        case Repeat(repeat=AtWatermark() as inner):
+            return [f"{_leaf(inner)}, and then at every tick that brings new elements"]
         case Repeat(repeat=AfterCount(count=1)):
             return ["at every tick that brings new elements"]
         case Repeat(repeat=inner):
@@ -48,6 +63,8 @@ def firings(trigger: Trigger) -> list[str]:
             return ["once, when each of these has been ready:", *_indented(_joined(map(firings, triggers)))]
         case AfterWatermark():
             return _after_watermark(trigger)
+        case _ if without_sugar(trigger) is not trigger:
+            return firings(without_sugar(trigger))
         case _:
             return [_leaf(trigger)]
 
@@ -60,12 +77,22 @@ def _after_watermark(trigger: AfterWatermark) -> list[str]:
 
 def _leaf(trigger: Trigger) -> str:
     match trigger:
+        case AtWatermark(percentile=percentile) if percentile < 100:
+            return f"when the watermark of {percentile} percent of the partitions reaches the end of the window"
         case AtWatermark():
             return "when the watermark reaches the end of the window"
         case AfterCount(count=1):
             return "when a new element has come"
         case AfterCount(count=count):
             return f"when {count:,} new elements have come"
+        case AfterBytes(bytes=size):
+            return f"when {size:,} bytes of new elements have come"
+        case AfterMatch(where=where, count=1):
+            return f"when a new element has come with {plain(where)}"
+        case AfterMatch(where=where, count=count):
+            return f"when {count:,} new elements have come with {plain(where)}"
+        case WhenResult(condition=condition):
+            return f"at a tick that finds new elements and {plain(condition)}"
         case AfterDelay(delay=delay, domain=domain):
             return f"{format_duration(delay)} after the first new element, by {_clock(domain)}"
         case AtPeriod():
@@ -74,6 +101,8 @@ def _leaf(trigger: Trigger) -> str:
             return "once, when the window expires"
         case Never():
             return "never; when the window expires it gives its one pane"
+        case CustomTrigger():
+            return trigger.words()
         case _:
             return f"when {trigger.NAME} is ready"
 

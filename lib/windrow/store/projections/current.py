@@ -1,4 +1,4 @@
-"""`current`: the latest pane of each key and window, or every pane that stands of a discarding stage."""
+"""`current`: the latest pane of each key and window, or every pane that stands of a stage whose panes may clear."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import CELL
 from windrow.compile.panes import CHANGES, TIMINGS, WITHDRAWN, as_timestamp, current_columns
-from windrow.compile.sql import array, bigint, call, col, name_at, null, place_of, quoted, struct
-from windrow.engine.frames import group, select, with_column
+from windrow.compile.sql import array, bigint, call, col, lit, name_at, null, place_of, quoted, struct
+from windrow.engine.frames import group, select, where, with_column
 from windrow.engine.newest import newest
 from windrow.store.projections.batch import Batch, bounds
 from windrow.store.schemas import commented
@@ -40,8 +40,8 @@ def write_current(spark: SparkSession, log: StepLog, step: int, batch: Batch, no
 def _newest(spark: SparkSession, batch: Batch) -> DataFrame:
     """The last change of each row of `current` in these ticks."""
     cells = batch.cells(spark)
-    if batch.journal.stage.stage.is_discarding:
-        rows = batch.pane_rows(cells)
+    if _has_row_per_pane(batch):
+        rows = _with_replaced(batch, batch.pane_rows(cells))
         whole = struct(**{name: col(name) for name in rows.columns})
         newest = group(rows, _identity(batch), {"row": call("max_by", whole, col("tick"))})
         return select(newest, {name: col("row", name) for name in rows.columns})
@@ -57,6 +57,8 @@ _NOT_SHOWN = {"weight": "int", "is_first": "boolean", "trigger": "string", "wate
 def _newest_panes(batch: Batch, cells: DataFrame) -> DataFrame:
     """The last pane of the newest of a cell's transitions, as far as `current` shows it."""
     types = batch.journal.stage.cells.value_types
+    keeps = {"event_time": "bigint"} if batch.journal.stage.stage.keeps_event_times else {}
+    counters = {**_COUNTERS, **keeps}
     result = {f"_{index}": name for index, name in enumerate(batch.journal.stage.stage.aggregates)}
     found = newest(
         with_column(cells, "pane", call("element_at", col("panes"), -1)),
@@ -65,14 +67,14 @@ def _newest_panes(batch: Batch, cells: DataFrame) -> DataFrame:
         {
             "change": (place_of(CHANGES, col("pane", "change")), "int"),
             "timing": (place_of(TIMINGS, col("pane", "timing")), "int"),
-            **{name: (col("pane", name), kind) for name, kind in _COUNTERS.items()},
+            **{name: (col("pane", name), kind) for name, kind in counters.items()},
             **{place: (col("pane", "result", name), types[f"v_{name}"]) for place, name in result.items()},
         },
     )
     pane = struct(
         change=name_at(CHANGES, col("change")),
         timing=name_at(TIMINGS, col("timing")),
-        **{name: col(name) for name in _COUNTERS},
+        **{name: col(name) for name in counters},
         **{name: null(kind) for name, kind in _NOT_SHOWN.items()},
         result=struct(**{name: col(place) for place, name in result.items()}),
     )
@@ -82,8 +84,23 @@ def _newest_panes(batch: Batch, cells: DataFrame) -> DataFrame:
 def _identity(batch: Batch) -> tuple[str, ...]:
     """The columns that tell one row of `current` from another."""
     stage = batch.journal.stage.stage
-    index = ("pane_index",) if stage.is_discarding else ()
+    index = ("pane_index",) if _has_row_per_pane(batch) else ()
     return (*stage.keys, "window_start", "window_end", *index)
+
+
+def _has_row_per_pane(batch: Batch) -> bool:
+    """Whether panes of a window stand side by side: those that cleared the aggregates do."""
+    stage = batch.journal.stage.stage
+    return stage.is_discarding or stage.is_mixed
+
+
+def _with_replaced(batch: Batch, rows: DataFrame) -> DataFrame:
+    """The rows, and for each pane that replaces one without a withdrawal the end of that: it is the one before."""
+    if not batch.journal.stage.stage.is_mixed:
+        return rows
+    before = {"change": lit(WITHDRAWN[0]), "pane_index": col("pane_index") - 1}
+    replacing = where(rows, col("change") == "update_postimage")
+    return rows.unionByName(select(replacing, {name: before.get(name, col(name)) for name in rows.columns}))
 
 
 def _merge(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> None:

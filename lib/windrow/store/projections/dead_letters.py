@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
 from windrow.compile.chain import Chain
 from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, any_of, bigint, call, case, coalesce, col, null
+from windrow.compile.sql import Column, any_of, bigint, call, case, coalesce, col, lit, null
 from windrow.engine.frames import apply, over
-from windrow.engine.held import starts_in
+from windrow.engine.held import Span, starts_in
 from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.store.control import Control, Interval
+from windrow.store.control import Control
 from windrow.store.projections.batch import Batch
 from windrow.store.schemas import commented
 from windrow.store.steps import StepLog
+
+
+@dataclass(frozen=True)
+class TakenIn:
+    """The letters that a backfill takes in, by those late or closed before its tick whose window starts in its spans.
+
+    The rows of files that are in quarantine are in no result, so their letters stay as they are.
+    """
+
+    spans: tuple[Span, ...]
+    tick: int = INFINITY
+    left_out: tuple[str, ...] = ()
+
+    def holds(self, start: Column) -> Column:
+        """Whether a letter is one of them; `start` is that of its window in microseconds."""
+        inside = any_of(col("reason") == reason for reason in ("late", "closed")) & starts_in(self.spans, start)
+        if self.tick != INFINITY:
+            inside = inside & (col("tick") < bigint(self.tick))
+        out = any_of(col("offset").same(lit(file)) for file in self.left_out)
+        return inside & ~out if self.left_out else inside
 
 
 def write_dead_letters(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> int:
@@ -39,51 +60,53 @@ def write_dead_letters(spark: SparkSession, log: StepLog, step: int, batch: Batc
     return step + 1
 
 
-def _backfilled(controls: Mapping[int, Control]) -> list[Interval]:
-    """What the backfills among these ticks have made."""
-    return [i for control in controls.values() for i in control.backfilled if i.tick == control.tick]
+def _backfilled(controls: Mapping[int, Control]) -> list[TakenIn]:
+    """What each backfill among these ticks has taken in, in their order."""
+    made = []
+    for control in sorted(controls.values(), key=lambda control: control.tick):
+        spans = tuple((i.start, i.end) for i in control.backfilled if i.tick == control.tick)
+        if spans:
+            made.append(TakenIn(spans, control.tick, control.left_out))
+    return made
 
 
-def _mark(spark: SparkSession, log: StepLog, step: int, taken_in: Iterable[Interval], notes: Mapping[str, int]) -> int:
-    """Write the backfill's tick to the dead letters in the table that it has taken in."""
-    for interval in taken_in:
-        inside = _inside(interval, _START) & col("restated_by").is_null()
-        if log.location.read(spark).where(inside.text).isEmpty():
+def _mark(spark: SparkSession, log: StepLog, step: int, taken_in: list[TakenIn], notes: Mapping[str, int]) -> int:
+    """Write each backfill's tick to the dead letters in the table that it has taken in."""
+    for made in taken_in:
+        letters = not_restated(made)
+        if log.location.read(spark).where(letters.text).isEmpty():
             continue
         step += 1
         with log.stepping(spark, step, notes):
-            log.location.table(spark).update(inside.text, {"restated_by": bigint(interval.tick).text})
+            log.location.table(spark).update(letters.text, {"restated_by": bigint(made.tick).text})
     return step
 
 
-_START = coalesce(call("unix_micros", col(WINDOW_START)), bigint(MINUS_INFINITY))
+START = coalesce(call("unix_micros", col(WINDOW_START)), bigint(MINUS_INFINITY))
 """The start of a letter's window in the table, where the global window has none."""
 
-
-def not_taken_in(start: int, end: int) -> Column:
-    """Whether a letter in the table is late or closed, of a window that starts in [start, end), and not restated."""
-    return _inside(Interval(start, end, 0, INFINITY), _START) & col("restated_by").is_null()
+END = coalesce(call("unix_micros", col(WINDOW_END)), bigint(INFINITY))
+"""And its end."""
 
 
-def _inside(interval: Interval, start: Column) -> Column:
-    """Whether a late or closed letter is of a window that the backfill has made."""
-    reasons = any_of(col("reason") == reason for reason in ("late", "closed"))
-    return reasons & starts_in(((interval.start, interval.end),), start) & (col("tick") < bigint(interval.tick))
+def not_restated(taken_in: TakenIn) -> Column:
+    """Whether a letter in the table is one that a backfill takes in, and none has."""
+    return taken_in.holds(START) & col("restated_by").is_null()
 
 
-def _dead_rows(rows: Chain, taken_in: list[Interval]) -> Chain:
+def _dead_rows(rows: Chain, taken_in: list[TakenIn]) -> Chain:
     def dead(name: str) -> Column:
         return col("dead", name)
 
-    rows = rows.with_columns({"reason": dead("reason")})
-    taken = [(_inside(interval, col(WINDOW_START)), bigint(interval.tick)) for interval in taken_in]
+    rows = rows.with_columns({"reason": dead("reason"), "offset": dead("offset")})
+    taken = [(made.holds(col(WINDOW_START)), bigint(made.tick)) for made in taken_in]
     return rows.select(
         {
             "reason": col("reason"),
             "rule": case(
                 (dead("reason") == "late", "the window had not expired when the element came"),
                 (dead("reason") == "closed", "the trigger of the window had not finished"),
-                otherwise="every expression of the stage can be evaluated on the row",
+                otherwise="every expression of the stage can be evaluated on the row, and its windows hold it",
             ),
             "event_time": as_timestamp(dead("event_time")),
             "window_start": as_timestamp(col(WINDOW_START)),
@@ -91,7 +114,7 @@ def _dead_rows(rows: Chain, taken_in: list[Interval]) -> Chain:
             "element": dead("element"),
             "source": dead("source"),
             "partition": dead("partition"),
-            "offset": dead("offset"),
+            "offset": col("offset"),
             "arrived_at": as_timestamp(dead("arrived_at")),
             "tick": col("tick"),
             "restated_by": case(*taken, otherwise=null("bigint")) if taken else null("bigint"),

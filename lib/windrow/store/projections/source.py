@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile import envelope
 from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, call, coalesce, col, lit, quoted
+from windrow.compile.sql import Column, call, coalesce, col, lit
 from windrow.engine.frames import group, select, where
 from windrow.store.location import Lake
 from windrow.store.raw import Raw
@@ -66,7 +66,7 @@ class SourceProjections:
 def _landings(source: str, rows: DataFrame) -> DataFrame:
     counts = {
         "landed_at": as_timestamp(call("max", col(envelope.ARRIVAL_TIME))),
-        "files": call("count", Column(f"DISTINCT {quoted(envelope.OFFSET)}")),
+        "files": call("count", Column(f"DISTINCT {envelope.file_of().text}")),
         "rows": call("count", 1),
         "dead": call("count_if", col(envelope.REASON).is_not_null()),
     }

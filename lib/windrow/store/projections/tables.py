@@ -99,6 +99,11 @@ class Projections:
         return min(place.journal_step for place in self._places.values())
 
     @property
+    def farthest_behind(self) -> str:
+        """The table that is made up to the earliest tick."""
+        return min(self._places, key=lambda name: self._places[name].journal_step)
+
+    @property
     def is_rebuilt(self) -> bool:
         """Whether a table still holds another generation, to be replaced at the head."""
         return any(place.fresh for place in self._places.values())
@@ -119,6 +124,21 @@ class Projections:
             for future in futures:
                 future.result()
         return counted
+
+    def settle(self) -> None:
+        """Write down how far the tables are that had nothing to apply, so that nobody looks there again.
+
+        Errors: StepTaken where another writer has brought a table up meanwhile.
+        """
+        for name, place in self._places.items():
+            log = self._logs[name]
+            commit = log.last(self.spark)
+            if place.fresh or (commit is not None and commit.notes["journal_step"] >= place.journal_step):
+                continue
+            notes = {"journal_step": place.journal_step, "generation": self.journal.generation}
+            nothing = self.spark.createDataFrame([], log.location.read(self.spark).schema)
+            log.append(nothing, place.step + 1, notes)
+            self._places[name] = Place(place.step + 1, place.journal_step, False)
 
     def _write(self, name: str, controls: Mapping[int, Control], counted: Mapping[int, TickSummary]) -> None:
         place = self._places[name]

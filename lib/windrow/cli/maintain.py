@@ -1,0 +1,47 @@
+"""`windrow maintain`: small files are put together, old ones removed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened, print_json, width
+from windrow.cli.session import session
+from windrow.spec.errors import SpecError
+from windrow.spec.times import parse_duration
+from windrow.view.maintained import maintained_mapping, maintained_text
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
+Keep = Annotated[str, typer.Option("--keep", metavar="DURATION", help="How long old versions stay readable: 1h to 7d.")]
+
+
+def maintain(
+    file: File,
+    dry_run: DryRun = False,
+    keep: Keep = "7d",
+    settings: Set = None,
+    project: Project = None,
+    master: Master = None,
+    conf: Conf = None,
+    as_json: Json = False,
+) -> None:
+    """Fold the journals, put small files together, and remove files that no version younger than --keep has.
+
+    It may run beside `windrow run`. What the tables say stays as it is.
+
+    Example: windrow maintain conf/pipelines/flights.yaml --keep 2d
+    """
+    pipeline = opened(file, settings, project)
+    try:
+        duration = parse_duration(keep)
+    except SpecError as error:
+        raise error.within("--keep") from error
+    with session(master, conf) as spark:
+        from windrow.run.maintain import maintain as keep_up
+
+        results = keep_up(pipeline, spark, duration, dry_run)
+    if as_json:
+        print_json(maintained_mapping(results))
+    else:
+        typer.echo(maintained_text(results, width()))

@@ -1,0 +1,64 @@
+"""`windrow restate`: late rows are taken in."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from windrow.cli.backfill import DryRun
+from windrow.cli.options import Conf, File, Json, Master, Project, Set, StageName, opened, print_json
+from windrow.cli.session import session
+from windrow.spec.times import format_time
+from windrow.view.backfilled import backfilled_text, late_text, waiting_text
+
+if TYPE_CHECKING:
+    from windrow.run.restate import RestateResult
+
+
+def restate(
+    file: File,
+    stage: StageName = None,
+    dry_run: DryRun = False,
+    settings: Set = None,
+    project: Project = None,
+    master: Master = None,
+    conf: Conf = None,
+    as_json: Json = False,
+) -> None:
+    """Recompute the expired windows that have late rows among the dead letters, and commit what differs.
+
+    Windows that are open in the stream wait until they have expired, and are named.
+
+    Example: windrow restate conf/pipelines/flights.yaml --dry-run
+    """
+    pipeline = opened(file, settings, project)
+    if stage is not None:
+        pipeline.stage(stage)
+    with session(master, conf) as spark:
+        from windrow.run.restate import restate as take_in
+
+        results = take_in(pipeline, spark, stage, dry_run)
+    if as_json:
+        print_json([_mapping(result) for result in results])
+        return
+    for result in results:
+        typer.echo("\n".join(_lines(result, dry_run)))
+
+
+def _lines(result: RestateResult, dry_run: bool) -> list[str]:
+    lines = [late_text(result.stage, result.rows, result.windows)]
+    if result.backfilled is not None:
+        lines.append(backfilled_text(result.backfilled, dry_run))
+    if result.waiting is not None:
+        lines.append(waiting_text(result.stage, result.waiting))
+    return lines
+
+
+def _mapping(result: RestateResult) -> dict[str, Any]:
+    values = asdict(result)
+    if result.waiting is not None:
+        first = [format_time(bound) for bound in result.waiting.first]
+        values["waiting"].update(first=first, until=format_time(result.waiting.until))
+    return values

@@ -1,0 +1,48 @@
+"""How many values are in each of some buckets. Rule: SEMANTICS section 7."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from windrow.compile import sql
+from windrow.compile.aggregates.parts import Argument, CompiledAggregate, Part, total
+from windrow.compile.sql import Column, bigint, coalesce
+
+_DIGITS = 20
+"""Beside a bound of 18 digits, more would not have a place in a decimal."""
+
+
+def histogram(argument: Argument, bounds: Sequence[int | Decimal]) -> CompiledAggregate:
+    """The numbers of values below the first bound, from each bound up to but without the next, and from the last on.
+
+    They are one array in the state.
+    """
+    argument.require_number(_DIGITS)
+    limits = [_literal(bound) for bound in bounds]
+    places = range(len(limits) + 1)
+    part = Part(
+        sql.array(*[coalesce(argument.counted(_is_in(argument.plain, limits, place)), 0) for place in places]),
+        lambda column: sql.array(*[total(Column(f"{column.text}[{place}]")) for place in places]),
+        lambda left, right: coalesce(_added(left, right), left, right),
+    )
+    nothing = sql.array(*[bigint(0) for _ in places])
+    return CompiledAggregate({"counts": part}, lambda of: coalesce(of("counts"), nothing))
+
+
+def _literal(bound: int | Decimal) -> Column:
+    if isinstance(bound, int):
+        return bigint(bound)
+    whole, _, behind = f"{bound:f}".lstrip("-").partition(".")
+    digits = max(len(whole.lstrip("0")) + len(behind), 1)
+    return Column(f"CAST('{bound:f}' AS DECIMAL({digits},{len(behind)}))")
+
+
+def _is_in(value: Column, limits: Sequence[Column], place: int) -> Column:
+    reaches = [value >= limits[place - 1]] if place > 0 else []
+    stays = [value < limits[place]] if place < len(limits) else []
+    return sql.all_of([*reaches, *stays])
+
+
+def _added(left: Column, right: Column) -> Column:
+    return Column(f"zip_with({left.text}, {right.text}, (one, other) -> one + other)")

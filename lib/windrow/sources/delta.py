@@ -1,0 +1,102 @@
+"""A Delta table as a stream: its rows at first, then what is appended to it, or every change in its feed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from windrow.compile.envelope import OFFSET, RAW
+from windrow.compile.sql import Column, call, col, named, null, when
+from windrow.spec.connectors import WEIGHT, DeltaSource
+from windrow.spec.errors import SpecError
+from windrow.spec.sources import Source, resolve_environment
+
+FEED_PROPERTY = "delta.enableChangeDataFeed"
+
+
+def read_delta(
+    spark: SparkSession, source: Source, delta: DeltaSource, place: Mapping[str, Any] | None
+) -> DataFrame | None:
+    """A streaming frame of the source's columns and the file of each row; None where there is nothing behind `place`.
+
+    `place` is where the last landing has ended, where no checkpoint knows it. Errors: SpecError.
+    """
+    path = resolve_environment(delta.path)
+    newest = _check_table(spark, source, delta, path)
+    reader = spark.readStream.format("delta").option("maxFilesPerTrigger", delta.max_files_per_batch)
+    if delta.is_feed:
+        reader = reader.option("readChangeFeed", "true")
+    if place is not None and not place["isStartingVersion"]:
+        if place["reservoirVersion"] > newest:
+            return None
+        reader = reader.option("startingVersion", place["reservoirVersion"])
+    elif place is not None and delta.is_feed and place["reservoirVersion"] != newest:
+        rule = "has changed since a part of its first rows landed, and the checkpoint that knew which part is gone"
+        versions = f"version {newest}, and {place['reservoirVersion']} was read"
+        raise SpecError(f"sources.{source.name}.delta", rule, versions, "read it as a source of another name")
+    columns = {name: col(name) for name in source.schema}
+    columns |= _change() if delta.is_feed else {}
+    columns |= {RAW: null("string"), OFFSET: _place_in_table(delta)}
+    return reader.load(path).selectExpr(*[named(name, column) for name, column in columns.items()])
+
+
+def _change() -> dict[str, Column]:
+    """The weight of a change: an update takes the row back as it was, and adds it as it is."""
+    kind = col("_change_type")
+    return {WEIGHT: when((kind == "delete") | (kind == "update_preimage"), -1, 1)}
+
+
+def _place_in_table(delta: DeltaSource) -> Column:
+    """What identifies the rows that are read together: their file, and in a feed the version, as a file comes twice."""
+    file = call("input_file_name")
+    return call("concat", file, "#", col("_commit_version").cast("string")) if delta.is_feed else file
+
+
+def _check_table(spark: SparkSession, source: Source, delta: DeltaSource, path: str) -> int:
+    """The newest version of the table. Errors: SpecError where there is none, or it has not what is needed."""
+    from delta.tables import DeltaTable
+
+    place = f"sources.{source.name}"
+    if not DeltaTable.isDeltaTable(spark, path):
+        raise SpecError(f"{place}.delta.path", "is no Delta table", delta.path, "a table has to be there, if empty")
+    table = DeltaTable.forPath(spark, path)
+    have = {field.name.lower(): field.dataType.simpleString() for field in table.toDF().schema.fields}
+    wanted = StructType.fromDDL(source.schema.ddl)
+    assert isinstance(wanted, StructType)
+    for field in wanted.fields:
+        kind = have.get(field.name.lower())
+        if kind is None:
+            columns = ", ".join(have)
+            raise SpecError(f"{place}.schema.{field.name}", "is no column of the table", None, f"it has {columns}")
+        if kind != field.dataType.simpleString():
+            rule = "has another type in the table"
+            raise SpecError(f"{place}.schema.{field.name}", rule, field.dataType.simpleString(), f"there it is {kind}")
+    if delta.is_feed and table.detail().collect()[0]["properties"].get(FEED_PROPERTY) != "true":
+        hint = f"ALTER TABLE ... SET TBLPROPERTIES ({FEED_PROPERTY} = true)"
+        raise SpecError(f"{place}.delta.changes", "needs a table that keeps a change data feed", delta.path, hint)
+    return int(table.history(1).collect()[0]["version"])
+
+
+_CHANGED = re.compile(r"DELTA_SOURCE_(?:IGNORE_DELETE|TABLE_IGNORE_CHANGES)|Detected (?:a data update|deleted data)")
+_UNRECORDED = re.compile(r"DELTA_MISSING_CHANGE_DATA|change data was not recorded")
+
+
+def changed_table(source: Source, words: str) -> SpecError | None:
+    """The error for a query that failed with these words, where the table has changes that cannot be read."""
+    if source.delta is None:
+        return None
+    found = re.search(r"version:? \[?(\d+)\]?", words)
+    version = "" if found is None else f" in version {found[1]}"
+    if _UNRECORDED.search(words):
+        rule = f"has changes that its change data feed did not record{version}"
+        hint = f"{FEED_PROPERTY} was off then: read the table as a source of another name"
+    elif _CHANGED.search(words):
+        rule = f"is a table that is only appended to, and rows of it were deleted or updated{version}"
+        hint = f"changes: feed reads such changes too, where {FEED_PROPERTY} is on"
+    else:
+        return None
+    return SpecError(f"sources.{source.name}.delta", rule, source.delta.path, hint)

@@ -1,0 +1,54 @@
+"""What a client of Spark Connect does, in a process without a JVM: `python -m tests.contracts.connect_client URL`.
+
+Prints what came out as one line of JSON.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+import windrow
+from windrow.run.check import check_case
+from windrow.spec.transcripts import Case, read_transcripts
+
+WANTED = {
+    "triggers.yaml": ("after_delay - processing time, to the microsecond", "repeat_until - both ready"),
+    "lateness.yaml": ("late - a pair of a sliding window is judged by itself", "closed - other keys and windows"),
+    "aggregates.yaml": ("decimals - are exact", "collect - duplicates stay"),
+}
+
+
+def cases() -> list[Case]:
+    """A few transcripts: windows in slices, state that goes from tick to tick, dead letters, nested types."""
+    folder = Path(__file__).parents[1] / "transcripts"
+    read = {name: list(read_transcripts(folder / name)) for name in WANTED}
+    return [case for name, wanted in WANTED.items() for case in read[name] if case.name.startswith(wanted)]
+
+
+def hourly(spark: SparkSession) -> list[list[object]]:
+    """The results of a stage over a frame of the session."""
+    stage = windrow.Stage(
+        "hourly",
+        select={"brace": "k = '{rows}'"},
+        keys=["k"],
+        window=windrow.SlidingWindows(size="2h", period="1h"),
+        aggregates={"total": windrow.Sum("v"), "braces": windrow.CountIf("brace")},
+        derive={"twice": "total * 2"},
+    )
+    rows = [("a", 1, "2024-01-01T00:10:00Z"), ("{rows}", 2, "2024-01-01T00:59:59Z"), (None, 5, "2024-01-01T01:00:00Z")]
+    frame = spark.createDataFrame([*rows, ("a", 9, "no time")], "k string, v long, at string")
+    result = windrow.panes(stage, frame, windrow.TimeColumn("at", format="iso8601"))
+    return [[row.k, row.window_start.hour, row.total, row.braces, row.twice] for row in result.collect()]
+
+
+def main() -> None:
+    """Connect, run, print."""
+    spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+    outcomes = {case.name: check_case(spark, case).messages for case in cases()}
+    print(json.dumps({"remote": type(spark).__module__, "hourly": hourly(spark), "cases": outcomes}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+"""The engine through Spark Connect: plans of texts and columns, without a JVM on the client's side."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+import pytest
+
+pytestmark = pytest.mark.spark
+
+SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+SECONDS = 90
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    """A server of its own, in a process group of its own."""
+    port = free_port()
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
+        "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
+    }  # fmt: skip
+    options = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+    home = Path(pyspark.__file__).parent
+    command = [str(home / "bin" / "spark-submit"), "--master", "local[2]", "--class", SERVER, *options]
+    environment = {**os.environ, "SPARK_HOME": str(home)}
+    with (tmp_path / "server.log").open("wb") as log:
+        server = subprocess.Popen(
+            [*command, "spark-internal"], cwd=tmp_path, env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+    try:
+        wait_for(server, port, tmp_path / "server.log")
+        yield f"sc://127.0.0.1:{port}"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGTERM)
+        try:
+            server.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait(20)
+
+
+def wait_for(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    began = time.monotonic()
+    while time.monotonic() - began < SECONDS:
+        assert server.poll() is None, log.read_text()[-2000:]
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.3)
+    raise AssertionError(f"no server after {SECONDS} seconds: {log.read_text()[-2000:]}")
+
+
+def test_panes_and_transcripts_through_a_remote_session(url: str) -> None:
+    command = [sys.executable, "-m", "tests.contracts.connect_client", url]
+    environment = {**os.environ, "JAVA_HOME": "/nowhere"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+    assert done.returncode == 0, done.stderr[-4000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["remote"] == "pyspark.sql.connect.session"
+    assert sorted(found["hourly"], key=repr) == sorted(
+        [["a", 23, 1, 0, 2], ["a", 0, 1, 0, 2], ["{rows}", 23, 2, 1, 4], ["{rows}", 0, 2, 1, 4],
+         [None, 0, 5, 0, 10], [None, 1, 5, 0, 10]],
+        key=repr,
+    )  # fmt: skip
+    assert len(found["cases"]) == 6 and not any(found["cases"].values()), found["cases"]

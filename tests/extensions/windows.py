@@ -1,0 +1,98 @@
+"""Windows of a user's own, for transcripts and laws: in columns for the engine, and in plain Python for the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import windrow
+from windrow.compile import sql
+from windrow.compile.custom import NO_WINDOWS, CustomWindows, window
+from windrow.compile.sql import Column, bigint, call, floor_to, when
+from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
+from windrow.spec.fields import of
+from windrow.spec.kinds import EXPRESSION, POSITIVE_DURATION
+from windrow.spec.times import DAY, HOUR
+
+THURSDAY = 3
+"""1970-01-01 was one, counted from Monday."""
+
+
+@windrow.register
+@dataclass(frozen=True)
+class OfficeHours(CustomWindows):
+    """The hours in which an office is open, from Monday to Friday; an element outside of them is in no window."""
+
+    NAME = "office_hours"
+
+    opens: int = 9
+    closes: int = 17
+
+    def validate(self) -> None:
+        if not 0 <= self.opens < self.closes <= 24:
+            raise SpecError("closes", "must be behind opens", self.closes)
+
+    @property
+    def longest(self) -> int:
+        return (self.closes - self.opens) * HOUR
+
+    def assign(self, event_time: Column, **arguments: Column) -> Column:
+        midnight = floor_to(event_time, DAY, 0)
+        weekday = call("pmod", sql.div(midnight, DAY) + THURSDAY, 7)
+        start, end = midnight + bigint(self.opens * HOUR), midnight + bigint(self.closes * HOUR)
+        is_open = (weekday < 5) & (start <= event_time) & (event_time < end)
+        return when(is_open, sql.array(window(start, end)), NO_WINDOWS)
+
+    def windows_at(self, event_time: int) -> list[tuple[int, int]]:
+        day, time = divmod(event_time, DAY)
+        is_open = (day + THURSDAY) % 7 < 5 and self.opens * HOUR <= time < self.closes * HOUR
+        return [(day * DAY + self.opens * HOUR, day * DAY + self.closes * HOUR)] if is_open else []
+
+
+@windrow.register
+@dataclass(frozen=True)
+class Grids(CustomWindows):
+    """Fixed windows of two sizes at once."""
+
+    NAME = "grids"
+
+    small: int = field(metadata=of(POSITIVE_DURATION))
+    large: int = field(metadata=of(POSITIVE_DURATION))
+
+    @property
+    def longest(self) -> int:
+        return max(self.small, self.large)
+
+    def assign(self, event_time: Column, **arguments: Column) -> Column:
+        starts = {size: floor_to(event_time, size, 0) for size in (self.small, self.large)}
+        return sql.array(*[window(starts[size], starts[size] + bigint(size)) for size in (self.small, self.large)])
+
+    def windows_at(self, event_time: int) -> list[tuple[int, int]]:
+        return [(event_time // s * s, event_time // s * s + s) for s in (self.small, self.large)]
+
+
+@windrow.register
+@dataclass(frozen=True)
+class Around(CustomWindows):
+    """A window for each element, of which the element says how long before and behind it, in microseconds."""
+
+    NAME = "around"
+
+    before: Expression = field(metadata=of(EXPRESSION))
+    after: Expression = field(metadata=of(EXPRESSION))
+    most: int = field(metadata=of(POSITIVE_DURATION))
+
+    @property
+    def longest(self) -> int:
+        return self.most
+
+    @property
+    def expressions(self) -> Mapping[str, Expression]:
+        return {"before": self.before, "after": self.after}
+
+    def assign(self, event_time: Column, **arguments: Column) -> Column:
+        return sql.array(window(event_time - arguments["before"], event_time + arguments["after"]))
+
+    def windows_at(self, event_time: int, before: int | None, after: int | None) -> list[tuple[int, int]] | None:
+        return None if before is None or after is None else [(event_time - before, event_time + after)]

@@ -1,0 +1,31 @@
+"""How window functions read in a plan."""
+
+import pytest
+
+from tests.extensions.windows import OfficeHours
+from windrow.spec.aggregates import Count
+from windrow.spec.stages import Stage
+from windrow.view.stages import stage_section
+
+WORDS = {
+    "1h long, one after the other": {"fixed": {"size": "1h"}},
+    "1h long, one after the other, 5m after the full ones": {"fixed": {"size": "1h", "offset": "5m"}},
+    "1h long, one after the other; each key's begin at a time of its own": {"fixed": {"size": "1h", "phase": "by_key"}},
+    "several begin every 1d, each 1h longer than the one before, up to 1d; an element is in at most 24 windows": {
+        "cumulative": {"size": "1d", "step": "1h"}
+    },
+    "several begin every 2h, 30m after the full ones, each 1h longer than the one before, up to 2h; "
+    "an element is in at most 2 windows": {"cumulative": {"size": "2h", "step": "1h", "offset": "30m"}},
+}
+
+
+def test_words_of_a_class_of_ones_own() -> None:
+    stage = Stage(window=OfficeHours(), aggregates={"n": Count()})
+    words = "those that tests.extensions.windows.OfficeHours gives to each element"
+    assert ("windows", [words]) in stage_section(stage, "lake").rows
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_words(words: str) -> None:
+    stage = Stage.from_mapping({"keys": ["k"], "window": WORDS[words], "aggregates": {"n": {"count": "*"}}})
+    assert ("windows", [words]) in stage_section(stage, "lake").rows
