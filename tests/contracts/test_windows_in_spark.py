@@ -18,7 +18,8 @@ from windrow.spec.times import (
     MINUS_INFINITY,
     SECOND,
 )
-from windrow.spec.windows import CumulativeWindows, FixedWindows, SlidingWindows, WindowFunction
+from windrow.spec.window_function import WindowFunction
+from windrow.spec.windows import CumulativeWindows, FixedWindows, SlidingWindows
 
 AT = Column("t")
 WINDOWS = [

@@ -42,7 +42,9 @@ from windrow.spec.aggregates import (
 )
 from windrow.spec.closing import can_close
 from windrow.spec.fields import Named
+from windrow.spec.record_windows import RecordWindows
 from windrow.spec.schemas import Schema
+from windrow.spec.sessions import Sessions
 from windrow.spec.stages import Accumulation, Emission, PaneTime, Stage
 from windrow.spec.times import DAY, INFINITY, MINUTE, SECOND
 from windrow.spec.transcripts import TranscriptElement
@@ -70,6 +72,7 @@ from windrow.spec.triggers import (
     nodes_of,
 )
 from windrow.spec.watermarks import Watermark
+from windrow.spec.window_function import WindowFunction
 from windrow.spec.windows import (
     CalendarWindows,
     CumulativeWindows,
@@ -78,7 +81,6 @@ from windrow.spec.windows import (
     Phase,
     SlidingWindows,
     Unit,
-    WindowFunction,
 )
 
 SCHEMA = Schema(
@@ -96,7 +98,9 @@ SCHEMA = Schema(
 
 KEEPING = (Accumulation.ACCUMULATING, Accumulation.RETRACTING)
 CLEARING = (Accumulation.DISCARDING, Accumulation.CLEAR_BY_DEFAULT)
-LATENESSES = (0, 1, 10 * SECOND, 30 * SECOND, 30 * SECOND, INFINITY - 1)
+PATIENCE = INFINITY - 1
+"""A lateness that ends only when all is over."""
+LATENESSES = (0, 1, 10 * SECOND, 30 * SECOND, 30 * SECOND, PATIENCE)
 AGGREGATES: tuple[tuple[str, Aggregate], ...] = (
     ("num", Count()), ("given", Count("v")), ("positive", CountIf("v > 0")), ("total", Sum("v")), ("money", Sum("d")),
     ("mass", Sum("x")), ("middle", Mean("v")), ("price", Mean("d")), ("least", Min("v")), ("most", Max("s")),
@@ -157,9 +161,41 @@ _OWN_WINDOWS = (
 )  # fmt: skip
 
 
+_GAPS = ("v", "12 div v", "d", "if(s = 'p', interval 8 second, if(s = 'q', null, interval 3 second))")
+"""Gaps from the element: null, not positive, too large and failing now and then."""
+
+
 @cache
 @st.composite
-def windows(draw: st.DrawFn) -> WindowFunction:
+def sessions(draw: st.DrawFn, touching: bool = True) -> Sessions:
+    """Sessions with a fixed gap or one from the element. Without `touching` none merges windows that only touch.
+
+    That is the option under which an element exactly at the end of a complete session may be late.
+    """
+    merge_touching = touching and draw(st.booleans())
+    if draw(st.integers(0, 2)):
+        return Sessions(draw(durations(1, 6)), merge_touching=merge_touching)
+    return Sessions(draw(st.sampled_from(_GAPS)), max_gap=draw(durations(2, 10)), merge_touching=merge_touching)
+
+
+@cache
+@st.composite
+def record_windows(draw: st.DrawFn) -> RecordWindows:
+    """Record windows of none to a few seconds, on grids as fine as a microsecond and as coarse as seconds."""
+    resolution = draw(st.sampled_from([1, SECOND, 3 * SECOND]))
+    return RecordWindows(draw(st.integers(0, 4)) * max(resolution, SECOND), resolution)
+
+
+@cache
+def windows(touching: bool = True, records: bool = False) -> st.SearchStrategy[WindowFunction]:
+    """All kinds: such as stand for themselves, sessions, and with `records` those that are made by records."""
+    several: list[st.SearchStrategy[WindowFunction]] = [lone_windows(), lone_windows(), sessions(touching)]
+    return st.one_of(*several, record_windows()) if records else st.one_of(*several)
+
+
+@cache
+@st.composite
+def lone_windows(draw: st.DrawFn) -> WindowFunction:
     """Fixed, by key too, sliding with overlap or gaps, cumulative, days and longer of a calendar, or the global one."""
     kind = draw(st.sampled_from(_KINDS_OF_WINDOWS))
     if kind == "calendar":
@@ -264,12 +300,17 @@ def stages(
     may_close: bool = True,
     depth: int = 3,
     takes_back: bool = False,
+    over: st.SearchStrategy[WindowFunction] | None = None,
 ) -> Stage:
     """Stages that the spec accepts. Without `may_close` none has a trigger that can close its window too soon.
 
-    `takes_back`: such as may stand over a weighted source.
+    `takes_back`: such as may stand over a weighted source, so with windows that stand for themselves. `over`: their
+    windows, all kinds but record windows if it is left out.
     """
-    window, trigger = draw(windows()), draw(triggers(depth))
+    if over is None:
+        over = lone_windows() if takes_back else windows()
+    window = draw(over)
+    trigger = draw(triggers(depth))
     lateness = draw(st.sampled_from(LATENESSES))
     closes = can_close(trigger, lateness)
     if closes and not may_close:
@@ -378,10 +419,24 @@ def runs(
     may_close: bool = True,
     honest: bool = False,
     drained: bool = False,
+    nothing_late: bool = False,
+    over: st.SearchStrategy[WindowFunction] | None = None,
 ) -> Run:
-    """A stage with ticks for it. `honest`: nothing is late, and the run is drained. `drained`: that it always is."""
-    stage = draw(stages(accumulations, may_close))
+    """A stage with ticks for it. `drained`: the watermark is at +infinity in the end.
+
+    `honest`: the watermark is never ahead of what is to come, and the run is drained. `nothing_late`: it may be ahead,
+    but windows wait for all that comes.
+    """
+    over = windows(touching=not honest) if over is None else over
+    stage = draw(stages(accumulations, may_close, over=over))
+    stage = _patient(stage) if nothing_late else stage
     return Run(stage, draw(honest_ticks() if honest else ticks(drained=drained or draw(st.booleans()))))
+
+
+def _patient(stage: Stage) -> Stage:
+    """The stage with windows that stay open for all that comes."""
+    trigger = Repeat(stage.trigger) if can_close(stage.trigger, PATIENCE) else stage.trigger
+    return replace(stage, allowed_lateness=PATIENCE, trigger=trigger)
 
 
 WEIGHT = "w"
@@ -392,10 +447,7 @@ def weighted_runs(draw: st.DrawFn, drained: bool = False, nothing_late: bool = F
     """A stage over a weighted source: now and then a tick takes back what it or an earlier one has added."""
     accumulations = (Accumulation.ACCUMULATING, Accumulation.RETRACTING)
     stage = draw(stages(accumulations, may_close=not nothing_late, takes_back=True))
-    if nothing_late:
-        lateness = INFINITY - 1
-        trigger = Repeat(stage.trigger) if can_close(stage.trigger, lateness) else stage.trigger
-        stage = replace(stage, allowed_lateness=lateness, trigger=trigger)
+    stage = _patient(stage) if nothing_late else stage
     there: list[TranscriptElement] = []
     steps = []
     for step in draw(ticks(drained=drained or draw(st.booleans()))):

@@ -30,7 +30,10 @@ def without_floats(run: strategies.Run) -> strategies.Run:
     kept = Named(
         [(n, a) for n, a in run.stage.aggregates.items() if n not in strategies.FLOATING] or [strategies.AGGREGATES[0]]
     )
-    return replace(run, stage=replace(run.stage, aggregates=kept))
+    having = run.stage.having
+    if having is not None and {*having.columns} & {*strategies.FLOATING}:
+        having = None
+    return replace(run, stage=replace(run.stage, aggregates=kept, having=having))
 
 
 def differences(expected: list[dict[str, Any]], actual: list[dict[str, Any]]) -> list[str]:

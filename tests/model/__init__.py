@@ -3,7 +3,7 @@
     from tests.model.stream import Stream            # a stage that ticks, with cells, clock and watermark between ticks
     stream = Stream(stage, schema, watermark=None)   # spec.Stage, {column: type}, spec.Watermark or None (it is given)
     result = stream.tick(elements, now=..., watermark=...)
-    result.panes, result.dead, result.counts, result.clock, result.cells
+    result.panes, result.dead, result.counts, result.clock, result.cells, result.state
 
     from tests.model.batch import batch              # one tick with the watermark at +infinity over all elements
     batch(stage, schema, elements).panes
@@ -16,5 +16,6 @@ are flat dicts, as `windrow.run.matching` compares them. `tests.laws.strategies`
 
 One file is one idea: `assign` windows; `elements` reads them (dead, filtered, kept) over `expressions`; `clock` and its
 watermark generator; `trigger_leaves` and `triggers` are the state machines, `periods` their calendar; `aggregates`;
-`cells`, `firing`, `panes`; and `tick`, the transition `(cells, elements, clock) -> (cells, panes, dead, counts)`.
+`cells`, `firing`, `panes`; `merge` is what sessions do to cells, `records` which record windows there are; `state` is
+all that is kept; and `tick`, the transition `(state, elements, clock) -> (state, panes, dead, counts)`.
 """

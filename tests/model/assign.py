@@ -1,16 +1,20 @@
-"""Which windows an element falls in. SEMANTICS section 3."""
+"""Which windows an element falls in by itself, whatever other elements there are. SEMANTICS section 3."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
+from fractions import Fraction
+from math import floor, isfinite
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from tests.model.expressions import EvaluationFailed
 from tests.model.periods import instant, local_time
 from tests.model.xxhash import xxhash64
-from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
+from windrow.spec.record_windows import RecordWindows
+from windrow.spec.sessions import Sessions
+from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, SECOND
+from windrow.spec.window_function import WindowFunction
 from windrow.spec.windows import (
     CalendarWindows,
     CumulativeWindows,
@@ -20,7 +24,6 @@ from windrow.spec.windows import (
     SlidingWindows,
     Unit,
     Weekday,
-    WindowFunction,
 )
 
 _EPOCH = date(1970, 1, 1).toordinal()
@@ -38,6 +41,10 @@ class Window(NamedTuple):
         return self == ALL_OF_TIME
 
 
+class NoWindows(Exception):
+    """What an element says of its windows is none that there can be: it is dead, with the function's `REASON`."""
+
+
 ALL_OF_TIME = Window(MINUS_INFINITY, INFINITY)
 
 
@@ -48,12 +55,15 @@ def windows_of(
     key_types: Sequence[str] = (),
     arguments: Mapping[str, Any] | None = None,
 ) -> list[Window]:
-    """The windows of an element, in the order of their bounds. `arguments` are for classes of a user's own.
+    """The windows of an element, in the order of their bounds.
 
-    Errors: EvaluationFailed where such a class gives what it must not.
+    `arguments` are the values of the function's expressions. Errors: NoWindows where one of them, or a class of a
+    user's own, gives what it must not.
     """
     if hasattr(function, "windows_at"):
         return _own(function, event_time, arguments or {})
+    if isinstance(function, Sessions):
+        return [_proto_window(function, event_time, arguments or {})]
     if isinstance(function, FixedWindows) and function.phase is Phase.BY_KEY:
         shift = xxhash64(key, key_types) % function.size
         return [Window(start + shift, end + shift) for start, end in assign(function, event_time - shift)]
@@ -63,15 +73,40 @@ def windows_of(
 def _own(function: Any, event_time: int, arguments: Mapping[str, Any]) -> list[Window]:
     given = function.windows_at(event_time, **arguments)
     if given is None:
-        raise EvaluationFailed("no windows")
+        raise NoWindows
     for start, end in given:
         if not start <= event_time < end or end - start > function.longest:
-            raise EvaluationFailed(f"[{start}, {end})")
+            raise NoWindows(f"[{start}, {end})")
     return sorted({Window(*bounds) for bounds in given})
 
 
+def _proto_window(function: Sessions, event_time: int, arguments: Mapping[str, Any]) -> Window:
+    """The session of an element that is alone; with a gap from the element that one, if it is positive and allowed."""
+    gap = _micros(arguments["gap"]) if "gap" in arguments else function.longest_gap
+    if gap is None or not 0 < gap <= function.longest_gap:
+        raise NoWindows(f"a gap of {gap} us")
+    return Window(event_time, event_time + gap)
+
+
+def _micros(length: Any) -> int | None:
+    """An interval, or a number of seconds, rounded to microseconds; None for what is no length."""
+    if isinstance(length, timedelta):
+        return length // timedelta(microseconds=1)
+    if length is None or (isinstance(length, float) and not isfinite(length)):
+        return None
+    return floor(Fraction(length) * SECOND + Fraction(1, 2))
+
+
+def on_grid(function: RecordWindows, event_time: int) -> int:
+    """The time of a record: taken down to a multiple of the resolution."""
+    return event_time // function.resolution * function.resolution
+
+
 def assign(function: WindowFunction, event_time: int) -> list[Window]:
-    """The windows that hold an instant, whatever its key; none for an element in a gap."""
+    """The windows that hold an instant, whatever its key; none for an element in a gap.
+
+    Of record windows the one that ends at it: which others there are is for the records around it to say.
+    """
     match function:
         case GlobalWindow():
             return [ALL_OF_TIME]
@@ -84,6 +119,9 @@ def assign(function: WindowFunction, event_time: int) -> list[Window]:
             return _cumulative(function, event_time)
         case CalendarWindows():
             return [_calendar(function, event_time)]
+        case RecordWindows():
+            end = on_grid(function, event_time) + function.resolution
+            return [Window(end - function.length, end)]
     raise NotImplementedError(function.NAME)
 
 

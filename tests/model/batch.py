@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from tests.model.clock import BATCH_CLOCK
 from tests.model.elements import Element
+from tests.model.state import State
 from tests.model.tick import Tick, tick
 from tests.model.typed_stage import TypedStage
 from windrow.spec.stages import Stage
@@ -13,4 +14,4 @@ from windrow.spec.stages import Stage
 
 def batch(stage: Stage, schema: Mapping[str, str], elements: Iterable[Element], weight: str | None = None) -> Tick:
     """The one tick of a batch: every window once."""
-    return tick(TypedStage(stage, schema, weight=weight), {}, elements, BATCH_CLOCK)
+    return tick(TypedStage(stage, schema, weight=weight), State(), elements, BATCH_CLOCK)

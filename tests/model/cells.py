@@ -17,27 +17,30 @@ from tests.model.triggers import build
 from tests.model.typed_stage import TypedStage
 from tests.model.values import normal
 from windrow.spec.stages import PaneTime
+from windrow.spec.times import INFINITY
 
 
 @dataclass
 class Cell:
     """The state of a cell. The aggregates are not kept but computed anew from all elements that they hold.
 
-    `new` counts the elements since the last pane, `new_in_time` those of them that were added before the window was
-    complete; `panes` and `panes_not_early` count what was emitted; `has_fired_complete` says whether a pane was fired
-    when the window was complete. `times` are the event times of new elements that were not behind the output watermark.
+    `new` counts the elements since the last pane, and `since` is the least watermark before a tick in which one of them
+    was added to the stage. `panes` and `panes_not_early` count what was emitted; `has_fired_complete` says whether a
+    pane was fired when the window was complete. `times` are the event times of new elements that were not behind the
+    output watermark. `superseded` are panes of windows that were merged into this one, withdrawn when it first fires.
     """
 
     trigger: Node
     rows: list[Row] = field(default_factory=list)
     new: int = 0
-    new_in_time: int = 0
+    since: int = INFINITY
     panes: int = 0
     panes_not_early: int = 0
     has_fired_complete: bool = False
     last_pane: Pane | None = None
     is_closed: bool = False
     times: list[int] = field(default_factory=list)
+    superseded: list[Pane] = field(default_factory=list)
 
     @classmethod
     def empty(cls, typed: TypedStage) -> Cell:
@@ -46,7 +49,7 @@ class Cell:
     def copied(self) -> Cell:
         """A cell of the same state that changes on its own."""
         other = copy.copy(self)
-        other.rows, other.times = list(self.rows), list(self.times)
+        other.rows, other.times, other.superseded = list(self.rows), list(self.times), list(self.superseded)
         other.trigger = copy.deepcopy(self.trigger)
         return other
 
@@ -54,8 +57,7 @@ class Cell:
         """Add the elements of a tick."""
         self.rows += rows
         self.new += len(rows)
-        if moment.watermark_before < moment.end:
-            self.new_in_time += len(rows)
+        self.since = min([self.since, *[row.watermark_before for row in rows]])
         self.times += [row.event_time for row in rows if row.event_time >= moment.output_watermark]
         self.trigger.on_elements(rows, moment)
 
@@ -89,5 +91,4 @@ class Cell:
         return None if window.is_global else window.end - 1
 
     def nothing_is_new(self) -> None:
-        self.new = self.new_in_time = 0
-        self.times = []
+        self.new, self.since, self.times = 0, INFINITY, []

@@ -14,7 +14,8 @@ class Clock:
     """What a tick is told of time: its number, `now`, and the watermark before and after it.
 
     `partitions_before` and `partitions_after` are the watermarks of the source partitions that are not idle; None where
-    the watermark is given and not made from partitions. `output_watermark` is that before the tick.
+    the watermark is given and not made from partitions. `percentiles_before` and `percentiles_after` are the watermarks
+    of the percentiles that the stage names. `output_watermark` is that before the tick.
     """
 
     tick: int
@@ -23,12 +24,17 @@ class Clock:
     watermark_after: int
     partitions_before: Mapping[str, int] | None = None
     partitions_after: Mapping[str, int] | None = None
+    percentiles_before: Mapping[int, int] = field(default_factory=dict)
     percentiles_after: Mapping[int, int] = field(default_factory=dict)
     output_watermark: int = MINUS_INFINITY
 
     def watermark_of(self, percentile: int) -> int:
         """The watermark of a percentile after the tick; where it is given and not made, all are the same."""
         return max(self.watermark_after, self.percentiles_after.get(percentile, MINUS_INFINITY))
+
+    def watermark_before_of(self, percentile: int) -> int:
+        """That before the tick."""
+        return max(self.watermark_before, self.percentiles_before.get(percentile, MINUS_INFINITY))
 
     @property
     def known_watermark(self) -> int | None:
@@ -102,6 +108,7 @@ class WatermarkGenerator:
             clock,
             partitions_before=self.clock.partitions_after or {},
             partitions_after=awake,
+            percentiles_before=self.clock.percentiles_after,
             percentiles_after={p: max(watermark, self.clock.watermark_of(p)) for p, watermark in made.items()},
         )
         return replace(self, clock=clock, partitions=partitions)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.model.assign import Window, windows_of
+from tests.model.assign import NoWindows, Window, windows_of
 from tests.model.expressions import EvaluationFailed, evaluate
 from tests.model.payload import compact_json
 from tests.model.typed_stage import TypedStage
 from tests.model.values import normal
 from windrow.spec.expressions import Expression
-from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME, saturating_add
+from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME, MINUS_INFINITY, saturating_add
 from windrow.spec.transcripts import TranscriptElement as Element
 
 BAD_TIMESTAMP = "bad_timestamp"
@@ -29,6 +29,7 @@ class Row:
 
     `source_time` is what moves the watermark: the source's event time, where the stage has one of its own.
     `facts` are the values of the expressions that triggers want to know, `size` its bytes, where one counts them.
+    `watermark_before` is that of the tick in which it was added to the stage.
     """
 
     element: Element
@@ -40,6 +41,7 @@ class Row:
     facts: Mapping[Expression, Any] = field(default_factory=dict)
     size: int = 0
     weight: int = 1
+    watermark_before: int = MINUS_INFINITY
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Reading:
         return [*self.rows, *self.filtered]
 
 
-def read(typed: TypedStage, elements: Iterable[Element], now: int) -> Reading:
+def read(typed: TypedStage, elements: Iterable[Element], now: int, watermark_before: int = MINUS_INFINITY) -> Reading:
     """Read the elements of a tick, each into its place; the reasons of dead ones are judged in their order."""
     rows: list[Row] = []
     filtered: list[Row] = []
@@ -93,7 +95,7 @@ def read(typed: TypedStage, elements: Iterable[Element], now: int) -> Reading:
                 if isinstance(row, DeadLetter):
                     dead.append(row)
                 else:
-                    (rows if is_kept else filtered).append(row)
+                    (rows if is_kept else filtered).append(replace(row, watermark_before=watermark_before))
         if reason is not None:
             dead.append(DeadLetter(reason, element, event_time))
     return Reading(tuple(rows), tuple(filtered), tuple(dead))
@@ -120,6 +122,8 @@ def _judged(
         return _row(typed, element, columns, event_time, source_time)
     except EvaluationFailed:
         return DeadLetter(BAD_EXPRESSION, element, event_time), False
+    except NoWindows:
+        return DeadLetter(typed.stage.window.REASON, element, event_time), False
 
 
 def _element_time(typed: TypedStage, columns: Mapping[str, Any], source_time: int) -> int | None:
@@ -172,7 +176,8 @@ def _row(
 ) -> tuple[Row, bool]:
     """The row of an element, and whether `where` keeps it: only what is true is kept, null is not.
 
-    Keys and aggregates are looked at only on rows that `where` keeps, so that it can guard them.
+    Keys and aggregates are looked at only on rows that `where` keeps, so that it can guard them; windows at last, when
+    no expression has failed.
     """
     stage, types = typed.stage, typed.column_types
     is_kept = stage.where is None or evaluate(stage.where, columns, types) is True
@@ -184,10 +189,11 @@ def _row(
         for name, aggregate in stage.aggregates.items()
     }
     arguments = {name: evaluate(expression, columns, types) for name, expression in stage.window.expressions.items()}
-    windows = tuple(windows_of(stage.window, event_time, key, typed.key_types, arguments))
     facts = {expression: evaluate(expression, columns, types) for expression in typed.trigger_expressions}
     weight = 1 if typed.weight is None else element.columns[typed.weight]
-    return Row(element, event_time, source_time, key, windows, values, facts, _size(typed, element), weight), True
+    size = _size(typed, element)
+    windows = tuple(windows_of(stage.window, event_time, key, typed.key_types, arguments))
+    return Row(element, event_time, source_time, key, windows, values, facts, size, weight), True
 
 
 def _size(typed: TypedStage, element: Element) -> int:

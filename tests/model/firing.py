@@ -1,4 +1,4 @@
-"""What a cell emits in a tick: at most one pane, in retracting mode behind a withdrawal. SEMANTICS section 6."""
+"""What a cell emits in a tick: at most one pane, behind withdrawals of what it replaces. SEMANTICS sections 4 and 6."""
 
 from __future__ import annotations
 
@@ -33,7 +33,16 @@ def ask(
         cell.is_closed = cell.trigger.finished
     if not is_ready and not moment.is_expired:
         return []
-    return _emit(typed, key, window, cell, clock, moment, path)
+    if not _is_worth_a_pane(typed, cell, moment):
+        return []
+    return [*_superseded(cell, clock), *_emit(typed, key, window, cell, clock, moment, path)]
+
+
+def _superseded(cell: Cell, clock: Clock) -> list[Pane]:
+    """The withdrawals of what was shown of the windows that were merged into this one: once, at its first firing."""
+    withdrawn = [pane.withdrawn(DELETE, clock) for pane in cell.superseded]
+    cell.superseded = []
+    return withdrawn
 
 
 def _holds(typed: TypedStage, key: tuple[Any, ...], cell: Cell, condition: Expression) -> bool:
@@ -54,8 +63,6 @@ def _emit(
     moment: Moment,
     path: list[Trigger],
 ) -> list[Pane]:
-    if not _is_worth_a_pane(typed, cell, moment):
-        return []
     if typed.weight is not None and cell.net <= 0:
         return _withdraw(cell, clock, moment)
     timing = _timing(typed, cell, moment)
@@ -123,7 +130,7 @@ def _timing(typed: TypedStage, cell: Cell, moment: Moment) -> str:
     if not moment.is_complete:
         return EARLY
     is_wanted = typed.stage.on_time is Emission.ALWAYS and _passes_the_end(moment)
-    return ON_TIME if not cell.has_fired_complete and (cell.new_in_time > 0 or is_wanted) else LATE
+    return ON_TIME if not cell.has_fired_complete and (cell.since < moment.end or is_wanted) else LATE
 
 
 def _same(aggregates: Mapping[str, Any], before: Mapping[str, Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -12,16 +13,20 @@ from sqlglot import exp
 from tests.model.arithmetic import checked
 from tests.model.types import INTEGERS
 
+INTERVAL = "interval"
+
 
 def is_literal(node: exp.Expression) -> bool:
     """Whether the node is a constant; a number may have a minus in front, which is part of it."""
     if isinstance(node, exp.Neg):
         return isinstance(node.this, exp.Literal) and not node.this.is_string
-    return isinstance(node, exp.Literal)
+    return isinstance(node, exp.Literal | exp.Interval)
 
 
 def literal(node: exp.Expression) -> Any:
     """The value of a constant."""
+    if isinstance(node, exp.Interval):
+        return timedelta(**{f"{node.args['unit'].name.lower()}s": int(node.name)})
     kind, text = literal_type(node), _text(node)
     if kind == "string":
         return text
@@ -32,6 +37,8 @@ def literal(node: exp.Expression) -> Any:
 
 def literal_type(node: exp.Expression) -> str:
     """Its type: a number with a point is a decimal, one with an exponent a double."""
+    if isinstance(node, exp.Interval):
+        return INTERVAL
     text = _text(node).lower()
     if isinstance(node, exp.Literal) and node.is_string:
         return "string"

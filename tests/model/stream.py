@@ -1,4 +1,4 @@
-"""A stage that runs: ticks one after the other, with the cells, the clock and the watermark between them."""
+"""A stage that runs: ticks one after the other, with the state, the clock and the watermark between them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from tests.model.clock import FIRST_CLOCK, Clock, WatermarkGenerator, given
 from tests.model.elements import Element, Reading, asserted, read
-from tests.model.tick import Cells, Tick, tick
+from tests.model.state import State
+from tests.model.tick import Tick, tick
 from tests.model.typed_stage import TypedStage
 from windrow.spec.expressions import Expression
 from windrow.spec.stages import Stage
@@ -32,7 +33,7 @@ class Stream:
         weight: str | None = None,
     ) -> None:
         self.typed = TypedStage(stage, schema, watermark, size, weight)
-        self.cells: Cells = {}
+        self.state = State()
         self.clock: Clock = FIRST_CLOCK
         self._generator = None
         if watermark is not None:
@@ -44,13 +45,14 @@ class Stream:
         elements = tuple(elements)
         output = max(self.clock.output_watermark, min(self.clock.watermark_after, *self._held()))
         self.clock = replace(self._next_clock(elements, now, watermark), output_watermark=output)
-        result = tick(self.typed, self.cells, elements, self.clock)
-        self.cells = result.cells
+        result = tick(self.typed, self.state, elements, self.clock)
+        self.state = result.state
+        self._greatest_end = max([self._greatest_end, *[window.end for _, window in result.cells]])
         return result
 
     def _held(self) -> list[int]:
         """The event times of panes that are not yet emitted, and +infinity."""
-        cells = [(window, cell) for (_, window), cell in self.cells.items() if cell.new > 0]
+        cells = [(window, cell) for (_, window), cell in self.state.cells.items() if cell.new > 0]
         times = [cell.event_time(self.typed, window) for window, cell in cells]
         return [INFINITY, *(time for time in times if time is not None)]
 

@@ -1,24 +1,23 @@
-"""The tick: one transition `(cells, elements, clock) -> (cells, panes, dead letters, counts)`. SEMANTICS section 2."""
+"""The tick: one transition `(state, elements, clock) -> (state, panes, dead letters, counts)`. SEMANTICS section 2."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from tests.model import merge, records
 from tests.model.assign import Window
 from tests.model.cells import Cell
 from tests.model.clock import Clock
 from tests.model.elements import CLOSED, LATE, DeadLetter, Element, Reading, Row, read
 from tests.model.firing import ask
+from tests.model.moments import expiry, moment_of
 from tests.model.panes import Pane
-from tests.model.trigger_leaves import Moment
+from tests.model.state import CellKey, Cells, State
 from tests.model.typed_stage import TypedStage
-from windrow.spec.times import saturating_add
+from windrow.spec.record_windows import RecordWindows
 
-CellKey = tuple[tuple[Any, ...], Window]
-Cells = Mapping[CellKey, Cell]
 Pair = tuple[Row, Window]
 
 
@@ -27,7 +26,7 @@ class Counts:
     """What became of a tick's elements, and of the (element, window) pairs `assigned`.
 
     `read` = `in_windows` + `unassigned` + `filtered` + those dead as a whole, by reason; `assigned` = `aggregated` +
-    `late` + `closed`.
+    `late` + `closed`. A record that an earlier tick has read is assigned again to a window that arises later.
     """
 
     read: int
@@ -43,32 +42,55 @@ class Counts:
 
 @dataclass(frozen=True)
 class Tick:
-    """What a tick gives: the cells after it, its panes in order, its dead letters, and its counts."""
+    """What a tick gives: the state after it, its panes in order, its dead letters, and its counts."""
 
     clock: Clock
-    cells: Cells
+    state: State
     panes: tuple[Pane, ...]
     dead: tuple[DeadLetter, ...]
     counts: Counts
 
-
-def tick(typed: TypedStage, cells: Cells, elements: Iterable[Element], clock: Clock) -> Tick:
-    """One tick. The cells that are given stay as they are."""
-    after = {key: cell.copied() for key, cell in cells.items()}
-    reading = read(typed, elements, clock.now)
-    pairs = [(row, window) for row in reading.rows for window in row.windows]
-    kept, dead = judge(typed, after, pairs, clock)
-    touched = add(typed, after, kept, clock)
-    panes = [pane for key in in_order(after) for pane in advance(typed, after, key, clock, key in touched)]
-    counts = _counts(reading, pairs, kept, dead)
-    return Tick(clock, after, tuple(panes), (*reading.dead, *dead), counts)
+    @property
+    def cells(self) -> Cells:
+        return self.state.cells
 
 
-def judge(typed: TypedStage, cells: Cells, pairs: Sequence[Pair], clock: Clock) -> tuple[list[Pair], list[DeadLetter]]:
+def tick(typed: TypedStage, state: State, elements: Iterable[Element], clock: Clock) -> Tick:
+    """One tick. The state that is given stays as it is."""
+    cells = {key: cell.copied() for key, cell in state.cells.items()}
+    reading = read(typed, elements, clock.now, clock.watermark_before)
+    pairs = assigned(typed, state, reading.rows, clock)
+    kept, dead = judge(typed, state, pairs, clock)
+    rows = combine(kept)
+    if typed.stage.window.MERGES:
+        rows = merge.merge(typed, cells, rows, clock)
+    add(typed, cells, rows, clock)
+    asked = in_order(cells)
+    panes = [pane for key in asked for pane in advance(typed, cells, key, clock, key in rows)]
+    expired = [*state.expired, *[key for key in asked if key not in cells]]
+    after = State(cells, merge.remembered(typed, expired, clock), known(typed, state, reading.rows, clock))
+    return Tick(clock, after, tuple(panes), (*reading.dead, *dead), _counts(reading, pairs, kept, dead))
+
+
+def assigned(typed: TypedStage, state: State, rows: Sequence[Row], clock: Clock) -> list[Pair]:
+    """The (element, window) pairs of the tick, before any of them is judged."""
+    if isinstance(typed.stage.window, RecordWindows):
+        return records.pairs_of_tick(typed, typed.stage.window, state, rows, clock)
+    return [(row, window) for row in rows for window in row.windows]
+
+
+def known(typed: TypedStage, state: State, rows: Sequence[Row], clock: Clock) -> tuple[Row, ...]:
+    """The elements that later ticks have to know one by one."""
+    if isinstance(typed.stage.window, RecordWindows):
+        return records.remembered(typed, typed.stage.window, state, rows, clock)
+    return ()
+
+
+def judge(typed: TypedStage, state: State, pairs: Sequence[Pair], clock: Clock) -> tuple[list[Pair], list[DeadLetter]]:
     """The pairs that count, and the dead letters of those whose window has expired or is closed."""
     kept, dead = [], []
     for row, window in pairs:
-        reason = _why_dead(typed, cells, row, window, clock)
+        reason = _why_dead(typed, state, row, window, clock)
         if reason is None:
             kept.append((row, window))
         else:
@@ -76,29 +98,38 @@ def judge(typed: TypedStage, cells: Cells, pairs: Sequence[Pair], clock: Clock) 
     return kept, dead
 
 
-def _why_dead(typed: TypedStage, cells: Cells, row: Row, window: Window, clock: Clock) -> str | None:
-    if clock.watermark_before >= expiry(typed, window):
+def _why_dead(typed: TypedStage, state: State, row: Row, window: Window, clock: Clock) -> str | None:
+    """Windows that merge are judged before they do: by the proto-window, and by what it would have merged with."""
+    if clock.watermark_before >= expiry(typed, window) or _meets_one_of(typed, state.expired, row, window):
         return LATE
-    cell = cells.get((row.key, window))
-    return CLOSED if cell is not None and cell.is_closed else None
+    closed = [key for key, cell in state.cells.items() if cell.is_closed]
+    return CLOSED if _meets_one_of(typed, closed, row, window) else None
 
 
-def add(typed: TypedStage, cells: dict[CellKey, Cell], kept: Sequence[Pair], clock: Clock) -> set[CellKey]:
-    """Add the elements to their cells, each cell's at once; the cells that got some."""
+def _meets_one_of(typed: TypedStage, others: Iterable[CellKey], row: Row, window: Window) -> bool:
+    return any(key == row.key and merge.meets(typed.stage.window, window, other) for key, other in others)
+
+
+def combine(kept: Sequence[Pair]) -> dict[CellKey, list[Row]]:
+    """The elements of the tick by key and window."""
     combined: dict[CellKey, list[Row]] = {}
     for row, window in kept:
         combined.setdefault((row.key, window), []).append(row)
-    for key, rows in combined.items():
+    return combined
+
+
+def add(typed: TypedStage, cells: dict[CellKey, Cell], rows: Mapping[CellKey, Sequence[Row]], clock: Clock) -> None:
+    """Add the elements to their cells, each cell's at once."""
+    for key, added in rows.items():
         cell = cells.setdefault(key, Cell.empty(typed))
-        cell.add(rows, moment_of(typed, key, clock))
-    return set(combined)
+        cell.add(added, moment_of(typed, key[1], clock))
 
 
 def advance(
     typed: TypedStage, cells: dict[CellKey, Cell], key: CellKey, clock: Clock, got_elements: bool
 ) -> list[Pane]:
     """Ask the cell if it must be asked, and forget it if it has expired; the panes that it emits."""
-    cell, moment = cells[key], moment_of(typed, key, clock)
+    cell, moment = cells[key], moment_of(typed, key[1], clock)
     panes: list[Pane] = []
     if not cell.is_closed:
         cell.trigger.on_watermark(moment)
@@ -114,26 +145,8 @@ def in_order(cells: Cells) -> list[CellKey]:
     return sorted(cells, key=lambda key: (key[1], repr(key[0])))
 
 
-def expiry(typed: TypedStage, window: Window) -> int:
-    """The watermark at which a window expires: a sum that stays at +infinity."""
-    return saturating_add(window.end, typed.stage.allowed_lateness)
-
-
-def moment_of(typed: TypedStage, key: CellKey, clock: Clock) -> Moment:
-    window = key[1]
-    return Moment(
-        window.end,
-        expiry(typed, window),
-        clock.now,
-        clock.watermark_before,
-        clock.watermark_after,
-        clock.watermark_of,
-        clock.output_watermark,
-    )
-
-
 def _counts(reading: Reading, pairs: Sequence[Pair], kept: Sequence[Pair], dead: Sequence[DeadLetter]) -> Counts:
-    in_windows = len({id(row) for row, _ in pairs})
+    in_windows = len({id(row) for row in reading.rows} & {id(row) for row, _ in pairs})
     reasons = Counter(letter.reason for letter in dead)
     return Counts(
         read=len(reading.rows) + len(reading.filtered) + len(reading.dead),

@@ -1,7 +1,8 @@
 """The leaves of a trigger as small state machines, and what every node of the tree can do. SEMANTICS section 5.
 
-In a tick a node is told of the cell's new elements (`on_elements`, once), learns the watermark, is asked whether it is
-`ready`, and, if the root was, told that it has fired (`on_fire`).
+Where cells merge, the node of the new one is told of theirs (`on_merge`). In a tick a node is told of the cell's new
+elements (`on_elements`, once), learns the watermark, is asked whether it is `ready`, and, if the root was, told that it
+has fired (`on_fire`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from windrow.spec.triggers import Domain, Trigger
 class Moment:
     """What a trigger can see of a tick: its window's end and expiry, `now`, the watermark before and after.
 
-    `watermark_of` gives the watermark of a percentile after the tick.
+    `watermark_of` and `watermark_before_of` give the watermark of a percentile after and before the tick.
     When it is asked, also how many elements are new, and whether a condition over the results holds.
     """
 
@@ -33,6 +34,7 @@ class Moment:
     watermark_before: int
     watermark_after: int
     watermark_of: Callable[[int], int] = lambda percentile: MINUS_INFINITY
+    watermark_before_of: Callable[[int], int] = lambda percentile: MINUS_INFINITY
     output_watermark: int = MINUS_INFINITY
     new: int = 0
     holds: Callable[[Expression], bool] = lambda condition: False
@@ -70,6 +72,14 @@ class Node:
                 setattr(other, name, copy.deepcopy(value, memo))
         return other
 
+    def on_merge(self, parts: Sequence[Any], moment: Moment) -> None:
+        """Cells merge, and this is the fresh node of the new one: take over what it must from the nodes of the parts.
+
+        Here: it is finished only if it was in all parts. All else stays as it is in the beginning, also for a class of
+        a user's own; one whose fields merge some way has this function in its twin.
+        """
+        self.finished = all(part.finished for part in parts)
+
     def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
         """The cell got these elements in this tick."""
 
@@ -90,6 +100,10 @@ class Node:
         return any(moment.clock(domain) >= deadline for domain, deadline in self.deadlines(moment))
 
     def on_fire(self, moment: Moment) -> None:
+        self.finish(moment)
+
+    def finish(self, moment: Moment) -> None:
+        """It is finished: it has fired, or the node above has by it."""
         self.finished = True
 
     def reset(self, moment: Moment) -> None:
@@ -111,6 +125,13 @@ class AtWatermark(Node):
     def __init__(self, node: spec.AtWatermark) -> None:
         super().__init__(node)
         self.needs_elements = False
+
+    def on_merge(self, parts: Sequence[AtWatermark], moment: Moment) -> None:
+        """Rewound, to fire at the new end unless it had fired in all parts and that end was reached before."""
+        had_fired = all(part.finished or part.needs_elements for part in parts)
+        if had_fired and moment.watermark_before_of(self.spec.percentile) >= moment.end:
+            self.finished = all(part.finished for part in parts)
+            self.needs_elements = not self.finished
 
     def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
         self.needs_elements = False
@@ -140,12 +161,20 @@ class AtClose(Node):
         yield Domain.EVENT_TIME, moment.expiry
 
 
-class AfterCount(Node):
-    """Ready at `count` elements since the reset."""
+class Counter(Node):
+    """A leaf that counts what it has `seen` since the reset; where cells merge, their counts add up."""
 
-    def __init__(self, node: spec.AfterCount) -> None:
+    def __init__(self, node: spec.AfterCount | spec.AfterBytes | spec.AfterMatch) -> None:
         super().__init__(node)
         self.seen = 0
+
+    def on_merge(self, parts: Sequence[Counter], moment: Moment) -> None:
+        super().on_merge(parts, moment)
+        self.seen = sum(part.seen for part in parts)
+
+
+class AfterCount(Counter):
+    """Ready at `count` elements since the reset."""
 
     def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
         self.seen += len(rows)
@@ -154,12 +183,8 @@ class AfterCount(Node):
         return self.seen >= self.spec.count
 
 
-class AfterBytes(Node):
+class AfterBytes(Counter):
     """Ready at `bytes` bytes since the reset."""
-
-    def __init__(self, node: spec.AfterBytes) -> None:
-        super().__init__(node)
-        self.seen = 0
 
     def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
         self.seen += sum(row.size for row in rows)
@@ -168,12 +193,8 @@ class AfterBytes(Node):
         return self.seen >= self.spec.bytes
 
 
-class AfterMatch(Node):
+class AfterMatch(Counter):
     """Ready when `count` elements since the reset have matched."""
-
-    def __init__(self, node: spec.AfterMatch) -> None:
-        super().__init__(node)
-        self.seen = 0
 
     def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
         self.seen += sum(row.facts[self.spec.where] is True for row in rows)
@@ -199,6 +220,12 @@ class Timer(Node):
 
     def deadline_from(self, clock: int) -> int:
         raise NotImplementedError
+
+    def on_merge(self, parts: Sequence[Timer], moment: Moment) -> None:
+        """The earliest deadline; where there is none, it waits for the first watermark if one of the parts does."""
+        super().on_merge(parts, moment)
+        self.deadline = min((part.deadline for part in parts if part.deadline is not None), default=None)
+        self.waits_for_watermark = self.deadline is None and any(part.waits_for_watermark for part in parts)
 
     def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
         if self.deadline is None and not self.waits_for_watermark:

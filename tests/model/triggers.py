@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from tests.model.elements import Row
 from tests.model.trigger_leaves import (
@@ -31,6 +32,16 @@ class Composite(Node):
 
     def live(self) -> list[Node]:
         return self.children
+
+    def on_merge(self, parts: Sequence[Any], moment: Moment) -> None:
+        """The children merge; it stays finished if it was in all parts and the child that finished it still is."""
+        for child, *merging in zip(self.children, *[part.children for part in parts], strict=True):
+            child.on_merge(merging, moment)
+        self.finished = all(part.finished for part in parts) and any(child.finished for child in self.children)
+
+    def finish(self, moment: Moment) -> None:
+        self.finished = True
+        self.firing_child(moment).finish(moment)
 
     def on_elements(self, rows: Sequence[Row], moment: Moment) -> None:
         for child in self.live():
@@ -65,11 +76,14 @@ class Composite(Node):
 
 
 class FirstOf(Composite):
-    """Ready when any child is; finished by firing."""
+    """Ready when any child is; finished by firing, and with it the child that was ready."""
 
 
 class AllOf(Composite):
-    """Ready when every child has been ready since the reset: one that was stays so, and sees nothing more."""
+    """Ready when every child has been ready since the reset: one that was stays so, and sees nothing more.
+
+    Where cells merge, it forgets which were ready and asks again, also if it was finished.
+    """
 
     def __init__(self, node: spec.AllOf) -> None:
         super().__init__(node)
@@ -85,6 +99,13 @@ class AllOf(Composite):
         self.just_ready = [index for index in waiting if self.children[index].ready(moment)]
         self.were_ready |= set(self.just_ready)
 
+    def finish(self, moment: Moment) -> None:
+        self.finished = True
+
+    def on_merge(self, parts: Sequence[AllOf], moment: Moment) -> None:
+        super().on_merge(parts, moment)
+        self.finished = False
+
     def ready(self, moment: Moment) -> bool:
         return len(self.were_ready) == len(self.children)
 
@@ -97,7 +118,10 @@ class AllOf(Composite):
 
 
 class SequenceOf(Composite):
-    """One child after the other; only the current one is there for elements, deadlines and questions."""
+    """One child after the other; only the current one is there for elements, deadlines and questions.
+
+    It is the first that is not finished, also where cells have merged.
+    """
 
     def __init__(self, node: spec.SequenceOf) -> None:
         super().__init__(node)
@@ -106,12 +130,20 @@ class SequenceOf(Composite):
     def live(self) -> list[Node]:
         return self.children[self.current : self.current + 1]
 
+    def finish(self, moment: Moment) -> None:
+        self.finished = True
+
+    def on_merge(self, parts: Sequence[SequenceOf], moment: Moment) -> None:
+        super().on_merge(parts, moment)
+        self._move()
+
     def on_fire(self, moment: Moment) -> None:
-        child = self.children[self.current]
-        child.on_fire(moment)
-        if child.finished:
-            self.current += 1
-        self.finished = self.current == len(self.children)
+        self.children[self.current].on_fire(moment)
+        self._move()
+
+    def _move(self) -> None:
+        self.finished = all(child.finished for child in self.children)
+        self.current = [*[child.finished for child in self.children], False].index(False)
 
     def reset(self, moment: Moment) -> None:
         super().reset(moment)
@@ -136,7 +168,7 @@ class RepeatUntil(Repeat):
 
     def on_fire(self, moment: Moment) -> None:
         if self.children[1].ready(moment):
-            self.finished = True
+            self.finish(moment)
         else:
             super().on_fire(moment)
 
@@ -153,11 +185,15 @@ class RepeatCount(Repeat):
         self.fired = 0
 
     def on_fire(self, moment: Moment) -> None:
+        super().on_fire(moment)
         self.fired += 1
-        if self.fired == self.spec.times:
-            self.finished = True
-        else:
-            super().on_fire(moment)
+        self.finished = self.fired >= self.spec.times
+
+    def on_merge(self, parts: Sequence[RepeatCount], moment: Moment) -> None:
+        """It has fired as often as in the part in which it has fired the least."""
+        super().on_merge(parts, moment)
+        self.fired = min(part.fired for part in parts)
+        self.finished = all(part.finished for part in parts)
 
     def reset(self, moment: Moment) -> None:
         super().reset(moment)

@@ -17,14 +17,19 @@ from windrow.spec.stages import Stage
 
 _COUNTERS: Mapping[str, tuple[str, Value]] = {
     "new": ("bigint", 0),
-    "in_time": ("boolean", False),
+    "since": ("bigint", None),
     "emitted": ("int", 0),
     "emitted_on_time": ("int", 0),
     "completed": ("boolean", False),
     "closed": ("boolean", False),
 }
-"""Elements not yet emitted; whether one of them was added before the end; panes so far, and those not early; whether a
-pane was fired with the window complete; whether the trigger has finished."""
+"""Elements not yet emitted; the least watermark before a tick that added one of them; panes so far, and those not
+early; whether a pane was fired with the window complete; whether the trigger has finished."""
+
+GONE = "gone"
+"""Of a window that merges: it has expired, and only its bounds are still known."""
+SUPERSEDED = "superseded"
+"""The windows that were merged into this one, whose last panes are withdrawn when it fires: bounds and withdrawal."""
 
 _LAST: Mapping[str, tuple[str, Value]] = {
     "standing": ("boolean", False),
@@ -67,7 +72,17 @@ class CellState:
     @property
     def can_withdraw(self) -> bool:
         """Whether a tick may take back a pane, so that what the last one was must be known."""
-        return self.stage.can_withdraw or self.is_weighted
+        return self.stage.can_withdraw or self.is_weighted or self.supersedes
+
+    @property
+    def merges(self) -> bool:
+        """Whether windows of a key merge."""
+        return self.stage.window.MERGES
+
+    @property
+    def supersedes(self) -> bool:
+        """Whether a pane can stand of a window that was merged away."""
+        return self.merges and not self.stage.is_discarding
 
     @property
     def state(self) -> Mapping[str, tuple[str, Value]]:
@@ -87,6 +102,10 @@ class CellState:
             fields["last_event_time"] = ("bigint", None)
         if self.keeps_values:
             fields.update({f"last_{name}": (kind, None) for name, kind in self.value_types.items()})
+        if self.merges:
+            fields[GONE] = ("boolean", False)
+        if self.supersedes:
+            fields[SUPERSEDED] = (f"array<{self.part_type}>", None)
         fields.update(self.tree.state)
         fields.update({column: ("bigint", None) for column in map(due_column, self.tree.clocks)})
         return fields
@@ -95,6 +114,11 @@ class CellState:
     def state_type(self) -> str:
         """The Spark type of the state."""
         return "struct<" + ", ".join(f"`{name}`: {kind}" for name, (kind, _) in self.state.items()) + ">"
+
+    @property
+    def part_type(self) -> str:
+        """The Spark type of a window that was merged into another, with the withdrawal of its last pane."""
+        return f"struct<window_start: bigint, window_end: bigint, pane: {self.pane_type}>"
 
     @property
     def pane_type(self) -> str:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from windrow.compile import event_times, sql
 from windrow.compile.accumulation import clearing
 from windrow.compile.aggregates import Values
-from windrow.compile.cell_state import CellState
+from windrow.compile.cell_state import GONE, SUPERSEDED, CellState
 from windrow.compile.chain import Chain
-from windrow.compile.columns import CELL, ELEMENTS, NET, WINDOW_END
+from windrow.compile.columns import AWAY, CELL, ELEMENTS, EXPIRED, NET, OPENED, PANES, STATE, WINDOW_END
+from windrow.compile.merged_away import gone, superseded, with_merged_away
 from windrow.compile.panes import (
     EARLY,
     EXPIRY,
@@ -43,25 +44,24 @@ from windrow.compile.sql import (
 from windrow.compile.triggers import TickClock, due_column
 from windrow.spec.stages import Emission
 
-STATE = "state"
-PANES = "panes"
-EXPIRED = "expired"
-OPENED = "opened"
-
 
 @dataclass(frozen=True)
 class CellColumns(CellState):
     """What a tick does to the cells of a stage, one projection for each phase."""
 
     def before(self, asked: Chain) -> Chain:
-        """State columns by their own names, from `s_` columns that are null where the cell is new."""
+        """State columns by their own names, from `s_` columns that are null where the cell is new.
+
+        Where windows merge, the rows say themselves which cells are new, and what was merged into them.
+        """
         started = {
             name: coalesce(col(f"s_{name}"), lit(initial).cast(kind)) if initial is not None else col(f"s_{name}")
             for name, (kind, initial) in self.state.items()
         }  # fmt: skip
         counts = (ELEMENTS, NET) if self.is_weighted else (ELEMENTS,)
+        of_merge = {OPENED: col(OPENED), AWAY: col(AWAY)} if self.merges else {OPENED: col("s_new").is_null()}
         kept = {name: col(name) for name in (*CELL, *counts, *self.tick_parts)}
-        return asked.select({**kept, **started, OPENED: col("s_new").is_null()})
+        return asked.select({**kept, **started, **of_merge})
 
     def add(self, cells: Chain, clock: TickClock) -> Chain:
         """Add the tick's elements to aggregates, counters and trigger."""
@@ -75,8 +75,8 @@ class CellColumns(CellState):
         if self.is_weighted:
             added["net"] = col("net") + when(is_open, col(NET), bigint(0))
         added.update(event_times.added(self.stage, is_open))
-        in_time = has_elements & (col(WINDOW_END) > changing(clock.watermark_before))
-        added["in_time"] = col("in_time") | (is_open & in_time)
+        since = sql.least(col("since"), changing(clock.watermark_before))
+        added["since"] = when(is_open & has_elements, since, col("since"))
         return self.tree.add(cells.with_columns(added), is_open, clock)
 
     def fire(self, cells: Chain, clock: TickClock, partition_watermarks: list[int] | None) -> Chain:
@@ -121,7 +121,7 @@ class CellColumns(CellState):
         return has_content
 
     def _timing(self) -> Column:
-        on_time = col("in_time")
+        on_time = coalesce(col("since") < col(WINDOW_END), False)
         if self.stage.on_time is Emission.ALWAYS:
             on_time = on_time | col("passes_end")
         late_or_on_time = when(~col("completed") & on_time, ON_TIME, LATE)
@@ -166,13 +166,13 @@ class CellColumns(CellState):
         if not self.can_withdraw:
             return when(col("emits"), sql.array(pane))
         emitted = (col("emits"), sql.array(pane))
-        gone = (col("withdraws"), sql.array(self._withdrawn("delete")))
+        gone = (col("withdraws"), sql.array(self.withdrawn("delete")))
         if not self.stage.is_retracting:
             return case(emitted, gone)
-        replaced = sql.array(self._withdrawn("update_preimage"), pane)
+        replaced = sql.array(self.withdrawn("update_preimage"), pane)
         return case((col("emits") & col("standing"), replaced), emitted, gone)
 
-    def _withdrawn(self, change: str) -> Column:
+    def withdrawn(self, change: str) -> Column:
         """The last pane once more, as it was, but for its change and weight."""
         return pane_struct(
             PaneColumns(
@@ -196,13 +196,16 @@ class CellColumns(CellState):
         """`key`, bounds, `state` after the tick (null when expired), `panes`, `expired`, `opened`."""
         state = when(~col(EXPIRED), sql.struct(**self._state_after()))
         kept = {name: col(name) for name in (*CELL, PANES, EXPIRED, OPENED)}
-        return cells.select({**kept, STATE: state})
+        if not self.merges:
+            return cells.select({**kept, STATE: state})
+        state = case((col(EXPIRED), gone(self)), otherwise=sql.struct(**self._state_after()))
+        return with_merged_away(self, cells.with_columns({STATE: state}))
 
     def _state_after(self) -> Mapping[str, Column]:
         fires, emits, early = col("fires"), col("emits"), col("timing") == EARLY
         after: dict[str, Column] = dict(self._aggregates_after())
         after["new"] = when(fires, bigint(0), col("new"))
-        after["in_time"] = col("in_time") & ~fires
+        after["since"] = when(~fires, col("since"))
         after["emitted"] = col("emitted") + emits.cast("int")
         after["emitted_on_time"] = col("emitted_on_time") + (emits & ~early).cast("int")
         after["completed"] = col("completed") | (fires & col("complete"))
@@ -211,6 +214,10 @@ class CellColumns(CellState):
         after["standing"] = ((col("standing") & ~col("withdraws")) | emits) & ~clears
         if self.is_weighted:
             after["net"] = col("net")
+        if self.merges:
+            after[GONE] = lit(False)
+        if self.supersedes:
+            after[SUPERSEDED] = when(~fires, superseded(self))
         last = {
             "timing": place_of(TIMINGS, col("timing")),
             "trigger": place_of(self._leaf_names, col("leaf")),

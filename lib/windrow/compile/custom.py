@@ -13,7 +13,7 @@ from windrow.compile.sql import Column, bigint, call, changing, coalesce, col, w
 from windrow.compile.window_columns import UnalignedWindows
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.spec.windows import LONGEST, MOST_WINDOWS, WindowFunction
+from windrow.spec.window_function import LONGEST, MOST_WINDOWS, WindowFunction
 
 _WINDOW = "struct<`start`: bigint, `end`: bigint>"
 

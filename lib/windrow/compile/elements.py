@@ -14,7 +14,6 @@ from windrow.compile.chain import Chain
 from windrow.compile.columns import AHEAD, EVENT_TIME, KEY, WEIGHT
 from windrow.compile.sql import Column, any_of, bigint, call, case, coalesce, col, lit, when
 from windrow.compile.window_columns import CompiledWindows
-from windrow.compile.windows import compile_windows
 from windrow.spec.expressions import Expression
 from windrow.spec.stages import Stage
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
@@ -46,13 +45,15 @@ def tick_argument(name: str) -> str:
 
 @dataclass(frozen=True)
 class CompiledElements:
-    """The element columns of a stage. `floating_keys` are keys, and their types, for which -0.0 must become 0.0.
+    """The element columns of a stage over its windows.
 
-    `size` is the source's expression for the bytes of a row; without it they are those of `row_columns` as JSON.
+    `floating_keys` are keys, and their types, for which -0.0 must become 0.0. `size` is the source's expression for the
+    bytes of a row; without it they are those of `row_columns` as JSON.
     `weight` is the source's column of +1 and -1, if it has one.
     """
 
     stage: Stage
+    windows: CompiledWindows
     floating_keys: Mapping[str, str] = field(default_factory=dict)
     size: Expression | None = None
     row_columns: tuple[str, ...] = ()
@@ -93,8 +94,12 @@ class CompiledElements:
     @property
     def can_fail(self) -> bool:
         """Whether there can be rows that no result can hold."""
-        wrong = self._windows.wrong(col(envelope.EVENT_TIME))
-        return wrong is not None or any(expression.failure_sql for expression in self._expressions())
+        return self._wrong is not None or any(expression.failure_sql for expression in self._expressions())
+
+    @property
+    def _wrong(self) -> Column | None:
+        """Whether the windows of a judged row are none."""
+        return self.windows.wrong(col(envelope.EVENT_TIME))
 
     @property
     def source_time(self) -> Column:
@@ -122,20 +127,26 @@ class CompiledElements:
         if self.can_fail:
             of_row = any_of(_failures([*self.stage.select.values(), *self.stage.explode.values()]))
             of_item = (is_there & any_of(_failures(self._of_item()))) | (kept & any_of(_failures(self._guarded())))
-        if self.stage.element_time is None:
-            judged = judged.with_columns({KEPT: kept, FAILED: of_row | of_item, **self._carried})
-        else:
+        failed, why = of_row | of_item, lit(BAD_EXPRESSION)
+        if self.stage.element_time is not None:
             untimed = is_there & ~of_row & col(envelope.EVENT_TIME).is_null()
-            why = when(untimed, "bad_timestamp", BAD_EXPRESSION)
-            failed = of_row | of_item | untimed
-            judged = judged.with_columns({KEPT: kept, FAILED: failed, WHY: why, **self._carried})
-        wrong = self._windows.wrong(col(envelope.EVENT_TIME))
-        return judged if wrong is None else judged.with_columns({FAILED: col(FAILED) | (col(KEPT) & wrong)})
+            failed, why = failed | untimed, when(untimed, "bad_timestamp", BAD_EXPRESSION)
+        judged = judged.with_columns({KEPT: kept, FAILED: failed, **self._carried})
+        wrong = lit(False) if self._wrong is None else ~col(FAILED) & col(KEPT) & self._wrong
+        if not self._fails_in_one_way:
+            judged = judged.with_columns({WHY: case((wrong, self.stage.window.REASON), otherwise=why)})
+        return judged if self._wrong is None else judged.with_columns({FAILED: col(FAILED) | wrong})
+
+    @property
+    def _fails_in_one_way(self) -> bool:
+        """Whether every row that fails does so for one reason."""
+        wrong = None if self._wrong is None else self.stage.window.REASON
+        return self.stage.element_time is None and wrong in (None, BAD_EXPRESSION)
 
     @property
     def why(self) -> Column:
         """The reason why a judged row that has failed is dead."""
-        return lit(BAD_EXPRESSION) if self.stage.element_time is None else col(WHY)
+        return lit(BAD_EXPRESSION) if self._fails_in_one_way else col(WHY)
 
     def _timed(self, rows: Chain) -> Chain:
         """Rows with the event time of the stage, null where it is none; dead rows keep that of the source."""
@@ -198,11 +209,7 @@ class CompiledElements:
     def _carried(self) -> Mapping[str, Column]:
         """What the windows of an element depend on beside its event time."""
         arguments = {name: Column(e.value_sql) for name, e in self.stage.window.expressions.items()}
-        return self._windows.carried(col(envelope.EVENT_TIME), list(self._key_values.values()), arguments)
-
-    @property
-    def _windows(self) -> CompiledWindows:
-        return compile_windows(self.stage.window)
+        return self.windows.carried(col(envelope.EVENT_TIME), list(self._key_values.values()), arguments)
 
 
 def _failures(expressions: Iterable[Expression]) -> list[Column]:

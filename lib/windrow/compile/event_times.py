@@ -26,9 +26,12 @@ def ahead_of(output_watermark: int) -> Column:
 
 def partial(stage: Stage) -> dict[str, Column]:
     """The time over elements, and over relations that hold it already; nothing where the stage keeps none."""
-    if not stage.keeps_event_times:
-        return {}
-    return {AHEAD: call("min" if stage.event_time is PaneTime.EARLIEST else "max", col(AHEAD))}
+    return {AHEAD: gathered(stage, col(AHEAD))} if stage.keeps_event_times else {}
+
+
+def gathered(stage: Stage, times: Column) -> Column:
+    """The earliest or latest of such times, as an aggregate."""
+    return call("min" if stage.event_time is PaneTime.EARLIEST else "max", times)
 
 
 def added(stage: Stage, is_open: Column) -> Mapping[str, Column]:

@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from windrow.compile.sql import Column, Value, all_of, any_of, bigint, coalesce, lit, when
+from windrow.compile import sql
+from windrow.compile.columns import STATE
+from windrow.compile.sql import Column, Value, all_of, any_of, bigint, call, case, coalesce, lit, when
 from windrow.compile.trigger_nodes import Node, TickClock, earliest
 from windrow.spec.times import INFINITY
 from windrow.spec.triggers import RepeatCount
 
 
 class FirstNode(Node):
-    """Ready when any child is; finished by firing."""
+    """Ready when any child is; finished by firing. Where windows merge it knows which child that was."""
+
+    @property
+    def fields(self) -> Mapping[str, tuple[str, Value]]:
+        return {"by": ("int", None)} if self.merges else {}
+
+    def advanced(self) -> Mapping[str, Column]:
+        if not self.merges:
+            return {}
+        first = coalesce(*[when(child.col("ready"), index) for index, child in enumerate(self.children)])
+        return {"by": when(self.col("fires"), first, self.col("by"))}
+
+    def gathered(self) -> Mapping[str, Column]:
+        by = self.of_part("by")
+        finished = call("bool_and", by.is_not_null() | sql.col(STATE).is_null())
+        return {"finished": finished, "first": call("min", by), "last": call("max", by)}
+
+    def merged(self, clock: TickClock) -> Mapping[str, Column]:
+        stays = self.gathered_col("finished") & self.stays_finished(clock)
+        return {"by": when(stays, self.gathered_col("first"))}
+
+    def stays_finished(self, clock: TickClock) -> Column:
+        """Where one child has finished it in all parts, and that one still is."""
+        first, last = self.gathered_col("first"), self.gathered_col("last")
+        child = [when(first == index, child.stays_finished(clock)) for index, child in enumerate(self.children)]
+        return coalesce((first == last) & coalesce(*child), lit(False))
 
     def ready(self, clock: TickClock) -> Column:
         return any_of(child.col("ready") for child in self.children)
@@ -52,6 +79,10 @@ class AllNode(Node):
             for index, child in enumerate(self.children)
         }
 
+    def stays_finished(self, clock: TickClock) -> Column:
+        """It forgets which were ready, and asks again."""
+        return lit(False)
+
     def due(self, name: str, clock: TickClock) -> Column:
         return earliest(
             when(self.col(f"latch{index}"), bigint(INFINITY), child.col(f"due_{name}"))
@@ -61,9 +92,18 @@ class AllNode(Node):
 
 
 class SequenceNode(Node):
-    """The current child, then the next; finished after the last."""
+    """The current child, then the next; finished after the last.
 
-    FIELDS = {"position": ("int", 0)}
+    Where windows merge it may go back to a child while one behind it stays finished: it knows which have.
+    """
+
+    @property
+    def fields(self) -> Mapping[str, tuple[str, Value]]:
+        return {"position": ("int", 0), **({name: ("boolean", False) for name in self._done} if self.merges else {})}
+
+    @property
+    def _done(self) -> list[str]:
+        return [f"done{index}" for index in range(len(self.children))]
 
     def _current(self, child: int) -> Column:
         return self.col("position") == child
@@ -87,11 +127,32 @@ class SequenceNode(Node):
         return coalesce(self._of_current(lambda child: child.col("finished")), lit(False))
 
     def finished(self) -> Column:
+        if self.merges:
+            return self._child_finished() & all_of(
+                self.col(name) | self._current(i) for i, name in enumerate(self._done)
+            )
         return self._current(len(self.children) - 1) & self._child_finished()
 
     def advanced(self) -> Mapping[str, Column]:
         moves = self.col("fires") & self._child_finished()
-        return {"position": self.col("position") + when(moves, 1, 0)}
+        if not self.merges:
+            return {"position": self.col("position") + when(moves, 1, 0)}
+        done = {name: self.col(name) | (moves & self._current(index)) for index, name in enumerate(self._done)}
+        return {**done, "position": _first_undone(done.values())}
+
+    def gathered(self) -> Mapping[str, Column]:
+        return {name: call("bool_and", self.of_part(name)) for name in self._done}
+
+    def merged(self, clock: TickClock) -> Mapping[str, Column]:
+        """It is at the first child that has not finished in all parts, or does not stay so."""
+        done = {
+            name: self.gathered_col(name) & child.stays_finished(clock)
+            for name, child in zip(self._done, self.children, strict=True)
+        }
+        return {**done, "position": _first_undone(done.values())}
+
+    def stays_finished(self, clock: TickClock) -> Column:
+        return all_of(child.stays_finished(clock) for child in self.children)
 
     def due(self, name: str, clock: TickClock) -> Column:
         return earliest(
@@ -99,6 +160,11 @@ class SequenceNode(Node):
             for index, child in enumerate(self.children)
             if child.has_due(name)
         )
+
+
+def _first_undone(done: Iterable[Column]) -> Column:
+    several = list(done)
+    return case(*[(~each, index) for index, each in enumerate(several)], otherwise=len(several))
 
 
 class RepeatNode(Node):
@@ -142,6 +208,9 @@ class RepeatUntilNode(RepeatNode):
     def child_reset(self, child: int) -> Column:
         return self.children[0].col("fires") & self.children[0].col("finished") if child == 0 else lit(False)
 
+    def stays_finished(self, clock: TickClock) -> Column:
+        return self.children[1].stays_finished(clock)
+
     def due(self, name: str, clock: TickClock) -> Column:
         return earliest([child.col(f"due_{name}") for child in self.children if child.has_due(name)])
 
@@ -157,3 +226,6 @@ class RepeatCountNode(RepeatNode):
 
     def advanced(self) -> Mapping[str, Column]:
         return {"firings": self.col("firings") + when(self.col("fires"), 1, 0)}
+
+    def gathered(self) -> Mapping[str, Column]:
+        return {"firings": call("min", self.of_part("firings"))}

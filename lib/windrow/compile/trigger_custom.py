@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from windrow.compile import sql
 from windrow.compile.columns import ELEMENTS
-from windrow.compile.sql import Column, Value, bigint, changing, coalesce, lit, null, when
+from windrow.compile.sql import Column, Value, bigint, call, changing, coalesce, lit, null, when
 from windrow.compile.trigger_nodes import Node, TickClock, clock_of
 from windrow.spec.custom_triggers import CLOCKS, CustomTrigger, expression
 from windrow.spec.times import INFINITY, MINUS_INFINITY
@@ -78,3 +78,11 @@ class CustomNode(Node):
         texts = {clock_of(domain): (domain, text) for domain, text in self.custom.deadline().items()}
         domain, text = texts[name]
         return coalesce(self._value(f"deadline.{domain}", text).try_cast("bigint"), bigint(INFINITY))
+
+    def gathered(self) -> Mapping[str, Column]:
+        merges = self.custom.on_merge()
+        return {_field(n): call(_MERGES[how], self.of_part(_field(n))).cast(self.custom.STATE[n][0])
+                for n, how in merges.items()}  # fmt: skip
+
+
+_MERGES = {"sum": "try_sum", "min": "min", "max": "max", "any": "bool_or", "all": "bool_and"}

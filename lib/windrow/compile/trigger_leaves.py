@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from windrow.compile import sql
 from windrow.compile.columns import ELEMENTS, NEW, WINDOW_END
 from windrow.compile.periods import next_boundary
-from windrow.compile.sql import Column, bigint, changing, coalesce, lit, saturating_add, when
+from windrow.compile.sql import Column, bigint, call, changing, coalesce, lit, saturating_add, when
 from windrow.compile.trigger_nodes import WATERMARK, Node, TickClock, clock_of, percentile_clock
 from windrow.spec import times
 from windrow.spec.times import INFINITY, MINUS_INFINITY
@@ -38,6 +38,17 @@ class WatermarkNode(Node):
 
     def initial(self, clock: TickClock) -> Mapping[str, Column]:
         return {"rewound": self._complete(clock), "seen": lit(False)}
+
+    def gathered(self) -> Mapping[str, Column]:
+        had_fired, seen = self.of_part("rewound"), self.of_part("seen")
+        return {"rewound": call("bool_and", had_fired), "seen": call("bool_or", seen)}
+
+    def merged(self, clock: TickClock) -> Mapping[str, Column]:
+        return {**super().merged(clock), "rewound": self.gathered_col("rewound") & self.stays_finished(clock)}
+
+    def stays_finished(self, clock: TickClock) -> Column:
+        """Only where the merged window was complete before the tick: else it fires again at its end."""
+        return sql.col(WINDOW_END) <= changing(clock.percentile_before(self.percentile))
 
     def has_due(self, name: str) -> bool:
         return name == percentile_clock(self.percentile)
@@ -75,6 +86,12 @@ class DeadlineNode(Node):
         reached = coalesce(self.col("deadline") <= changing(at), lit(False))
         return reached & (self.col("deadline") != bigint(PENDING)) if self.domain is Domain.EVENT_TIME else reached
 
+    def gathered(self) -> Mapping[str, Column]:
+        """The earliest deadline, and one that is not known yet only where no part knows any."""
+        deadline = self.of_part("deadline")
+        known = when(deadline != bigint(PENDING), deadline)
+        return {"deadline": coalesce(call("min", known), call("min", deadline))}
+
     def has_due(self, name: str) -> bool:
         return name == clock_of(self.domain)
 
@@ -98,6 +115,9 @@ class CountNode(Node):
     def add(self, clock: TickClock) -> Mapping[str, Column]:
         return {"count": self.col("count") + when(self.col("sees"), sql.col(ELEMENTS), bigint(0))}
 
+    def gathered(self) -> Mapping[str, Column]:
+        return {"count": call("sum", self.of_part("count"))}
+
     def ready(self, clock: TickClock) -> Column:
         assert isinstance(self.trigger, AfterCount)
         return self.col("count") >= bigint(self.trigger.count)
@@ -110,6 +130,9 @@ class MatchNode(Node):
 
     def add(self, clock: TickClock) -> Mapping[str, Column]:
         return {"count": self.col("count") + when(self.col("sees"), self.of_tick("matches"), bigint(0))}
+
+    def gathered(self) -> Mapping[str, Column]:
+        return {"count": call("sum", self.of_part("count"))}
 
     def ready(self, clock: TickClock) -> Column:
         assert isinstance(self.trigger, AfterMatch)
@@ -125,6 +148,10 @@ class BytesNode(Node):
     def add(self, clock: TickClock) -> Mapping[str, Column]:
         added = when(self.col("sees"), self.of_tick("bytes"), bigint(0))
         return {"bytes": sql.least(self.col("bytes") + added, bigint(self.MOST))}
+
+    def gathered(self) -> Mapping[str, Column]:
+        added = call("sum", self.of_part("bytes").cast("decimal(28,0)"))
+        return {"bytes": sql.least(added, bigint(self.MOST)).cast("bigint")}
 
     def ready(self, clock: TickClock) -> Column:
         assert isinstance(self.trigger, AfterBytes)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from windrow.compile import sql
+from windrow.compile.columns import STATE
 from windrow.compile.sql import Column, Value, bigint, lit
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.triggers import Domain, Trigger
@@ -35,7 +36,8 @@ def percentile_clock(percentile: int) -> str:
 class TickClock:
     """The clocks of one tick, as a trigger sees them. All are microseconds; -infinity is a watermark not yet known.
 
-    `percentiles` are the watermarks after the tick of the percentiles below 100 that the stage names.
+    `percentiles` are the watermarks after the tick of the percentiles below 100 that the stage names,
+    `percentiles_before` those before it.
     """
 
     now: int
@@ -43,6 +45,11 @@ class TickClock:
     watermark_after: int
     allowed_lateness: int
     percentiles: Mapping[int, int] = field(default_factory=dict)
+    percentiles_before: Mapping[int, int] = field(default_factory=dict)
+
+    def percentile_before(self, percentile: int) -> int:
+        """The watermark of a percentile before the tick."""
+        return self.watermark_before if percentile == 100 else self.percentiles_before[percentile]
 
     def percentile(self, percentile: int) -> int:
         """The watermark of a percentile after the tick."""
@@ -74,6 +81,8 @@ class Node:
 
     number: int
     trigger: Trigger
+    merges: bool = False
+    """Whether windows merge, so that nodes have to know what that takes."""
     children: list[Node] = field(default_factory=list)
 
     def name(self, suffix: str) -> str:
@@ -137,6 +146,30 @@ class Node:
     def due(self, name: str, clock: TickClock) -> Column:
         """The next value of a clock at which this node must be asked, +infinity for never; where `has_due` holds."""
         return bigint(INFINITY)
+
+    # Of windows that merge: what is gathered over the parts, and what the node of the merged window makes of it.
+
+    def of_part(self, name: str) -> Column:
+        """A field of the node in one of the cells that merge."""
+        return sql.col(STATE, self.name(name))
+
+    def gathered_name(self, suffix: str) -> str:
+        return self.name(f"g_{suffix}")
+
+    def gathered_col(self, suffix: str) -> Column:
+        return sql.col(self.gathered_name(suffix))
+
+    def gathered(self) -> Mapping[str, Column]:
+        """Aggregates over the parts, by suffix."""
+        return {}
+
+    def merged(self, clock: TickClock) -> Mapping[str, Column]:
+        """The fields of the merged window's node, from what was gathered; those left out are as in a new one."""
+        return {name: self.gathered_col(name) for name in self.gathered() if name in self.fields}
+
+    def stays_finished(self, clock: TickClock) -> Column:
+        """Whether a node that had finished in all parts stays so."""
+        return lit(True)
 
 
 def earliest(columns: Iterable[Column]) -> Column:

@@ -103,6 +103,15 @@ class TriggerTree:
     def firings(self) -> str:
         return self.root.name("ready")
 
+    @property
+    def gathered(self) -> dict[str, Column]:
+        """What is gathered over the cells that merge, as aggregates."""
+        return {node.gathered_name(suffix): found for node in self.nodes for suffix, found in node.gathered().items()}
+
+    def merged(self, clock: TickClock) -> dict[str, Column]:
+        """The state in the merged window, by field, over what was gathered; fields left out are as in a new one."""
+        return dict(self._state(lambda node: node.merged(clock)))
+
     def add(self, cells: Chain, is_open: Column, clock: TickClock) -> Chain:
         """The state after the tick's elements, for the cells that are open."""
         if any(isinstance(node, CustomNode) for node in self.nodes):
@@ -179,10 +188,15 @@ class TriggerTree:
             level = [child for node in level for child in node.children]
 
 
-def compile_trigger(trigger: Trigger, aggregates: Mapping[str, CompiledAggregate] | None = None) -> TriggerTree:
-    """The tree of a trigger, with sugar taken out. `aggregates` are those of its `tick_aggregates`, compiled."""
+def compile_trigger(
+    trigger: Trigger, aggregates: Mapping[str, CompiledAggregate] | None = None, merges: bool = False
+) -> TriggerTree:
+    """The tree of a trigger, with sugar taken out. `aggregates` are those of its `tick_aggregates`, compiled.
+
+    `merges`: whether windows merge.
+    """
     nodes: list[Node] = []
-    _build(trigger, nodes)
+    _build(trigger, nodes, merges)
     return TriggerTree(tuple(nodes), aggregates or {})
 
 
@@ -201,11 +215,11 @@ def _tick_column(name: str) -> str:
     return f"{node}_tick_{own}"
 
 
-def _build(trigger: Trigger, nodes: list[Node]) -> Node:
+def _build(trigger: Trigger, nodes: list[Node], merges: bool) -> Node:
     trigger = without_sugar(trigger)
-    node = _machine(trigger)(len(nodes), trigger)
+    node = _machine(trigger)(len(nodes), trigger, merges)
     nodes.append(node)
-    node.children.extend(_build(child, nodes) for child in trigger.children)
+    node.children.extend(_build(child, nodes, merges) for child in trigger.children)
     return node
 
 

@@ -26,6 +26,25 @@ class CompiledWindows(Protocol):
         """True where the windows of an element depend on its event time alone."""
         return True
 
+    @property
+    def merges(self) -> bool:
+        """True where windows of a key that overlap become one."""
+        return False
+
+    @property
+    def touches(self) -> bool:
+        """Whether windows that only touch merge too."""
+        return False
+
+    @property
+    def remembered(self) -> int:
+        """How long the bounds of an expired window are remembered behind its expiry, in microseconds."""
+        return 0
+
+    def suspect(self, event_time: Column, expired_end: int) -> Column:
+        """Whether the window of an element has not expired, but may overlap one of its key that has."""
+        return sql.lit(False)
+
     def carried(
         self, event_time: Column, key: Sequence[Column], arguments: Mapping[str, Column]
     ) -> Mapping[str, Column]:

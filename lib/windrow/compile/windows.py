@@ -6,6 +6,7 @@ of size and period. Every element of a slice is in the same windows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import gcd
 
@@ -14,9 +15,12 @@ from windrow.compile.by_key import CompiledByKey
 from windrow.compile.calendar import CompiledCalendar
 from windrow.compile.cumulative import CompiledCumulative
 from windrow.compile.custom import CompiledCustom, CustomWindows
+from windrow.compile.sessions import CompiledSessions
 from windrow.compile.sql import Column, bigint, call, changing, floor_to
 from windrow.compile.window_columns import CompiledWindows
+from windrow.spec.sessions import Sessions
 from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.window_function import WindowFunction
 from windrow.spec.windows import (
     CalendarWindows,
     CumulativeWindows,
@@ -24,7 +28,6 @@ from windrow.spec.windows import (
     GlobalWindow,
     Phase,
     SlidingWindows,
-    WindowFunction,
 )
 
 _BUCKET_WINDOWS = 64
@@ -170,8 +173,8 @@ class GlobalWindows(CompiledWindows):
         return 0, 0
 
 
-def compile_windows(window: WindowFunction) -> CompiledWindows:
-    """The columns of a window function."""
+def compile_windows(window: WindowFunction, kinds: Mapping[str, str] | None = None) -> CompiledWindows:
+    """The columns of a window function. `kinds` are the types of its expressions, by name."""
     match window:
         case FixedWindows(phase=Phase.BY_KEY):
             return CompiledByKey(window.size, window.offset)
@@ -183,6 +186,8 @@ def compile_windows(window: WindowFunction) -> CompiledWindows:
             return CompiledCumulative(window.size, window.step, window.offset)
         case CalendarWindows():
             return CompiledCalendar(window)
+        case Sessions():
+            return CompiledSessions(window, (kinds or {}).get("gap", ""))
         case GlobalWindow():
             return GlobalWindows()
         case CustomWindows():

@@ -5,14 +5,14 @@ This is the one place where a tick is put together; stream, transcripts and back
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
 from windrow.compile.sql import any_of, bigint, col
 from windrow.compile.stage import CompiledStage
-from windrow.engine import dead_letters
+from windrow.engine import barriers, dead_letters
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.frames import apply, over, where
 from windrow.engine.held import Held, Span, has_window_in
@@ -27,10 +27,14 @@ SURVEYED = (envelope.EVENT_TIME, envelope.ARRIVAL_TIME, envelope.PARTITION, enve
 
 @dataclass(frozen=True)
 class TickPlan:
-    """What a tick writes: transitions of cells (None where no cell is asked) and dead letters by branch."""
+    """What a tick writes: transitions of cells (None where no cell is asked) and dead letters by branch.
+
+    `survey` has all late pairs, those too that only the cells could show.
+    """
 
     transitions: DataFrame | None
     dead: list[DataFrame]
+    survey: Survey
 
 
 def plan_tick(
@@ -42,15 +46,19 @@ def plan_tick(
     held: Held,
 ) -> TickPlan:
     """Plan a tick over rows with their envelope; a branch is planned only where the survey has found something."""
+    dead: list[DataFrame] = []
+    if rows is not None:
+        batch, dead = _dead(stage, rows, batch, cells, held)
     elements = None
     if rows is not None and batch.assigned > batch.late + batch.skipped:
         alive = pruned(stage, where(rows, col(envelope.REASON).is_null()))
         elements = apply(stage.elements.elements(stage.elements.judged(over(alive))), alive)
+        if stage.windows.merges:
+            elements = barriers.admitted(stage, elements, cells, held.expired_end, batch.suspects > 0)
     transitions = None
     if elements is not None or cells is not None:
         transitions = tick(stage, cells, elements, times, held)
-    dead = [] if rows is None else _dead(stage, rows, batch, cells, held)
-    return TickPlan(transitions, dead)
+    return TickPlan(transitions, dead, batch)
 
 
 def survey_rows(stage: CompiledStage, rows: DataFrame, held: Held) -> Survey:
@@ -99,15 +107,24 @@ def moved(clock: StageClock, rule: Watermark, stage: Stage) -> StageClock:
     return clock.with_watermark(clock.generated(rule), stage.allowed_lateness).with_percentiles(generated)
 
 
-def _dead(stage: CompiledStage, rows: DataFrame, batch: Survey, cells: DataFrame | None, held: Held) -> list[DataFrame]:
+def _dead(
+    stage: CompiledStage, rows: DataFrame, batch: Survey, cells: DataFrame | None, held: Held
+) -> tuple[Survey, list[DataFrame]]:
     dead: list[DataFrame] = []
-    if not (batch.bad_expression or batch.late or stage.can_close):
-        return dead
+    meets = batch.suspects > 0 and cells is not None
+    if not (batch.bad_expression or batch.late or meets or stage.can_close):
+        return batch, dead
     judged = apply(stage.elements.judged(over(rows)), rows)
     if batch.bad_expression:
         dead.append(dead_letters.failed(stage, judged))
     if batch.late:
         dead.append(dead_letters.late(stage, judged, held))
+    if cells is not None and meets:
+        met = dead_letters.meeting_expired(stage, judged, cells, held)
+        number = met.count()
+        if number:
+            dead.append(met)
+            batch = replace(batch, late=batch.late + number)
     if stage.can_close and cells is not None and batch.assigned > batch.late + batch.skipped:
         dead.append(dead_letters.closed(stage, judged, cells, held))
-    return dead
+    return batch, dead

@@ -21,11 +21,13 @@ from windrow.compile.results import over_results, result_column
 from windrow.compile.sql import Column, bigint, call, col, null, when
 from windrow.compile.stage import Assertion, CompiledStage, extracted, partials, tick_partials
 from windrow.compile.triggers import compile_trigger
+from windrow.compile.window_columns import CompiledWindows
 from windrow.compile.windows import compile_windows
 from windrow.engine.frames import apply, group, over, select
 from windrow.spec.aggregates import CONDITIONAL, TotalSize
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
+from windrow.spec.sessions import Sessions
 from windrow.spec.stages import Stage
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
 from windrow.spec.triggers import counts_bytes, nodes_of, tick_aggregates
@@ -40,9 +42,9 @@ def compile_stage(
     `weight` is the column of the rows' weights, if they have any. Errors: SpecError where a type does not fit.
     """
     columns = tuple(name for name in rows.columns if name not in ENVELOPE)
-    elements = CompiledElements(stage, {}, size, columns, weight)
+    elements = CompiledElements(stage, compile_windows(stage.window), {}, size, columns, weight)
     _check_conditions(elements, rows)
-    _check_windows(elements, rows)
+    elements = replace(elements, windows=_windows(elements, rows))
     _check_size(stage, rows, size)
     sample = _elements(elements, rows)
     key_type = sample.schema[KEY].dataType
@@ -56,7 +58,7 @@ def compile_stage(
         column = col(argument) if argument in kinds else None
         aggregates[name] = compile_aggregate(name, aggregate, column, kinds.get(argument), col(EVENT_TIME),
                                              None if weight is None else col(WEIGHT))  # fmt: skip
-    tree = compile_trigger(stage.trigger, _of_ticks(stage, kinds))
+    tree = compile_trigger(stage.trigger, _of_ticks(stage, kinds), stage.window.MERGES)
     _register(rows.sparkSession, [*aggregates.values(), *tree.aggregates.values()])
     own = partials(aggregates, weight is not None)
     grouped = group(sample, (), {**own, **tick_partials(tree.aggregates), **event_times.partial(stage)})
@@ -64,8 +66,7 @@ def compile_stage(
     _check_result_conditions(stage, values, key_type)
     cells = CellColumns(stage, aggregates, tree, _types(grouped), _types(values), weight is not None)
     floating = frozenset(f.name.removeprefix("v_") for f in values.schema.fields if is_floating(f.dataType))
-    windows = compile_windows(stage.window)
-    return CompiledStage(stage, elements, windows, aggregates, cells, key_type.simpleString(), floating)
+    return CompiledStage(stage, elements, elements.windows, aggregates, cells, key_type.simpleString(), floating)
 
 
 def _register(spark: SparkSession, aggregates: Iterable[CompiledAggregate]) -> None:
@@ -147,20 +148,30 @@ def _kind(expression: Expression, rows: DataFrame) -> str:
     return select(rows, {"value": Column(expression.value_sql)}).schema["value"].dataType.simpleString()
 
 
-def _check_windows(elements: CompiledElements, rows: DataFrame) -> None:
+def _windows(elements: CompiledElements, rows: DataFrame) -> CompiledWindows:
+    """The window function over the types of its expressions. Errors: SpecError where one does not fit."""
+    window, unfolded = elements.stage.window, apply(elements.unfolded(over(rows)), rows)
+    kinds = {name: _kind(expression, unfolded) for name, expression in window.expressions.items()}
+    if isinstance(window, CustomWindows):
+        _check_custom(window, unfolded)
+    if isinstance(window, Sessions) and "gap" in kinds and not _GAP_KIND.fullmatch(kinds["gap"]):
+        hint = "seconds as a number, or an interval: if(vip, interval 1 hour, interval 5 minute)"
+        raise SpecError("window.sessions.gap", "must be an interval of time or a number of seconds", kinds["gap"], hint)
+    return compile_windows(window, kinds)
+
+
+_GAP_KIND = re.compile(
+    r"tinyint|smallint|int|bigint|float|double|decimal\(.*|interval (day|hour|minute|second)( to .*)?|void"
+)
+
+
+def _check_custom(window: CustomWindows, rows: DataFrame) -> None:
     """Refuse windows of a user's own that are no list of windows."""
-    window = elements.stage.window
-    if not isinstance(window, CustomWindows):
-        return
     place = f"window.{window.NAME}"
     arguments = {name: Column(expression.value_sql) for name, expression in window.expressions.items()}
     given = window.assign(col(envelope.EVENT_TIME), **arguments)
     try:
-        kind = (
-            select(apply(elements.unfolded(over(rows)), rows), {"windows": given})
-            .schema["windows"]
-            .dataType.simpleString()
-        )
+        kind = select(rows, {"windows": given}).schema["windows"].dataType.simpleString()
     except AnalysisException as error:
         raise SpecError(place, f"gives no column: {str(error).splitlines()[0]}", given.text) from error
     if not _WINDOWS_KIND.fullmatch(kind):

@@ -9,11 +9,11 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
-from windrow.compile.cells import STATE
-from windrow.compile.columns import CELL, KEY, MARK, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, KEY, MARK, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.elements import FAILED, KEPT
 from windrow.compile.sql import Column, col, lit, null
 from windrow.compile.stage import CompiledStage
+from windrow.engine import barriers
 from windrow.engine.frames import select, where, with_column
 from windrow.engine.held import Held
 from windrow.engine.spreading import spread
@@ -31,14 +31,26 @@ def late(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
     return _letters(pairs, lit("late"), col(WINDOW_START), col(WINDOW_END))
 
 
+def meeting_expired(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+    """The pairs that are late because their windows would merge with one that has expired."""
+    found = barriers.meeting_expired(stage, _keyed(stage, judged), cells, held.expired_end)
+    return _letters(found, lit("late"), col(WINDOW_START), col(WINDOW_END))
+
+
 def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
     """The pairs whose cell is closed: its trigger has finished for good."""
+    if stage.windows.merges:
+        found = barriers.meeting_closed(stage, _keyed(stage, judged), cells, held.expired_end)
+        return _letters(found, lit("closed"), col(WINDOW_START), col(WINDOW_END))
     piece = stage.windows.slice_of(col(envelope.EVENT_TIME))
-    keyed = with_column(where(judged, _works()), KEY, stage.elements.key)
-    pairs = spread(stage.windows, keyed, held.open_marks(stage.windows, piece))
+    pairs = spread(stage.windows, _keyed(stage, judged), held.open_marks(stage.windows, piece))
     shut = where(cells, col(STATE, "closed")).select(*CELL)
     dead = pairs.join(shut, on=list(CELL), how="left_semi")
     return _letters(dead, lit("closed"), col(WINDOW_START), col(WINDOW_END))
+
+
+def _keyed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
+    return with_column(where(judged, _works()), KEY, stage.elements.key)
 
 
 def _alive() -> Column:

@@ -13,9 +13,10 @@ from windrow.compile.columns import AHEAD, CELL, EVENT_TIME, KEY, NET, WINDOW_EN
 from windrow.compile.results import PASSES, with_passes
 from windrow.compile.sql import Column, all_of, any_of, call, col, lit
 from windrow.compile.stage import CompiledStage
+from windrow.engine import merging
 from windrow.engine.frames import apply, group, over, select, where
 from windrow.engine.held import Held, Span, starts_in
-from windrow.engine.spreading import spread
+from windrow.engine.spreading import bounded, spread
 from windrow.engine.tick import combine
 from windrow.spec.times import MINUS_INFINITY
 
@@ -43,8 +44,7 @@ def final_values(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | No
         kept = pairs(stage, alive.join(touched, on=list(PAIR[:2]), how="left_semi")).join(
             excluded.select(*PAIR), on=list(PAIR), how="left_anti"
         )
-        parts = combine(stage, _elements(stage, clean), Held()).unionByName(_combined(stage, kept))
-        combined = group(parts, CELL, stage.merged)
+        combined = _with_pairs(stage, _elements(stage, clean), kept)
     if stage.is_weighted:
         combined = where(combined, col(NET) > 0)
     values = {f"v_{name}": column for name, column in stage.values.items()}
@@ -65,12 +65,18 @@ def pairs(stage: CompiledStage, rows: DataFrame) -> DataFrame:
     """Raw rows as elements, once for every window that they fall in, with their identity."""
     judged = stage.elements.judged(over(rows))
     elements = stage.elements.elements(judged, (envelope.STEP, envelope.ROW))
+    if stage.windows.merges:
+        return bounded(stage.windows, apply(elements, rows), col(EVENT_TIME))
     marks = stage.windows.marks_of_slice(stage.windows.slice_of(col(EVENT_TIME)), MINUS_INFINITY)
     return spread(stage.windows, apply(elements, rows), marks)
 
 
-def _combined(stage: CompiledStage, exploded: DataFrame) -> DataFrame:
-    return group(exploded, CELL, stage.partials)
+def _with_pairs(stage: CompiledStage, elements: DataFrame, pairs: DataFrame) -> DataFrame:
+    """Elements that are in all of their windows, and pairs, combined for each cell."""
+    of_pairs = group(pairs, CELL, stage.partials)
+    if stage.windows.merges:
+        return merging.merged(stage, merging.windows_of(stage, elements).unionByName(of_pairs))
+    return group(combine(stage, elements, Held()).unionByName(of_pairs), CELL, stage.merged)
 
 
 def _elements(stage: CompiledStage, rows: DataFrame) -> DataFrame:

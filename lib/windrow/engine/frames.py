@@ -36,6 +36,11 @@ def with_column(frame: DataFrame, name: str, column: Column) -> DataFrame:
     return frame.withColumn(name, F.expr(column.text))
 
 
+def joined(left: DataFrame, right: DataFrame, condition: Column, how: str) -> DataFrame:
+    """Two frames, each under an alias, joined where the condition is true."""
+    return left.join(right, F.expr(condition.text), how)
+
+
 def literals(spark: SparkSession, rows: Sequence[Mapping[str, Column]]) -> DataFrame:
     """A few rows of literals, which Spark holds in the plan: no job is needed to make them."""
     values = ", ".join(f"({', '.join(column.text for column in row.values())})" for row in rows)

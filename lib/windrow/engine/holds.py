@@ -5,8 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from windrow.compile import event_times
-from windrow.compile.cells import STATE
-from windrow.compile.columns import NEW
+from windrow.compile.columns import NEW, STATE
 from windrow.compile.sql import Column, call, col
 from windrow.engine.frames import group, where
 

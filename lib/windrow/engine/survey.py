@@ -20,7 +20,10 @@ from windrow.spec.times import MINUS_INFINITY
 
 @dataclass(frozen=True)
 class Survey:
-    """What a batch of rows holds. `assigned`, `late` and `skipped` count pairs of element and window, all else rows."""
+    """What a batch of rows holds. `assigned`, `late` and `skipped` count pairs of element and window, all else rows.
+
+    `suspects` are pairs that are late if their window would merge with one that has expired.
+    """
 
     read: int = 0
     dead: int = 0
@@ -31,6 +34,7 @@ class Survey:
     assigned: int = 0
     late: int = 0
     skipped: int = 0
+    suspects: int = 0
     earliest: int | None = None
     latest: int | None = None
     latest_end: int | None = None
@@ -67,6 +71,7 @@ def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
             "assigned": _number(assigned, windows),
             "late": _number(assigned, held.late(stage.windows, at)),
             "skipped": _number(assigned, held.skipped(stage.windows, at)),
+            "suspects": _number(assigned & stage.windows.suspect(at, held.expired_end)),
             "earliest": call("min", when(assigned, at)),
             "latest": call("max", when(assigned, at)),
             "greatest": call("max", when(works, stage.elements.source_time)),
@@ -89,7 +94,8 @@ def _number(condition: Column, what: Value = 1) -> Column:
     return coalesce(call("sum", when(condition, what)), bigint(0))
 
 
-_COUNTS = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "late", "skipped")
+_COUNTS = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "late", "skipped",
+           "suspects")  # fmt: skip
 
 
 def _summed(stage: CompiledStage, rows: list[Row]) -> Survey:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.cells import STATE
-from windrow.compile.columns import AHEAD, CELL, ELEMENTS, EVENT_TIME, KEY, NET, SLICE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import AHEAD, CELL, ELEMENTS, EVENT_TIME, KEY, NET, SLICE, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.event_times import ahead_of
 from windrow.compile.sql import Column, bigint, coalesce, col, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
+from windrow.engine import merging
 from windrow.engine.clock import TickTimes
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Held
@@ -28,7 +28,10 @@ def tick(
     clock = trigger_clock(stage, times)
     if elements is not None and stage.stage.keeps_event_times:
         elements = with_column(elements, AHEAD, ahead_of(times.output_watermark))
-    asked = _asked(stage, cells, elements, held, clock)
+    if stage.windows.merges:
+        asked = merging.asked(stage, cells, elements, clock)
+    else:
+        asked = _asked(stage, cells, elements, held, clock)
     columns = stage.cells
     added = columns.add(columns.before(over(asked)), clock)
     fired = columns.fire(added, clock, list(times.active_partitions) or None)
@@ -39,7 +42,8 @@ def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:
     """The clocks of a tick as triggers see them."""
     before, after = times.before.watermark, times.after.watermark
     percentiles = {p: times.after.percentile(p) for p in percentiles_of(stage.stage.trigger)}
-    return TickClock(times.after.now, before, after, stage.stage.allowed_lateness, percentiles)
+    earlier = {p: times.before.percentile(p) for p in percentiles}
+    return TickClock(times.after.now, before, after, stage.stage.allowed_lateness, percentiles, earlier)
 
 
 def combine(stage: CompiledStage, elements: DataFrame, held: Held) -> DataFrame:
@@ -48,6 +52,8 @@ def combine(stage: CompiledStage, elements: DataFrame, held: Held) -> DataFrame:
     Aligned windows are combined per slice first; only then are slices spread over their windows.
     """
     windows = stage.windows
+    if windows.merges:
+        return merging.merged(stage, merging.windows_of(stage, elements))
     sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
     if windows.needs_spread:
         slices = group(sliced, (KEY, SLICE), stage.partials)

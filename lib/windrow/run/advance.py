@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.cells import STATE
+from windrow.compile.columns import STATE
 from windrow.compile.sql import bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import NOW, due_column
@@ -23,6 +23,7 @@ from windrow.engine.holds import has_new, least_held
 from windrow.engine.survey import Survey
 from windrow.engine.tick import trigger_clock
 from windrow.run.points import point
+from windrow.spec.errors import NotYet
 from windrow.spec.sources import Source
 from windrow.spec.times import INFINITY
 from windrow.spec.watermarks import Watermark
@@ -73,6 +74,7 @@ class StageRunner:
         if raw_step <= after:
             return None
         until = min(raw_step, after + self.stage.stage.max_versions_per_tick, *self._backfilled_until(after))
+        self._check_begins()
         started = time.monotonic()
         rows = self.raw.rows(self.spark, after, until)
         held = self._held(until)
@@ -114,8 +116,17 @@ class StageRunner:
     def _backfilled(self) -> tuple[Interval, ...]:
         return () if self.last is None else self.last.backfilled
 
+    def _check_begins(self) -> None:
+        """Errors: NotYet where a stream would begin behind a backfill of windows that merge."""
+        if self.stage.windows.merges and self.upstream_step == 0 and self._backfilled:
+            rule = "cannot begin a stream behind a backfill: its windows would merge with those that the backfill made"
+            hint = "run with --from-start: a new generation, which the stream makes from all rows"
+            raise NotYet(f"stages.{self.stage.stage.name}", rule, None, hint)
+
     def _held(self, until: int) -> Held:
-        """What the rows up to that step may not enter."""
+        """What the rows up to that step may not enter. Windows that merge know by their bounds what has expired."""
+        if self.stage.windows.merges:
+            return Held(self.clock.expired_end)
         taken, made = [], []
         for interval in self._backfilled:
             if interval.raw_step >= until:
@@ -140,7 +151,7 @@ class StageRunner:
             upstream_step=until,
             watermark_before=times.before.watermark,
             clock=times.after,
-            counts=_counts(batch),
+            counts=_counts(plan.survey),
             backfilled=self._backfilled,
         )
         point("tick:before_journal")

@@ -10,8 +10,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from windrow.compile import envelope
-from windrow.compile.cells import EXPIRED, STATE
-from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.sql import Column, col
 from windrow.compile.stage import CompiledStage
 from windrow.engine.batch import plan_tick, survey_rows, tick_times
@@ -27,7 +26,7 @@ from windrow.spec.aggregates import Collect
 from windrow.spec.expressions import Expression
 from windrow.spec.schemas import Schema
 from windrow.spec.stages import Stage
-from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME, MINUS_INFINITY
+from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME, MINUS_INFINITY, saturating_add
 from windrow.spec.transcripts import Step, TranscriptElement
 from windrow.spec.watermarks import Watermark
 from windrow.store.schemas import struct_of
@@ -85,7 +84,7 @@ class MemoryStage:
         for letters in plan.dead:
             dead += [self._dead_row(row) for row in letters.collect()]
         self.clock, self.tick = times.after, times.tick
-        return TickOutcome(panes, dead, batch, times.after.watermark)
+        return TickOutcome(panes, dead, plan.survey, times.after.watermark)
 
     def _begin(self, step: Step) -> tuple[DataFrame | None, Survey, TickTimes]:
         now = self._now(step)
@@ -140,16 +139,22 @@ class MemoryStage:
 
     def _apply(self, transitions: DataFrame, times: TickTimes) -> list[dict[str, Any]]:
         collected = transitions.collect()
+        self._forget()
         fields = {f.name: f for f in transitions.schema.fields}
         self.cell_schema = StructType([fields[name] for name in (*CELL, STATE)])
         panes = []
         for row in collected:
             identity = (row["key"], row[WINDOW_START], row[WINDOW_END])
             self.cells.pop(identity, None)
-            if not row[EXPIRED]:
+            if row[STATE] is not None:
                 self.cells[identity] = Row(row["key"], row[WINDOW_START], row[WINDOW_END], row[STATE])
             panes += [self._pane(row, pane, times) for pane in row["panes"] or []]
         return self._with_derived(panes)
+
+    def _forget(self) -> None:
+        """Drop the bounds of expired windows that no element in time can meet any more."""
+        horizon = saturating_add(self.clock.expired_end, -self.stage.windows.remembered)
+        self.cells = {identity: row for identity, row in self.cells.items() if identity[2] > horizon}
 
     def _pane(self, row: Row, pane: Row, times: TickTimes) -> dict[str, Any]:
         end = row[WINDOW_END]

@@ -21,6 +21,7 @@ from windrow.compile.sql import (
     struct,
 )
 from windrow.compile.stage import CompiledStage
+from windrow.engine import barriers
 from windrow.engine.clock import StageClock
 from windrow.engine.final import compared_columns, differing, final_values, starting_in
 from windrow.engine.frames import group, select, where
@@ -29,6 +30,7 @@ from windrow.run.advance import StageRunner
 from windrow.run.left_out import cells_of, left_out
 from windrow.run.points import point
 from windrow.run.replacing import gone_type, transitions, with_gone
+from windrow.run.widening import Widened, batch_over, check_expired
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.errors import NotYet
 from windrow.spec.times import MINUS_INFINITY, format_time, saturating_add
@@ -82,7 +84,8 @@ def bring_up(work: PipelineWork, item: StageWork) -> None:
 def check(item: StageWork, span: Span) -> None:
     """Errors: NotYet where a window that starts in the span is open in the stream, or behind its place."""
     runner = item.runner
-    _check_expired(runner.stage, runner.clock, has_stream(runner.last), *span)
+    if not runner.stage.windows.merges:  # those that take part are known when they are computed
+        _check_expired(runner.stage, runner.clock, has_stream(runner.last), *span)
     _check_reached(runner, *span)
 
 
@@ -94,8 +97,20 @@ def raw_step_of(work: PipelineWork, item: StageWork) -> int:
 
 def recomputed(work: PipelineWork, item: StageWork, request: Request, raw_step: int) -> DataFrame:
     """The final values of the windows, from the rows that had landed by that step."""
-    rows = rows_of(item, request.spans, item.runner.raw.rows(work.spark, 0, raw_step))
+    rows = item.runner.raw.rows(work.spark, 0, raw_step)
+    if item.runner.stage.windows.merges:
+        found = widened(work, item, request.spans, rows)
+        if item.runner.last is not None and has_stream(item.runner.last):
+            check_expired(found, item.runner.last)
+        return found.batch_part()
+    rows = rows_of(item, request.spans, rows)
     return starting_in(final_values(item.runner.stage, rows), *request.spans)
+
+
+def widened(work: PipelineWork, item: StageWork, spans: tuple[Span, ...], rows: DataFrame) -> Widened:
+    """The windows of a stage whose windows merge, recomputed over rows and as they are shown, around the spans."""
+    batch = batch_over(item, spans, rows)
+    return Widened(item.runner.stage, spans, batch, shown(work.spark, work.lake, item.runner.journal))
 
 
 def times_of(item: StageWork, span: Span) -> Span | None:
@@ -134,8 +149,8 @@ def commit(
     if runner.last is None and not dry_run:
         return _first(item, batch, _control(None, request, raw_step), announce)
     taken_in = TakenIn(request.spans, left_out=files_in_quarantine(work, item))
-    stream = starting_in(shown(spark, work.lake, journal), *request.spans)
-    changes = differing(runner.stage, stream, batch, _touched(work, item, request, raw_step)).persist()
+    stream = _shown_part(work, item, request, batch)
+    changes = differing(runner.stage, stream, batch, _touched(work, item, request, batch, raw_step)).persist()
     try:
         kinds = _count(changes)
         result = BackfillResult(item.name, batch.count(), *kinds, None)
@@ -161,12 +176,25 @@ def commit(
     return result
 
 
-def _touched(work: PipelineWork, item: StageWork, request: Request, raw_step: int) -> DataFrame | None:
+def _shown_part(work: PipelineWork, item: StageWork, request: Request, batch: DataFrame) -> DataFrame:
+    """The windows that the stage shows now, as far as the recomputed ones take their place."""
+    everything = shown(work.spark, work.lake, item.runner.journal)
+    if item.runner.stage.windows.merges:
+        return Widened(item.runner.stage, request.spans, batch, everything).shown_part()
+    return starting_in(everything, *request.spans)
+
+
+def _touched(
+    work: PipelineWork, item: StageWork, request: Request, batch: DataFrame, raw_step: int
+) -> DataFrame | None:
     """The cells whose late rows are taken in, where a stage has sketches: their change cannot be seen in these."""
     if not any(aggregate.IS_SKETCH for aggregate in item.runner.stage.stage.aggregates.values()):
         return None
     rows = where(item.runner.raw.rows(work.spark, 0, raw_step), col(envelope.REASON).is_null())
-    return starting_in(cells_of(item, rows, left_out(item)), *request.spans)
+    touched = starting_in(cells_of(item, rows, left_out(item)), *request.spans)
+    if not item.runner.stage.windows.merges:
+        return touched
+    return barriers.meeting(item.runner.stage.windows, batch.select(*CELL), touched).select(*CELL)
 
 
 def has_letters(work: PipelineWork, item: StageWork, taken_in: TakenIn, after: int = 0) -> bool:

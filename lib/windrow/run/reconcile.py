@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.envelope import REASON
 from windrow.compile.sql import bigint, col
+from windrow.engine import barriers
 from windrow.engine.final import PAIR, PANE_TIME, differing, final_values, starting_in
 from windrow.engine.frames import where
 from windrow.run.left_out import cells_of, left_out
@@ -83,6 +84,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
     if streams:
         expired = col(WINDOW_END) <= bigint(last.clock.expired_end)
         batch, stream = where(batch, expired), where(stream, expired)
+        stream = _not_merging(work, item, stream)
     batch, stream = starting_in(batch, (start, end)), starting_in(stream, (start, end))
     different = differing(runner.stage, stream, batch).persist()
     try:
@@ -94,6 +96,15 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
     late_windows = cells_of(item, rows, dead).count() if late_rows else 0
     differences = tuple(_difference(row) for row in first)
     return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches)
+
+
+def _not_merging(work: PipelineWork, item: StageWork, stream: DataFrame) -> DataFrame:
+    """The shown windows but for those merged into one that has not fired yet: they are withdrawn when it does."""
+    runner = item.runner
+    if not runner.stage.windows.merges:
+        return stream
+    cells = runner.journal.cells(work.spark, None, runner.clock.expired_end)
+    return stream if cells is None else barriers.without(runner.stage.windows, stream, barriers.living(cells))
 
 
 def _difference(row: Row) -> Difference:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.cells import EXPIRED, OPENED, PANES, STATE
-from windrow.compile.columns import CELL
+from windrow.compile.columns import CELL, EXPIRED, OPENED, PANES, STATE
 from windrow.compile.event_times import end_of_window, of_pane
+from windrow.compile.merged_away import gone
 from windrow.compile.panes import BACKFILL, LATE, ON_TIME, PaneColumns, pane_struct
 from windrow.compile.sql import (
     Column,
@@ -56,12 +56,17 @@ def transitions(stage: CompiledStage, rows: DataFrame, streams: bool) -> DataFra
         rows,
         {
             **{name: col(name) for name in CELL},
-            STATE: null(stage.cells.state_type),
+            STATE: when(col("batch").is_not_null(), _remembered(stage)),
             PANES: panes,
             EXPIRED: lit(True),
             OPENED: lit(True),
         },
     )
+
+
+def _remembered(stage: CompiledStage) -> Column:
+    """What a window leaves behind that has expired: its bounds, where windows merge, so that none overlaps it later."""
+    return gone(stage.cells) if stage.windows.merges else null(stage.cells.state_type)
 
 
 def _ordered(pane: Column) -> Column:

@@ -11,7 +11,15 @@ from pyspark.sql import SparkSession
 
 from windrow.engine.held import Span
 from windrow.run.backfill import Backfill
-from windrow.run.recompute import BackfillResult, Request, bring_up, check, files_in_quarantine
+from windrow.run.recompute import (
+    BackfillResult,
+    Request,
+    bring_up,
+    check,
+    files_in_quarantine,
+    raw_step_of,
+    widened,
+)  # fmt: skip
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.errors import NotYet
 from windrow.spec.pipelines import Pipeline
@@ -111,10 +119,23 @@ def _find(work: PipelineWork, item: StageWork) -> _Found:
     letters = LateWindows.of(work.spark, work.lake, item.name, files_in_quarantine(work, item))
     ready: list[Late] = []
     waits: list[Late] = letters.waiting(last.clock.expired_end)
-    for late in letters.expired(last.clock.expired_end):
-        (ready if _is_ready(item, late) else waits).append(late)
+    found = letters.expired(last.clock.expired_end)
+    for late, is_ready in zip(found, _are_ready(work, item, found), strict=True):
+        (ready if is_ready else waits).append(late)
     spans = merged([late.starts for late in ready], MOST_SPANS)
     return _Found(spans, sum(x.rows for x in ready), sum(x.windows for x in ready), _waiting(waits))
+
+
+def _are_ready(work: PipelineWork, item: StageWork, found: list[Late]) -> list[bool]:
+    """Whether all windows that start in each span are a backfill's, with all that they would merge with."""
+    ready = [_is_ready(item, late) for late in found]
+    last = item.runner.last
+    if not any(ready) or last is None or not item.runner.stage.windows.merges:
+        return ready
+    rows = item.runner.raw.rows(work.spark, 0, raw_step_of(work, item))
+    around = widened(work, item, tuple(late.starts for late in found), rows)
+    return [is_ready and not is_open for is_ready, is_open in zip(ready, around.first_open(last.clock.expired_end)[1],
+                                                                  strict=True)]  # fmt: skip
 
 
 def _is_ready(item: StageWork, late: Late) -> bool:

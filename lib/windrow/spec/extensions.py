@@ -23,7 +23,8 @@ from windrow.spec.errors import SpecError
 from windrow.spec.fields import Spec
 from windrow.spec.kinds import TEXT, list_of
 from windrow.spec.triggers import TRIGGERS, Trigger
-from windrow.spec.windows import WINDOW_FUNCTIONS, WindowFunction
+from windrow.spec.window_function import WindowFunction
+from windrow.spec.windows import WINDOW_FUNCTIONS
 
 C = TypeVar("C", bound=type[Spec])
 

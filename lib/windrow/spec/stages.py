@@ -19,7 +19,8 @@ from windrow.spec.fields import Kind, Named, Spec, located, of
 from windrow.spec.kinds import DURATION, EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, TEXT, choice, mapping_of, nested
 from windrow.spec.triggers import DEFAULT_TRIGGER, TRIGGER, Then, Trigger, nodes_of
 from windrow.spec.watermarks import Watermark
-from windrow.spec.windows import WINDOW, WindowFunction
+from windrow.spec.window_function import WindowFunction
+from windrow.spec.windows import WINDOW
 
 RESERVED_NAMES = frozenset(
     {"window_start", "window_end", "timing", "pane_index", "on_time_index", "is_first", "is_last", "event_time",

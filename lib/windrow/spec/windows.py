@@ -11,35 +11,17 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
-from windrow.spec.expressions import Expression
-from windrow.spec.fields import Kind, Spec, of, unknown_name
+from windrow.spec.fields import Kind, of, unknown_name
 from windrow.spec.kinds import DURATION, POSITIVE_DURATION, POSITIVE_INTEGER, ZONE, choice
-from windrow.spec.times import DAY
+from windrow.spec.record_windows import RecordWindows
+from windrow.spec.sessions import Sessions
+from windrow.spec.window_function import LONGEST, MOST_WINDOWS, WindowFunction
 
 _SIZE_HINTS = {"length": "size", "duration": "size", "width": "size", "slide": "period", "every": "period"}
 
 
 MOST_UNITS = 10_000
 """Of a calendar window."""
-MOST_WINDOWS = 10_000
-"""Of one element."""
-LONGEST = 10_000 * 365 * DAY
-"""Of any window, so that sums of times and lengths stay within 64 bits."""
-
-
-class WindowFunction(Spec):
-    """The base of all window functions. `NAME` is the name in YAML, `IS_GLOBAL` is true for the one that never ends."""
-
-    NAME: ClassVar[str]
-    IS_GLOBAL: ClassVar[bool] = False
-
-    @property
-    def expressions(self) -> Mapping[str, Expression]:
-        """What the windows of an element depend on beside its event time, as expressions over it, by name."""
-        return {}
-
-    def check_keys(self, has_keys: bool) -> None:
-        """Refuse what does not go with the keys of the stage, or with none; raise SpecError."""
 
 
 class Phase(StrEnum):
@@ -194,9 +176,12 @@ class GlobalWindow(WindowFunction):
 
 
 WINDOW_FUNCTIONS: dict[str, type[WindowFunction]] = {
-    cls.NAME: cls for cls in (FixedWindows, SlidingWindows, CumulativeWindows, CalendarWindows, GlobalWindow)
-}
-_LATER = frozenset({"sessions", "record", "inherited"})
+    cls.NAME: cls
+    for cls in (
+        FixedWindows, SlidingWindows, CumulativeWindows, CalendarWindows, Sessions, RecordWindows, GlobalWindow
+    )
+}  # fmt: skip
+_LATER = frozenset({"inherited"})
 _HINTS = {
     "tumbling": "fixed", "hopping": "sliding", "session": "sessions", "slide": "sliding", "hop": "sliding",
     "cumulate": "cumulative", "day": "calendar", "daily": "calendar", "month": "calendar", "monthly": "calendar",

@@ -6,7 +6,7 @@
 | `bucket` | a coarse part of window time (partition) |
 | `tick`, `generation` | the step, and which rebuild of the stage it belongs to |
 | `key`, `window_start`, `window_end` | the cell; bounds in bigint microseconds |
-| `state` | the cell after the tick, null when it has expired |
+| `state` | the cell after the tick, null when it has expired (where windows merge, its bounds are still remembered) |
 | `panes` | what the tick emitted for the cell, withdrawals first |
 | `expired`, `opened` | whether the cell ended or began with this tick |
 | `dead` | a dead letter |
@@ -23,12 +23,12 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile import envelope
-from windrow.compile.cells import EXPIRED, STATE
-from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.sql import Column, bigint, call, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group, literals, select, where, with_column
 from windrow.engine.newest import newest
+from windrow.spec.times import saturating_add
 from windrow.store.control import Control
 from windrow.store.location import Lake, Location
 from windrow.store.steps import StepLog, StepTaken
@@ -151,15 +151,19 @@ class Journal:
         base_step = self.base_step(spark)
         last = self.log.last(spark)
         tail = self.rows(spark, base_step, 0 if last is None else last.step, "cell")
-        lives = col(WINDOW_END) > changing(expired_end)
-        rows = where(tail, lives).select(*CELL, STATE, EXPIRED, "tick")
+        lives = col(WINDOW_END) > changing(self._forgotten_end(expired_end))
+        own = {name: col(name) for name in (*CELL, STATE, "tick")}
+        rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
         if base_step > 0:
             base = where(self.base.location.read(spark), lives)
             if wanted is not None:
                 base = where(base, wanted)
-            whole = {**{name: col(name) for name in CELL}, STATE: col(STATE), EXPIRED: lit(False), "tick": col("tick")}
-            rows = select(base, whole).unionByName(rows)
+            rows = select(base, {**own, _ENDED: lit(False)}).unionByName(rows)
         return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
+
+    def _forgotten_end(self, expired_end: int) -> int:
+        """Windows that end at or before it have expired, and their bounds are no longer remembered."""
+        return saturating_add(expired_end, -self.stage.windows.remembered)
 
     def base_step(self, spark: SparkSession) -> int:
         """The tick that the base is made up to; 0 without one."""
@@ -185,7 +189,8 @@ class Journal:
         cells = where(self.location.read(spark), col("kind") == "cell")
         ends = {"end": call("max", col(WINDOW_END)), "last": call("max", col("tick"))}
         found = group(cells, ("bucket",), ends).collect()
-        return sorted(row["bucket"] for row in found if row["end"] <= expired_end and row["last"] <= until)
+        end = self._forgotten_end(expired_end)
+        return sorted(row["bucket"] for row in found if row["end"] <= end and row["last"] <= until)
 
     def drop(self, spark: SparkSession, buckets: list[int], until: int) -> None:
         """Take the transitions of whole buckets out, up to a tick: what comes into them meanwhile stays.
@@ -202,10 +207,12 @@ def _newest(rows: DataFrame, state: Mapping[str, str]) -> DataFrame:
     A field of the state has its number for a name meanwhile: those of users may be anything.
     """
     fields = {f"_{index}": (col(STATE, name), kind) for index, (name, kind) in enumerate(state.items())}
-    picked = newest(rows, CELL, "tick", {EXPIRED: (col(EXPIRED), "boolean"), **fields})
+    picked = newest(rows, CELL, "tick", {_ENDED: (col(_ENDED), "boolean"), **fields})
     whole = struct(**{name: col(f"_{index}") for index, name in enumerate(state)})
     kept = {**{name: col(name) for name in CELL}, STATE: whole, "tick": col("tick")}
-    return select(where(picked, ~col(EXPIRED)), kept)
+    return select(where(picked, ~col(_ENDED)), kept)
 
 
+_ENDED = "_ended"
+"""Whether nothing of a cell is known any more."""
 _LETTER = ("reason", "event_time", WINDOW_START, WINDOW_END)

@@ -8,6 +8,7 @@ from windrow.spec.aggregates import Aggregate, ApproxTop, Count, Histogram, Quan
 from windrow.spec.closing import can_close
 from windrow.spec.stages import Accumulation, Emission, Stage
 from windrow.spec.triggers import AtClose, Never
+from windrow.spec.window_function import WindowFunction
 from windrow.spec.windows import (
     CalendarWindows,
     CumulativeWindows,
@@ -16,7 +17,6 @@ from windrow.spec.windows import (
     Phase,
     SlidingWindows,
     Unit,
-    WindowFunction,
 )
 from windrow.view.expressions import plain
 from windrow.view.text import Section

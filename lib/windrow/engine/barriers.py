@@ -1,0 +1,83 @@
+"""Windows that no element of their key may meet: sessions that have expired or are closed. Rule: SEMANTICS section 2.
+
+An element is judged by its own window, before any merging. What it must not meet are few bounds, so they are looked at
+only for the elements that can.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from windrow.compile import envelope
+from windrow.compile.cell_state import GONE
+from windrow.compile.columns import CELL, EVENT_TIME, KEY, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.sql import Column, changing, col
+from windrow.compile.stage import CompiledStage
+from windrow.compile.window_columns import CompiledWindows
+from windrow.engine.frames import joined, where
+from windrow.engine.spreading import bounded
+
+_PAIR, _BARRIER = "pair", "barrier"
+
+
+def expired(cells: DataFrame) -> DataFrame:
+    """The windows of which only the bounds are remembered."""
+    return where(cells, col(STATE, GONE)).select(*CELL)
+
+
+def closed(cells: DataFrame) -> DataFrame:
+    """The windows whose trigger has finished for good."""
+    return where(cells, ~col(STATE, GONE) & col(STATE, "closed")).select(*CELL)
+
+
+def living(cells: DataFrame) -> DataFrame:
+    """The windows that have not expired."""
+    return where(cells, ~col(STATE, GONE)).select(*CELL)
+
+
+def meeting(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame) -> DataFrame:
+    """The pairs, with `key` and bounds, that meet one of the windows."""
+    return _joined(windows, pairs, barriers, "left_semi")
+
+
+def without(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame) -> DataFrame:
+    """The pairs that meet none of them."""
+    return _joined(windows, pairs, barriers, "left_anti")
+
+
+def _joined(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame, how: str) -> DataFrame:
+    def before(left: str, right: str) -> Column:
+        start, end = col(left, WINDOW_START), col(right, WINDOW_END)
+        return start <= end if windows.touches else start < end
+
+    meets = (col(_PAIR, KEY) == col(_BARRIER, KEY)) & before(_PAIR, _BARRIER) & before(_BARRIER, _PAIR)
+    return joined(pairs.alias(_PAIR), barriers.alias(_BARRIER), meets, how)
+
+
+def admitted(
+    stage: CompiledStage, elements: DataFrame, cells: DataFrame | None, expired_end: int, has_suspects: bool
+) -> DataFrame:
+    """The elements that are neither late nor closed out. Only suspects can meet a window that has expired."""
+    windows, at = stage.windows, col(EVENT_TIME)
+    pairs = bounded(windows, elements, at)
+    in_time = where(pairs, col(WINDOW_END) > changing(expired_end, col(WINDOW_START)))
+    suspect = windows.suspect(at, expired_end)
+    if cells is not None and stage.can_close:
+        in_time = without(windows, in_time, expired(cells).unionByName(closed(cells)))
+    elif cells is not None and has_suspects:
+        in_time = where(in_time, ~suspect).unionByName(without(windows, where(in_time, suspect), expired(cells)))
+    return in_time.drop(WINDOW_START, WINDOW_END)
+
+
+def meeting_expired(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, expired_end: int) -> DataFrame:
+    """The pairs of judged rows, with their `key`, that are in time by themselves but meet a window that has expired."""
+    at = col(envelope.EVENT_TIME)
+    suspects = bounded(stage.windows, where(keyed, stage.windows.suspect(at, expired_end)), at)
+    return meeting(stage.windows, suspects, expired(cells))
+
+
+def meeting_closed(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, expired_end: int) -> DataFrame:
+    """The pairs that are not late in any way, but meet a window that is closed."""
+    pairs = bounded(stage.windows, keyed, col(envelope.EVENT_TIME))
+    in_time = where(pairs, col(WINDOW_END) > changing(expired_end, col(WINDOW_START)))
+    return meeting(stage.windows, without(stage.windows, in_time, expired(cells)), closed(cells))

@@ -1,0 +1,92 @@
+"""Windows that merge, a set at a time: the tick's windows and the open cells of their keys become one relation.
+
+Rule: SEMANTICS section 4. Elements that are close together are combined first; window functions over the key then find
+which rows are of one window, and one grouping makes it.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from windrow.compile import merging
+from windrow.compile.cell_state import GONE
+from windrow.compile.cells import CellColumns
+from windrow.compile.columns import (
+    AWAY,
+    CELL,
+    ELEMENTS,
+    EVENT_TIME,
+    KEY,
+    OPENED,
+    SLICE,
+    STATE,
+    WINDOW_END,
+    WINDOW_START,
+)
+from windrow.compile.merging import SESSION
+from windrow.compile.sql import bigint, call, coalesce, col, empty_array, lit, null
+from windrow.compile.stage import CompiledStage
+from windrow.compile.triggers import TickClock
+from windrow.compile.window_columns import CompiledWindows
+from windrow.engine.frames import apply, group, over, select, where, with_column
+
+_DUE = "_due"
+
+
+def windows_of(stage: CompiledStage, elements: DataFrame) -> DataFrame:
+    """The tick's elements combined as far as they are in one window in any case: bounds and partials."""
+    windows = stage.windows
+    sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
+    start, end = windows.bounds(col(EVENT_TIME))
+    return group(sliced, (KEY, SLICE), {
+        WINDOW_START: call("min", start), WINDOW_END: call("max", end), **stage.partials
+    }).drop(SLICE)  # fmt: skip
+
+
+def merged(stage: CompiledStage, rows: DataFrame) -> DataFrame:
+    """Windows with their partials, those that overlap as one: a row for each window of a key."""
+    return group(_numbered(stage.windows, rows), (KEY, SESSION), {**merging.bounds(), **stage.merged}).drop(SESSION)
+
+
+def _numbered(windows: CompiledWindows, rows: DataFrame) -> DataFrame:
+    return apply(merging.numbered(over(rows), windows.touches), rows)
+
+
+def asked(stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, clock: TickClock) -> DataFrame:
+    """The cells that are asked, with what the tick adds and what was merged into them."""
+    columns = stage.cells
+    if elements is None:
+        assert cells is not None
+        return _due(stage, cells, clock)
+    if cells is None:
+        return _new(columns, merged(stage, windows_of(stage, elements)))
+    windows, parts = windows_of(stage, elements), _parts(columns, cells, clock)
+    rows = windows.unionByName(parts, allowMissingColumns=True)
+    found = {**merging.bounds(), **merging.gathered(columns), **stage.merged, _DUE: call("bool_or", col(_DUE))}
+    sessions = group(_numbered(stage.windows, rows), (KEY, SESSION), found)
+    wanted = where(sessions, (col(ELEMENTS) > 0) | coalesce(col(_DUE), False))
+    kept = {name: col(name) for name in (*CELL, *columns.tick_parts)}
+    added = {**kept, ELEMENTS: coalesce(col(ELEMENTS), bigint(0))}
+    return select(wanted, {**added, **merging.before(columns, clock)})
+
+
+def _parts(columns: CellColumns, cells: DataFrame, clock: TickClock) -> DataFrame:
+    """The cells that have not expired, as rows that may be merged. One that is closed meets no row of the tick."""
+    open_cells = with_column(where(cells, ~col(STATE, GONE)), _DUE, columns.is_due(clock))
+    chain = merging.part(columns, over(open_cells)).only((*CELL, STATE, _DUE, AWAY))
+    return apply(chain, open_cells)
+
+
+def _due(stage: CompiledStage, cells: DataFrame, clock: TickClock) -> DataFrame:
+    columns = stage.cells
+    due = where(cells, ~col(STATE, GONE) & columns.is_due(clock))
+    state = {f"s_{name}": col(STATE, name) for name in columns.state}
+    nothing = {name: null(columns.part_types[name]) for name in columns.tick_parts}
+    whole = {OPENED: lit(False), AWAY: empty_array(columns.part_type), ELEMENTS: bigint(0)}
+    return select(due, {**{name: col(name) for name in CELL}, **state, **nothing, **whole})
+
+
+def _new(columns: CellColumns, windows: DataFrame) -> DataFrame:
+    state = {f"s_{name}": null(kind) for name, (kind, _) in columns.state.items()}
+    own = {name: col(name) for name in windows.columns}
+    return select(windows, {**own, **state, OPENED: lit(True), AWAY: empty_array(columns.part_type)})

@@ -1,0 +1,103 @@
+"""Backfills of windows that merge: an interval may cut them, so it is widened until no window is cut.
+
+The windows that take part are those which overlap the interval, recomputed or shown, and for each key all that overlap
+them in turn. So an interval is made right whole, and what others begin is not left half.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
+from windrow.compile.merging import SESSION, numbered
+from windrow.compile.sql import Column, any_of, bigint, call, coalesce, col, lit
+from windrow.compile.stage import CompiledStage
+from windrow.engine.final import final_values
+from windrow.engine.frames import apply, group, over, select, where, with_column
+from windrow.engine.held import Span, starts_in
+from windrow.run.left_out import left_out
+from windrow.run.work import StageWork
+from windrow.spec.errors import NotYet
+from windrow.spec.times import format_time
+from windrow.store.control import Control
+
+_ASKED, _OPEN = "_asked", "_open"
+
+
+@dataclass(frozen=True)
+class Widened:
+    """Windows recomputed and shown, `key` and bounds beside other columns, around the spans that were asked for."""
+
+    stage: CompiledStage
+    spans: tuple[Span, ...]
+    batch: DataFrame
+    shown: DataFrame
+
+    def batch_part(self) -> DataFrame:
+        """The recomputed windows that take part."""
+        return self._taking_part(self.batch, self._groups(lit(False)))
+
+    def shown_part(self) -> DataFrame:
+        """The shown windows that take part, where the recomputed ones are no more than those that do."""
+        return self._taking_part(self.shown, self._groups(lit(True)))
+
+    def first_open(self, expired_end: int) -> tuple[Span, list[bool]]:
+        """A window that takes part and has not expired, if there is one, and which of the spans have such a window."""
+        flags = {f"_{i}": self._overlaps((span,)) for i, span in enumerate(self.spans)}
+        rows = self._rows(self.batch, lit(False)).unionByName(self._rows(self.shown, lit(False)))
+        for name, overlaps in flags.items():
+            rows = with_column(rows, name, overlaps)
+        rows = with_column(rows, _OPEN, col(WINDOW_END) > bigint(expired_end))
+        found = group(
+            apply(numbered(over(rows), False), rows),
+            (KEY, SESSION),
+            {
+                **{name: call("bool_or", col(name)) for name in (*flags, _OPEN)},
+                "last": call("max", call("struct", col(WINDOW_END), col(WINDOW_START))),
+            },
+        )
+        open_ones = where(found, col(_OPEN) & any_of(map(col, flags)))
+        totals = {name: coalesce(call("bool_or", col(name)), False) for name in flags}
+        row = group(open_ones, (), {**totals, "last": call("max", col("last"))}).collect()[0]
+        last = row["last"]
+        span = (0, 0) if last is None else (last[WINDOW_START], last[WINDOW_END])
+        return span, [row[name] for name in flags]
+
+    def _groups(self, batch_takes_part: Column) -> DataFrame:
+        """The windows, by `key` and bounds, that are in a group of which one was asked for."""
+        rows = self._rows(self.batch, batch_takes_part).unionByName(self._rows(self.shown, lit(False)))
+        ordered = apply(numbered(over(rows), False), rows)
+        asked = Column(f"bool_or({_ASKED}) OVER (PARTITION BY {KEY}, {SESSION})")
+        return where(with_column(ordered, _ASKED, asked), col(_ASKED)).select(*CELL).distinct()
+
+    def _rows(self, windows: DataFrame, takes_part: Column) -> DataFrame:
+        asked = takes_part | self._overlaps(self.spans)
+        return select(windows, {**{name: col(name) for name in CELL}, _ASKED: asked})
+
+    @staticmethod
+    def _overlaps(spans: tuple[Span, ...]) -> Column:
+        return any_of((col(WINDOW_START) < bigint(end)) & (col(WINDOW_END) > bigint(start)) for start, end in spans)
+
+    @staticmethod
+    def _taking_part(windows: DataFrame, groups: DataFrame) -> DataFrame:
+        return windows.join(groups, on=list(CELL), how="left_semi")
+
+
+def batch_over(item: StageWork, spans: tuple[Span, ...], rows: DataFrame) -> DataFrame:
+    """All windows over raw rows. Rows that were late, or closed out, count where they are in the spans."""
+    if item.runner.last is None:
+        return final_values(item.runner.stage, rows)
+    letters = where(left_out(item), ~starts_in(spans, col(WINDOW_START)))
+    return final_values(item.runner.stage, rows, None if letters.isEmpty() else letters)
+
+
+def check_expired(widened: Widened, last: Control) -> None:
+    """Errors: NotYet where a window that takes part is open in the stream."""
+    window, are_open = widened.first_open(last.clock.expired_end)
+    if any(are_open):
+        shown = f"[{format_time(window[0])}, {format_time(window[1])})"
+        hint = f"windows that end at or before {format_time(last.clock.expired_end)} have expired; take an earlier --to"
+        rule = f"window {shown} is open in the stream, which owns it"
+        raise NotYet(f"stages.{widened.stage.stage.name}", rule, None, f"{hint}, or drain the stream")
