@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from unittest import mock
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.batch import batch
 from tests.model.stream import Stream
 from tests.model.table import results
+from tests.model.transcripts import check
 from windrow.spec.aggregates import Collect
 from windrow.spec.record_windows import RecordWindows
 from windrow.spec.stages import Accumulation, Stage
 from windrow.spec.times import INFINITY
-from windrow.spec.transcripts import TranscriptElement
+from windrow.spec.transcripts import Case, TranscriptElement, read_transcripts
 from windrow.spec.triggers import AfterCount, Repeat
+from windrow.spec.windows import WINDOW_FUNCTIONS
 
 SCHEMA = {"k": "string", "n": "int"}
 RECORDS = st.lists(st.lists(st.tuples(st.sampled_from("ab"), st.integers(-15, 15))))
@@ -95,3 +100,20 @@ def test_with_a_watermark_that_is_ahead_of_records(
     for (key, (start, end)), shown in results(panes).items():
         in_time = [one for one, watermark in came if watermark < end + lateness and one.columns["k"] == key[0]]
         assert sorted(shown["all"]) == [one.columns["n"] for one in in_time if start <= one.at < end]
+
+
+# ---------------------------------------------------------------- transcripts
+
+FILE = Path(__file__).parent / "record_windows.yaml"
+"""Their rules, case by case. The grammar refuses these windows until the engine has them."""
+
+
+def record_cases() -> list[Case]:
+    with mock.patch.dict(WINDOW_FUNCTIONS, record=RecordWindows):
+        return read_transcripts(FILE)
+
+
+@pytest.mark.parametrize("case", record_cases(), ids=lambda case: case.name)
+def test_transcript_passes_on_the_model(case: Case) -> None:
+    with mock.patch.dict(WINDOW_FUNCTIONS, record=RecordWindows):
+        assert check(case) == []

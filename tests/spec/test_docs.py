@@ -177,6 +177,9 @@ def test_every_example_can_be_read(path: Path, tmp_path: Path) -> None:
             for line in text.splitlines():
                 stage = {"window": {"fixed": {"size": "1h"}}, "aggregates": {"n": {"count": "*"}}, **load_yaml(line)}
                 assert refusal(stage) == ("refused" in line), line
+        elif text.startswith("window:"):
+            for line in text.splitlines():
+                assert not refusal({**load_yaml(line), "aggregates": {"n": {"count": "*"}}}), line
         elif text.startswith("# conf/quality"):
             assert Suite.from_list(load_yaml(text)).expectations
         else:

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, Row
 
 from windrow.compile import envelope
 from windrow.compile.elements import FAILED, KEPT
-from windrow.compile.sql import Column, Value, bigint, call, coalesce, col, null, when
+from windrow.compile.sql import Column, Value, bigint, call, coalesce, col, lit, null, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group
 from windrow.engine.held import Held
@@ -22,12 +22,14 @@ from windrow.spec.times import MINUS_INFINITY
 class Survey:
     """What a batch of rows holds. `assigned`, `late` and `skipped` count pairs of element and window, all else rows.
 
-    `suspects` are pairs that are late if their window would merge with one that has expired.
+    `bad_gap` is one kind of `bad_expression`; `suspects` are pairs that are late if their window would merge with one
+    that has expired.
     """
 
     read: int = 0
     dead: int = 0
     bad_expression: int = 0
+    bad_gap: int = 0
     filtered: int = 0
     unassigned: int = 0
     kept: int = 0
@@ -65,6 +67,7 @@ def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
             "read": call("count", 1),
             "dead": _number(~alive),
             "bad_expression": _number(alive & col(FAILED)),
+            "bad_gap": _number(alive & col(FAILED) & (stage.elements.why == lit("bad_gap"))),
             "filtered": _number(works & ~col(KEPT)),
             "unassigned": _number(kept & (windows == 0)),
             "kept": _number(kept),
@@ -94,7 +97,7 @@ def _number(condition: Column, what: Value = 1) -> Column:
     return coalesce(call("sum", when(condition, what)), bigint(0))
 
 
-_COUNTS = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "late", "skipped",
+_COUNTS = ("read", "dead", "bad_expression", "bad_gap", "filtered", "unassigned", "kept", "assigned", "late", "skipped",
            "suspects")  # fmt: skip
 
 

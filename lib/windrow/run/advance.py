@@ -195,7 +195,18 @@ class StageRunner:
         return cells is not None and not where(cells, due).isEmpty()
 
 
-_COUNTED = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "late", "skipped")
+_COUNTED = (
+    "read",
+    "dead",
+    "bad_expression",
+    "bad_gap",
+    "filtered",
+    "unassigned",
+    "kept",
+    "assigned",
+    "late",
+    "skipped",
+)
 
 
 def _counts(batch: Survey) -> dict[str, int]:

@@ -76,7 +76,8 @@ class _Reader:
         ticks = self._ticks(stage, generation.number)
         # a weight is judged when its row lands, all other expressions in the tick
         dead = _when_read(_dead(landed), counts["dead"])
-        dead["bad_expression"] = dead.get("bad_expression", 0) + counts["bad_expression"]
+        dead["bad_expression"] = dead.get("bad_expression", 0) + counts["bad_expression"] - counts["bad_gap"]
+        dead["bad_gap"] = counts["bad_gap"]
         return StageStatus(
             stage=stage.name,
             generation=generation.number,
@@ -115,7 +116,7 @@ class _Reader:
 
     def _counts(self, journal: Journal) -> dict[str, int]:
         """What the surveys of all ticks counted, from the control rows."""
-        names = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned", "skipped")
+        names = ("read", "dead", "bad_expression", "bad_gap", "filtered", "unassigned", "kept", "assigned", "skipped")
         sums = {
             name: call("sum", call("get_json_object", col("control"), f"$.counts.{name}").cast("bigint"))
             for name in names

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from windrow.spec.aggregates import Aggregate, ApproxTop, Count, Histogram, Quantiles, Top
 from windrow.spec.closing import can_close
+from windrow.spec.sessions import Sessions
 from windrow.spec.stages import Accumulation, Emission, Stage
 from windrow.spec.triggers import AtClose, Never
 from windrow.spec.window_function import WindowFunction
@@ -123,6 +124,10 @@ def _windows(window: WindowFunction) -> str:
         case CalendarWindows(unit=unit, count=count, zone=zone, week_start=week_start):
             first = f", from {week_start}" if unit is Unit.WEEK else ""
             return f"{many(count, str(unit))} long{first}, from midnight in {zone}"
+        case Sessions(gap=gap, merge_touching=touching):
+            which = "overlap or touch" if touching else "overlap"
+            lasts = f"{length(gap)}" if isinstance(gap, int) else f"{plain(gap)}, at most {length(window.longest_gap)}"
+            return f"sessions: an element's lasts {lasts}; those of a key that {which} become one"
         case GlobalWindow():
             return "one, all of time: it is complete only when the stream is drained"
         case _:
