@@ -30,6 +30,10 @@ class SpreadTwin(Node):
         values = [row.facts[Expression.parse("v")] for row in rows]
         self.values += [value for value in values if value is not None]
 
+    def on_merge(self, parts: Sequence[Node], moment: Moment) -> None:
+        super().on_merge(parts, moment)
+        self.values = [value for part in parts for value in part.values]  # type: ignore[attr-defined]
+
     def ready(self, moment: Moment) -> bool:
         return bool(self.values) and max(self.values) - min(self.values) >= self.spec.spread
 

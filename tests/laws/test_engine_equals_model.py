@@ -55,6 +55,12 @@ def test_engine_and_model_agree(spark, run: strategies.Run) -> None:
     agree(spark, run, None)
 
 
+@settings(IN_SPARK, max_examples=EXAMPLES // 4)
+@given(run=strategies.runs(over=strategies.record_windows()).map(without_floats))
+def test_they_agree_where_records_make_the_windows(spark, run: strategies.Run) -> None:
+    agree(spark, run, None)
+
+
 @settings(IN_SPARK, max_examples=EXAMPLES // 2)
 @given(run=strategies.weighted_runs())
 def test_they_agree_where_elements_are_taken_back(spark, run: strategies.Run) -> None:

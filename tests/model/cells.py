@@ -58,7 +58,7 @@ class Cell:
         self.rows += rows
         self.new += len(rows)
         self.since = min([self.since, *[row.watermark_before for row in rows]])
-        self.times += [row.event_time for row in rows if row.event_time >= moment.output_watermark]
+        self.times += [row.event_time for row in rows if row.is_ahead]
         self.trigger.on_elements(rows, moment)
 
     def aggregates(self, typed: TypedStage) -> Mapping[str, Any]:

@@ -29,7 +29,8 @@ class Row:
 
     `source_time` is what moves the watermark: the source's event time, where the stage has one of its own.
     `facts` are the values of the expressions that triggers want to know, `size` its bytes, where one counts them.
-    `watermark_before` is that of the tick in which it was added to the stage.
+    `watermark_before` is that of the tick in which it was added to the stage, `is_ahead` whether it was not behind the
+    output watermark then.
     """
 
     element: Element
@@ -42,6 +43,7 @@ class Row:
     size: int = 0
     weight: int = 1
     watermark_before: int = MINUS_INFINITY
+    is_ahead: bool = True
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,13 @@ class Reading:
         return [*self.rows, *self.filtered]
 
 
-def read(typed: TypedStage, elements: Iterable[Element], now: int, watermark_before: int = MINUS_INFINITY) -> Reading:
+def read(
+    typed: TypedStage,
+    elements: Iterable[Element],
+    now: int,
+    watermark_before: int = MINUS_INFINITY,
+    output_watermark: int = MINUS_INFINITY,
+) -> Reading:
     """Read the elements of a tick, each into its place; the reasons of dead ones are judged in their order."""
     rows: list[Row] = []
     filtered: list[Row] = []
@@ -95,7 +103,9 @@ def read(typed: TypedStage, elements: Iterable[Element], now: int, watermark_bef
                 if isinstance(row, DeadLetter):
                     dead.append(row)
                 else:
-                    (rows if is_kept else filtered).append(replace(row, watermark_before=watermark_before))
+                    is_ahead = row.event_time >= output_watermark
+                    row = replace(row, watermark_before=watermark_before, is_ahead=is_ahead)
+                    (rows if is_kept else filtered).append(row)
         if reason is not None:
             dead.append(DeadLetter(reason, element, event_time))
     return Reading(tuple(rows), tuple(filtered), tuple(dead))

@@ -23,5 +23,4 @@ def moment_of(typed: TypedStage, window: Window, clock: Clock) -> Moment:
         clock.watermark_after,
         clock.watermark_of,
         clock.watermark_before_of,
-        clock.output_watermark,
     )

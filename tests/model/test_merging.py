@@ -116,9 +116,7 @@ ROW = Row(TranscriptElement(0, None, {}), 0, 0)
 def at(now: int = 0, before: int = MINUS_INFINITY, after: int | None = None, end: int = 100, new: int = 1) -> Moment:
     """A moment of a tick, of a window that ends at 100 if nothing else is said, with a lateness of 1000."""
     watermark = before if after is None else after
-    return Moment(
-        end, end + 1000, now, before, watermark, lambda p: watermark, lambda p: before, MINUS_INFINITY, new=new
-    )
+    return Moment(end, end + 1000, now, before, watermark, lambda p: watermark, lambda p: before, new=new)
 
 
 def after(trigger: Trigger, *moments: Moment, elements: int = 1) -> Node:

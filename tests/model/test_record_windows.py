@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.model.assign import Window
 from tests.model.batch import batch
 from tests.model.stream import Stream
 from tests.model.table import results
-from tests.model.transcripts import check
 from windrow.spec.aggregates import Collect
 from windrow.spec.record_windows import RecordWindows
 from windrow.spec.stages import Accumulation, Stage
 from windrow.spec.times import INFINITY
-from windrow.spec.transcripts import Case, TranscriptElement, read_transcripts
+from windrow.spec.transcripts import TranscriptElement
 from windrow.spec.triggers import AfterCount, Repeat
-from windrow.spec.windows import WINDOW_FUNCTIONS
 
 SCHEMA = {"k": "string", "n": "int"}
 RECORDS = st.lists(st.lists(st.tuples(st.sampled_from("ab"), st.integers(-15, 15))))
@@ -102,18 +99,11 @@ def test_with_a_watermark_that_is_ahead_of_records(
         assert sorted(shown["all"]) == [one.columns["n"] for one in in_time if start <= one.at < end]
 
 
-# ---------------------------------------------------------------- transcripts
-
-FILE = Path(__file__).parent / "record_windows.yaml"
-"""Their rules, case by case. The grammar refuses these windows until the engine has them."""
-
-
-def record_cases() -> list[Case]:
-    with mock.patch.dict(WINDOW_FUNCTIONS, record=RecordWindows):
-        return read_transcripts(FILE)
-
-
-@pytest.mark.parametrize("case", record_cases(), ids=lambda case: case.name)
-def test_transcript_passes_on_the_model(case: Case) -> None:
-    with mock.patch.dict(WINDOW_FUNCTIONS, record=RecordWindows):
-        assert check(case) == []
+@pytest.mark.parametrize("watermark, arises", [(10, [Window(1, 12)]), (11, [])])
+def test_a_record_that_is_late_altogether_makes_no_window(watermark: int, arises: list[Window]) -> None:
+    """A record at 0 could be in windows that end up to 11; the one behind it has a record, and ends at 12."""
+    stream = Stream(stage_of(RecordWindows(10, 1)), SCHEMA)
+    stream.tick(numbered([[("a", 5)]])[0], watermark=watermark)
+    late = stream.tick(numbered([[("a", 0)]])[0])
+    assert [(letter.reason, letter.window) for letter in late.dead] == [("late", (-10, 1))]
+    assert [window for _, window in late.cells] == arises

@@ -35,7 +35,6 @@ class Moment:
     watermark_after: int
     watermark_of: Callable[[int], int] = lambda percentile: MINUS_INFINITY
     watermark_before_of: Callable[[int], int] = lambda percentile: MINUS_INFINITY
-    output_watermark: int = MINUS_INFINITY
     new: int = 0
     holds: Callable[[Expression], bool] = lambda condition: False
 

@@ -169,9 +169,7 @@ def test_an_error_names_place_rule_value_and_hint(fields: dict[str, Any], messag
 @pytest.mark.parametrize(
     "fields",
     [
-        {"window": {"record": {"difference": "30m"}}},
-        {"window": {"record": {"difference": "10s"}}}, {"window": {"inherited": {}}},
-        {"join": "inner"}, {"inputs": {}},
+        {"window": {"inherited": {}}}, {"join": "inner"}, {"inputs": {}},
     ],
     ids=str,
 )  # fmt: skip

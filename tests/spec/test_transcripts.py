@@ -215,7 +215,7 @@ def test_a_stage_that_a_rule_refuses_fails_its_own_case_only(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "change",
     [
-        {"stage": {**mapping()["stage"], "window": {"record": {"difference": "1m"}}}},
+        {"stage": {**mapping()["stage"], "window": {"inherited": {}}}},
         {"stages": [mapping()["stage"]], "stage": None},
         {"watermark_from": {"a": {"fixed_lag": "1s"}, "b": {"fixed_lag": "1s"}}},
     ],

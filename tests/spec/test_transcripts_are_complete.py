@@ -16,7 +16,7 @@ NODES = {**TRIGGERS, **WINDOW_FUNCTIONS}
 NAMES = sorted(name for name, node in NODES.items() if node.__module__.startswith("windrow."))
 WITH_BOUNDARIES = (
     "at_watermark", "at_close", "at_period", "after_delay", "never", "fixed", "sliding", "cumulative", "calendar",
-    "sessions",
+    "sessions", "record",
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from windrow.compile import event_times
 from windrow.compile.aggregates import CompiledAggregate
+from windrow.compile.columns import ELEMENTS
 from windrow.compile.sql import Value
 from windrow.compile.triggers import TriggerTree, due_column, tick_part
 from windrow.spec.stages import Stage
@@ -28,6 +29,8 @@ early; whether a pane was fired with the window complete; whether the trigger ha
 
 GONE = "gone"
 """Of a window that merges: it has expired, and only its bounds are still known."""
+RECORD = "record"
+"""Of windows that records make: what is known of the records of a key at one time. Such a cell has no length."""
 SUPERSEDED = "superseded"
 """The windows that were merged into this one, whose last panes are withdrawn when it fires: bounds and withdrawal."""
 
@@ -106,6 +109,8 @@ class CellState:
             fields[GONE] = ("boolean", False)
         if self.supersedes:
             fields[SUPERSEDED] = (f"array<{self.part_type}>", None)
+        if self.stage.window.MADE_BY_RECORDS:
+            fields[RECORD] = (self.record_type, None)
         fields.update(self.tree.state)
         fields.update({column: ("bigint", None) for column in map(due_column, self.tree.clocks)})
         return fields
@@ -114,6 +119,12 @@ class CellState:
     def state_type(self) -> str:
         """The Spark type of the state."""
         return "struct<" + ", ".join(f"`{name}`: {kind}" for name, (kind, _) in self.state.items()) + ">"
+
+    @property
+    def record_type(self) -> str:
+        """The Spark type of what is known of the records of a key at one time."""
+        parts = "".join(f", `{name}`: {self.part_types[name]}" for name in self.tick_parts)
+        return f"struct<`{ELEMENTS}`: bigint, `_since`: bigint{parts}>"
 
     @property
     def part_type(self) -> str:

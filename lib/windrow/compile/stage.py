@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from windrow.compile import event_times
-from windrow.compile.aggregates import CompiledAggregate
+from windrow.compile.aggregates import CompiledAggregate, Values
 from windrow.compile.cells import CellColumns
-from windrow.compile.columns import ELEMENTS, NET, WEIGHT
+from windrow.compile.columns import AHEAD, ELEMENTS, NET, WEIGHT
 from windrow.compile.elements import CompiledElements
-from windrow.compile.sql import Column, call, col
+from windrow.compile.sql import Column, call, col, when
 from windrow.compile.triggers import TriggerTree, tick_part
 from windrow.compile.window_columns import CompiledWindows
 from windrow.spec.closing import can_close
@@ -64,20 +64,28 @@ class CompiledStage:
     @property
     def merged(self) -> dict[str, Column]:
         """The same columns over relations that hold them already."""
+        return self._merged(col)
+
+    def merged_where(self, condition: Column) -> dict[str, Column]:
+        """The same, over the rows on which the condition holds."""
+        return self._merged(lambda name: when(condition, col(name)))
+
+    def _merged(self, of: Values) -> dict[str, Column]:
+        ahead = {AHEAD: event_times.gathered(self.stage, of(AHEAD))} if self.stage.keeps_event_times else {}
         return {
-            ELEMENTS: call("sum", col(ELEMENTS)),
-            **({NET: call("sum", col(NET))} if self.is_weighted else {}),
+            ELEMENTS: call("sum", of(ELEMENTS)),
+            **({NET: call("sum", of(NET))} if self.is_weighted else {}),
             **{
-                part_name(name, part): columns.merge(col(part_name(name, part)))
+                part_name(name, part): columns.merge(of(part_name(name, part)))
                 for name, aggregate in self.aggregates.items()
                 for part, columns in aggregate.parts.items()
             },
             **{
-                tick_part(name, part): columns.merge(col(tick_part(name, part)))
+                tick_part(name, part): columns.merge(of(tick_part(name, part)))
                 for name, aggregate in self.tree.aggregates.items()
                 for part, columns in aggregate.parts.items()
             },
-            **event_times.partial(self.stage),
+            **ahead,
         }
 
     @property

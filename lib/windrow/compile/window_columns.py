@@ -32,6 +32,11 @@ class CompiledWindows(Protocol):
         return False
 
     @property
+    def made_by_records(self) -> bool:
+        """True where the windows of an element depend on the other elements of its key."""
+        return False
+
+    @property
     def touches(self) -> bool:
         """Whether windows that only touch merge too."""
         return False

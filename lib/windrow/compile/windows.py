@@ -15,9 +15,11 @@ from windrow.compile.by_key import CompiledByKey
 from windrow.compile.calendar import CompiledCalendar
 from windrow.compile.cumulative import CompiledCumulative
 from windrow.compile.custom import CompiledCustom, CustomWindows
+from windrow.compile.record_windows import CompiledRecords
 from windrow.compile.sessions import CompiledSessions
 from windrow.compile.sql import Column, bigint, call, changing, floor_to
 from windrow.compile.window_columns import CompiledWindows
+from windrow.spec.record_windows import RecordWindows
 from windrow.spec.sessions import Sessions
 from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, saturating_add
 from windrow.spec.window_function import WindowFunction
@@ -188,6 +190,8 @@ def compile_windows(window: WindowFunction, kinds: Mapping[str, str] | None = No
             return CompiledCalendar(window)
         case Sessions():
             return CompiledSessions(window, (kinds or {}).get("gap", ""))
+        case RecordWindows():
+            return CompiledRecords(window)
         case GlobalWindow():
             return GlobalWindows()
         case CustomWindows():

@@ -25,6 +25,11 @@ def expired(cells: DataFrame) -> DataFrame:
     return where(cells, col(STATE, GONE)).select(*CELL)
 
 
+def shut(cells: DataFrame) -> DataFrame:
+    """The windows, of a stage that remembers no others, whose trigger has finished for good."""
+    return where(cells, col(STATE, "closed")).select(*CELL)
+
+
 def closed(cells: DataFrame) -> DataFrame:
     """The windows whose trigger has finished for good."""
     return where(cells, ~col(STATE, GONE) & col(STATE, "closed")).select(*CELL)

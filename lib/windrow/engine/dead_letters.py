@@ -9,11 +9,11 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
-from windrow.compile.columns import CELL, KEY, MARK, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, KEY, MARK, WINDOW_END, WINDOW_START
 from windrow.compile.elements import FAILED, KEPT
 from windrow.compile.sql import Column, col, lit, null
 from windrow.compile.stage import CompiledStage
-from windrow.engine import barriers
+from windrow.engine import barriers, record_windows
 from windrow.engine.frames import select, where, with_column
 from windrow.engine.held import Held
 from windrow.engine.spreading import spread
@@ -42,10 +42,12 @@ def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held
     if stage.windows.merges:
         found = barriers.meeting_closed(stage, _keyed(stage, judged), cells, held.expired_end)
         return _letters(found, lit("closed"), col(WINDOW_START), col(WINDOW_END))
+    if stage.windows.made_by_records:
+        pairs = record_windows.closed_pairs(stage, _keyed(stage, judged), barriers.shut(cells), held.expired_end)
+        return _letters(pairs, lit("closed"), col(WINDOW_START), col(WINDOW_END))
     piece = stage.windows.slice_of(col(envelope.EVENT_TIME))
     pairs = spread(stage.windows, _keyed(stage, judged), held.open_marks(stage.windows, piece))
-    shut = where(cells, col(STATE, "closed")).select(*CELL)
-    dead = pairs.join(shut, on=list(CELL), how="left_semi")
+    dead = pairs.join(barriers.shut(cells), on=list(CELL), how="left_semi")
     return _letters(dead, lit("closed"), col(WINDOW_START), col(WINDOW_END))
 
 

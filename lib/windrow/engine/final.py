@@ -11,11 +11,12 @@ from pyspark.sql import DataFrame
 from windrow.compile import envelope
 from windrow.compile.columns import AHEAD, CELL, EVENT_TIME, KEY, NET, WINDOW_END, WINDOW_START
 from windrow.compile.results import PASSES, with_passes
-from windrow.compile.sql import Column, all_of, any_of, call, col, lit
+from windrow.compile.sql import Column, all_of, any_of, bigint, call, coalesce, col, lit
 from windrow.compile.stage import CompiledStage
 from windrow.engine import merging
-from windrow.engine.frames import apply, group, over, select, where
+from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Held, Span, starts_in
+from windrow.engine.record_windows import EXPIRED_END
 from windrow.engine.spreading import bounded, spread
 from windrow.engine.tick import combine
 from windrow.spec.times import MINUS_INFINITY
@@ -33,11 +34,14 @@ TOLERANCE = 1e-9
 def final_values(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None = None) -> DataFrame:
     """`key`, bounds and the aggregates of every window over raw rows.
 
-    `excluded` has pairs (`PAIR`) that are left out: those that are dead as late or closed.
+    `excluded` has pairs (`PAIR`) that are left out: those that are dead as late or closed. Where records make the
+    windows it says in `EXPIRED_END` what had expired by then.
     """
     alive = where(rows, col(envelope.REASON).is_null())
     if excluded is None:
         combined = combine(stage, _elements(stage, alive), Held())
+    elif stage.windows.made_by_records:
+        combined = combine(stage, _with_expired(stage, alive, excluded), Held())
     else:
         touched = excluded.select(*PAIR[:2]).distinct()
         clean = alive.join(touched, on=list(PAIR[:2]), how="left_anti")
@@ -65,10 +69,19 @@ def pairs(stage: CompiledStage, rows: DataFrame) -> DataFrame:
     """Raw rows as elements, once for every window that they fall in, with their identity."""
     judged = stage.elements.judged(over(rows))
     elements = stage.elements.elements(judged, (envelope.STEP, envelope.ROW))
-    if stage.windows.merges:
+    if stage.windows.merges or stage.windows.made_by_records:
         return bounded(stage.windows, apply(elements, rows), col(EVENT_TIME))
     marks = stage.windows.marks_of_slice(stage.windows.slice_of(col(EVENT_TIME)), MINUS_INFINITY)
     return spread(stage.windows, apply(elements, rows), marks)
+
+
+def _with_expired(stage: CompiledStage, rows: DataFrame, excluded: DataFrame) -> DataFrame:
+    """Elements with what had expired when they came: those that were late are in no window that had."""
+    bounds = group(excluded, PAIR[:2], {EXPIRED_END: call("max", col(EXPIRED_END))})
+    joined = rows.join(bounds, on=list(PAIR[:2]), how="left")
+    known = with_column(joined, EXPIRED_END, coalesce(col(EXPIRED_END), bigint(MINUS_INFINITY)))
+    judged = stage.elements.judged(over(known))
+    return apply(stage.elements.elements(judged, (EXPIRED_END,)), known)
 
 
 def _with_pairs(stage: CompiledStage, elements: DataFrame, pairs: DataFrame) -> DataFrame:

@@ -13,7 +13,7 @@ from windrow.compile.event_times import ahead_of
 from windrow.compile.sql import Column, bigint, coalesce, col, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
-from windrow.engine import merging
+from windrow.engine import merging, record_windows
 from windrow.engine.clock import TickTimes
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Held
@@ -28,14 +28,18 @@ def tick(
     clock = trigger_clock(stage, times)
     if elements is not None and stage.stage.keeps_event_times:
         elements = with_column(elements, AHEAD, ahead_of(times.output_watermark))
+    remembered = None
     if stage.windows.merges:
         asked = merging.asked(stage, cells, elements, clock)
+    elif stage.windows.made_by_records:
+        asked, remembered = record_windows.asked(stage, cells, elements, held.expired_end, clock)
     else:
         asked = _asked(stage, cells, elements, held, clock)
     columns = stage.cells
     added = columns.add(columns.before(over(asked)), clock)
     fired = columns.fire(added, clock, list(times.active_partitions) or None)
-    return apply(columns.transitions(columns.after(fired, clock)), asked)
+    transitions = apply(columns.transitions(columns.after(fired, clock)), asked)
+    return transitions if remembered is None else transitions.unionByName(remembered)
 
 
 def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:
@@ -52,6 +56,8 @@ def combine(stage: CompiledStage, elements: DataFrame, held: Held) -> DataFrame:
     Aligned windows are combined per slice first; only then are slices spread over their windows.
     """
     windows = stage.windows
+    if windows.made_by_records:
+        return record_windows.combined(stage, elements)
     if windows.merges:
         return merging.merged(stage, merging.windows_of(stage, elements))
     sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))

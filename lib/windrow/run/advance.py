@@ -15,6 +15,7 @@ from windrow.compile.columns import STATE
 from windrow.compile.sql import bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import NOW, due_column
+from windrow.engine import record_windows
 from windrow.engine.batch import moved, plan_tick, survey_rows, tick_times
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.frames import where
@@ -90,11 +91,19 @@ class StageRunner:
         """
         if self.last is None or self.source.arrival_time is not None:
             return None
-        clock = self.clock.seen({}, now, None)
+        clock = self.clock.seen({}, now, self._greatest_end())
         after = moved(clock, self.rule, self.stage.stage)
         if not after.is_ahead_of(self.clock) and not self._is_due(clock.now):
             return None
         return self._tick(clock, self.upstream_step, Survey(), None, Held(), time.monotonic())
+
+    def _greatest_end(self) -> int | None:
+        """The greatest end of a window, where only the cells know and an idle source would complete it."""
+        clock = self.clock
+        if not self.stage.windows.made_by_records or clock.idle(self.rule) < clock.partitions.keys():
+            return None
+        cells = self.journal.cells(self.spark, None, clock.expired_end)
+        return None if cells is None else record_windows.greatest_end(cells)
 
     @property
     def rule(self) -> Watermark:
@@ -117,15 +126,16 @@ class StageRunner:
         return () if self.last is None else self.last.backfilled
 
     def _check_begins(self) -> None:
-        """Errors: NotYet where a stream would begin behind a backfill of windows that merge."""
-        if self.stage.windows.merges and self.upstream_step == 0 and self._backfilled:
-            rule = "cannot begin a stream behind a backfill: its windows would merge with those that the backfill made"
+        """Errors: NotYet where a stream would begin behind a backfill of windows that depend on other elements."""
+        depends = self.stage.windows.merges or self.stage.windows.made_by_records
+        if depends and self.upstream_step == 0 and self._backfilled:
+            rule = "cannot begin a stream behind a backfill: which windows there are depends on the rows that it took"
             hint = "run with --from-start: a new generation, which the stream makes from all rows"
             raise NotYet(f"stages.{self.stage.stage.name}", rule, None, hint)
 
     def _held(self, until: int) -> Held:
         """What the rows up to that step may not enter. Windows that merge know by their bounds what has expired."""
-        if self.stage.windows.merges:
+        if self.stage.windows.merges or self.stage.windows.made_by_records:
             return Held(self.clock.expired_end)
         taken, made = [], []
         for interval in self._backfilled:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
-from windrow.compile.sql import Column, all_of, bigint, col
+from windrow.compile.sql import Column, all_of, bigint, call, col
 from windrow.engine.final import PAIR, pairs
 from windrow.engine.frames import select, where
 from windrow.engine.held import starts_in
+from windrow.engine.record_windows import EXPIRED_END
 from windrow.run.work import StageWork
 from windrow.store.control import Interval
 
@@ -25,7 +26,15 @@ def left_out(item: StageWork) -> DataFrame:
     step, row = PAIR[:2]
     kept = {name: col(name) for name in (WINDOW_START, WINDOW_END, "tick")}
     dead = select(letters, {step: col("dead", "step"), row: col("dead", "row"), **kept})
-    return where(dead, _not_restated(() if runner.last is None else runner.last.backfilled))
+    found = where(dead, _not_restated(() if runner.last is None else runner.last.backfilled))
+    return _with_expired_end(rows, found) if runner.stage.windows.made_by_records else found
+
+
+def _with_expired_end(journal: DataFrame, dead: DataFrame) -> DataFrame:
+    """The pairs with what had expired before the tick in which they died."""
+    expired_end = call("get_json_object", col("control"), "$.expired_end").cast("bigint")
+    before = select(where(journal, col("kind") == "control"), {"tick": col("tick") + 1, EXPIRED_END: expired_end})
+    return dead.join(before, on=["tick"], how="left")
 
 
 def _not_restated(intervals: tuple[Interval, ...]) -> Column:

@@ -94,6 +94,9 @@ class MemoryStage:
             batch = survey_rows(self.stage, rows, Held(self.clock.expired_end))
         if self.stage.stage.keeps_event_times:
             self.clock = self.clock.with_held(least_held(self._cells()))
+        if self.stage.windows.made_by_records:
+            ends = [end for _, start, end in self.cells if start < end]
+            self.clock = self.clock.seen({}, self.clock.now, max(ends, default=None))
         clock = self.clock.seen(batch.greatest, now, batch.latest_end, batch.asserted)
         lateness = self.stage.stage.allowed_lateness
         if self.rule is not None:

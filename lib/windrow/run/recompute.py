@@ -32,7 +32,7 @@ from windrow.run.points import point
 from windrow.run.replacing import gone_type, transitions, with_gone
 from windrow.run.widening import Widened, batch_over, check_expired
 from windrow.run.work import PipelineWork, StageWork
-from windrow.spec.errors import NotYet
+from windrow.spec.errors import NotInThisVersion, NotYet
 from windrow.spec.times import MINUS_INFINITY, format_time, saturating_add
 from windrow.store.control import Control, Interval
 from windrow.store.projections.dead_letters import TakenIn, not_restated
@@ -84,6 +84,9 @@ def bring_up(work: PipelineWork, item: StageWork) -> None:
 def check(item: StageWork, span: Span) -> None:
     """Errors: NotYet where a window that starts in the span is open in the stream, or behind its place."""
     runner = item.runner
+    if runner.stage.windows.made_by_records and has_stream(runner.last):
+        rule = "of a stage that streams cannot be backfilled or restated in this version"
+        raise NotInThisVersion(f"stages.{item.name}.window.record", rule)
     if not runner.stage.windows.merges:  # those that take part are known when they are computed
         _check_expired(runner.stage, runner.clock, has_stream(runner.last), *span)
     _check_reached(runner, *span)

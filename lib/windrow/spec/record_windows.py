@@ -23,6 +23,7 @@ class RecordWindows(WindowFunction):
     """
 
     NAME = "record"
+    MADE_BY_RECORDS = True
     YAML_HINTS: ClassVar[Mapping[str, str]] = {
         "time_difference": "difference", "size": "difference", "precision": "resolution", "grace": "allowed_lateness"
     }  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from windrow.spec.errors import SpecError
 from windrow.spec.fields import Kind, of, unknown_name
 from windrow.spec.kinds import DURATION, POSITIVE_DURATION, POSITIVE_INTEGER, ZONE, choice
+from windrow.spec.record_windows import RecordWindows
 from windrow.spec.sessions import Sessions
 from windrow.spec.window_function import LONGEST, MOST_WINDOWS, WindowFunction
 
@@ -175,9 +176,12 @@ class GlobalWindow(WindowFunction):
 
 
 WINDOW_FUNCTIONS: dict[str, type[WindowFunction]] = {
-    cls.NAME: cls for cls in (FixedWindows, SlidingWindows, CumulativeWindows, CalendarWindows, Sessions, GlobalWindow)
-}
-_LATER = frozenset({"record", "inherited"})
+    cls.NAME: cls
+    for cls in (
+        FixedWindows, SlidingWindows, CumulativeWindows, CalendarWindows, Sessions, RecordWindows, GlobalWindow
+    )
+}  # fmt: skip
+_LATER = frozenset({"inherited"})
 _HINTS = {
     "tumbling": "fixed", "hopping": "sliding", "session": "sessions", "slide": "sliding", "hop": "sliding",
     "cumulate": "cumulative", "day": "calendar", "daily": "calendar", "month": "calendar", "monthly": "calendar",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from windrow.spec.aggregates import Aggregate, ApproxTop, Count, Histogram, Quantiles, Top
 from windrow.spec.closing import can_close
+from windrow.spec.record_windows import RecordWindows
 from windrow.spec.sessions import Sessions
 from windrow.spec.stages import Accumulation, Emission, Stage
 from windrow.spec.triggers import AtClose, Never
@@ -128,6 +129,9 @@ def _windows(window: WindowFunction) -> str:
             which = "overlap or touch" if touching else "overlap"
             lasts = f"{length(gap)}" if isinstance(gap, int) else f"{plain(gap)}, at most {length(window.longest_gap)}"
             return f"sessions: an element's lasts {lasts}; those of a key that {which} become one"
+        case RecordWindows(difference=difference, resolution=resolution):
+            grid = f", times taken down to {length(resolution)}" if resolution > 1 else ""
+            return f"around each element: the {length(difference)} up to it, and those behind it{grid}"
         case GlobalWindow():
             return "one, all of time: it is complete only when the stream is drained"
         case _:

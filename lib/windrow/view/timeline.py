@@ -93,7 +93,7 @@ class Timeline:
             for number, pane in enumerate(step.expect or ()):
                 start, end = pane.fields["window"]
                 left, right = self._x(start), self._x(end)
-                kind = "withdrawn" if pane.fields.get("weight") == -1 else str(pane.fields.get("timing", "on_time"))
+                kind = "withdrawn" if _is_withdrawn(pane) else str(pane.fields.get("timing", "on_time"))
                 yield Bar(left, row.y + DOTS + BAR * number, max(2.0, right - left), self._pane(pane), kind)
 
     @property
@@ -148,13 +148,17 @@ class Timeline:
         assert stage is not None
         keys = ", ".join(_plain(pane.fields[name]) for name in stage.keys if name in pane.fields)
         values = ", ".join(f"{n} {_plain(pane.fields[n])}" for n in stage.result_columns if n in pane.fields)
-        sign = "\N{MINUS SIGN} " if pane.fields.get("weight") == -1 else ""
+        sign = "\N{MINUS SIGN} " if _is_withdrawn(pane) else ""
         return sign + ": ".join(part for part in (keys, values) if part)
 
 
 def drawing(case: Case) -> str:
     """The case as SVG."""
     return _template().render(timeline=Timeline(case))
+
+
+def _is_withdrawn(pane: Expected) -> bool:
+    return pane.fields.get("weight") == -1 or pane.fields.get("change") in ("update_preimage", "delete")
 
 
 def _watermark(step: Step) -> int | None:

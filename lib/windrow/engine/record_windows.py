@@ -1,0 +1,172 @@
+"""Windows that records make: those that end at one, and those that start behind one. Rule: SEMANTICS section 3.
+
+Elements of a key at one time of the grid are one row. Those rows are kept as cells of their own, without length, as
+long as a window may still arise that holds them; windows are made from them by a join that is bounded by their length.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from windrow.compile import envelope, sql
+from windrow.compile.cell_state import RECORD
+from windrow.compile.columns import (
+    CELL,
+    ELEMENTS,
+    EVENT_TIME,
+    EXPIRED,
+    KEY,
+    OPENED,
+    PANES,
+    SLICE,
+    STATE,
+    WINDOW_END,
+    WINDOW_START,
+)
+from windrow.compile.record_windows import CompiledRecords
+from windrow.compile.sql import Column, bigint, call, changing, coalesce, col, floor_to, lit, null, when
+from windrow.compile.stage import CompiledStage
+from windrow.compile.triggers import TickClock
+from windrow.engine.frames import group, select, where, with_column
+from windrow.spec.times import MINUS_INFINITY
+
+_NEW = "_new"
+"""Whether a row of records is of this tick."""
+_SINCE = "_since"
+_NUMBER_NEW = "_number_new"
+_BUCKET = "_bucket"
+EXPIRED_END = "_expired_end"
+"""Windows that end at or before it had expired when the record came: it is in none of them, and makes none."""
+
+
+def _function(stage: CompiledStage) -> CompiledRecords:
+    assert isinstance(stage.windows, CompiledRecords)
+    return stage.windows
+
+
+def combined(stage: CompiledStage, elements: DataFrame) -> DataFrame:
+    """All windows over elements, as a batch has them: `key`, bounds and partials.
+
+    Elements may say in a column `EXPIRED_END` what had expired when they came.
+    """
+    if EXPIRED_END not in elements.columns:
+        elements = with_column(elements, EXPIRED_END, bigint(MINUS_INFINITY))
+    return _windows(stage, _records(stage, elements, MINUS_INFINITY)).select(*CELL, ELEMENTS, *stage.cells.tick_parts)
+
+
+def asked(
+    stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, expired_end: int, clock: TickClock
+) -> tuple[DataFrame, DataFrame | None]:
+    """The windows that are asked, as `windrow.engine.tick` wants them, and the transitions of records."""
+    if elements is None:
+        assert cells is not None
+        return _due(stage, _open(cells), clock), None
+    expired = changing(expired_end, col(EVENT_TIME))
+    new = _records(stage, with_column(elements, EXPIRED_END, expired), clock.watermark_before)
+    if cells is None:
+        made = _windows(stage, new)
+        state = {f"s_{name}": null(kind) for name, (kind, _) in stage.cells.state.items()}
+        kept = {name: col(name) for name in (*CELL, ELEMENTS, *stage.cells.tick_parts)}
+        return select(made, {**kept, **state}), _remembered(stage, new)
+    known = new.unionByName(_known(stage, cells, new, expired_end))
+    return _joined(stage, _open(cells), _windows(stage, known), clock), _remembered(stage, known)
+
+
+def greatest_end(cells: DataFrame) -> int | None:
+    """The greatest end of a window that there is; what the elements of a tick alone cannot show."""
+    found = group(_open(cells), (), {"end": call("max", col(WINDOW_END))}).collect()[0]["end"]
+    return None if found is None else int(found)
+
+
+def _open(cells: DataFrame) -> DataFrame:
+    return where(cells, col(STATE, RECORD).is_null())
+
+
+def _records(stage: CompiledStage, elements: DataFrame, watermark_before: int) -> DataFrame:
+    """Elements by key and time, but for those that no window could hold any more when they came."""
+    windows = _function(stage)
+    sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
+    kept = where(sliced, ~windows.is_lost(col(SLICE), col(EXPIRED_END)))
+    rows = group(kept, (KEY, SLICE, EXPIRED_END), stage.partials)
+    return with_column(with_column(rows, _SINCE, changing(watermark_before, col(SLICE))), _NEW, lit(True))
+
+
+def _known(stage: CompiledStage, cells: DataFrame, new: DataFrame, expired_end: int) -> DataFrame:
+    """The records of earlier ticks, of the keys that have new ones."""
+    record = where(cells, col(STATE, RECORD).is_not_null())
+    fields = {name: col(STATE, RECORD, name) for name in (ELEMENTS, _SINCE, *stage.cells.tick_parts)}
+    expired = changing(expired_end, col(WINDOW_START))
+    own = {KEY: col(KEY), SLICE: col(WINDOW_START), EXPIRED_END: expired}
+    rows = select(record, {**own, **fields, _NEW: lit(False)})
+    return rows.join(new.select(KEY).distinct(), on=[KEY], how="left_semi")
+
+
+def _windows(stage: CompiledStage, known: DataFrame) -> DataFrame:
+    """Every window that the records make and that had not expired, with what it holds, in all and new in this tick.
+
+    A window and the records in it are in one of two neighbouring buckets as long as the window.
+    """
+    windows = _function(stage)
+    start = call("explode", windows.starts(col(SLICE)))
+    made = select(known, {KEY: col(KEY), WINDOW_START: start, EXPIRED_END: col(EXPIRED_END)})
+    made = with_column(made, WINDOW_END, col(WINDOW_START) + bigint(windows.longest))
+    made = where(made, col(WINDOW_END) > col(EXPIRED_END)).select(*CELL).distinct()
+    first = floor_to(col(WINDOW_START), windows.longest, 0)
+    made = with_column(made, _BUCKET, call("explode", sql.array(first, first + bigint(windows.longest))))
+    records = with_column(known, _BUCKET, floor_to(col(SLICE), windows.longest, 0))
+    pairs = made.join(records, on=[KEY, _BUCKET])
+    holds = (col(SLICE) >= col(WINDOW_START)) & (col(SLICE) < col(WINDOW_END))
+    pairs = where(pairs, holds & (col(WINDOW_END) > col(EXPIRED_END)))
+    return group(pairs, CELL, {
+        **stage.merged,
+        **{_new(name): column for name, column in stage.merged_where(col(_NEW)).items()},
+        _SINCE: call("min", when(~col(_NEW), col(_SINCE))),
+    })  # fmt: skip
+
+
+def _new(name: str) -> str:
+    return f"n_{name}"
+
+
+def _joined(stage: CompiledStage, cells: DataFrame, made: DataFrame, clock: TickClock) -> DataFrame:
+    """Windows with their cells. A window that was there gets what is new, one that arises all that it holds."""
+    columns = stage.cells
+    joined = made.join(cells, on=list(CELL), how="full")
+    is_there = col(STATE).is_not_null()
+    added = coalesce(when(is_there, col(_new(ELEMENTS)), col(ELEMENTS)), bigint(0))
+    wanted = where(joined, (added > 0) | (is_there & columns.is_due(clock)))
+    parts = {name: when(is_there, col(_new(name)), col(name)) for name in columns.tick_parts}
+    state: dict[str, Column] = {f"s_{name}": col(STATE, name) for name in columns.state}
+    state["s_since"] = when(is_there, col(STATE, "since"), col(_SINCE))
+    return select(wanted, {**{name: col(name) for name in CELL}, **state, ELEMENTS: added, **parts})
+
+
+def _due(stage: CompiledStage, cells: DataFrame, clock: TickClock) -> DataFrame:
+    columns = stage.cells
+    due = where(cells, columns.is_due(clock))
+    state = {f"s_{name}": col(STATE, name) for name in columns.state}
+    nothing = {name: null(columns.part_types[name]) for name in columns.tick_parts}
+    return select(due, {**{name: col(name) for name in CELL}, **state, ELEMENTS: bigint(0), **nothing})
+
+
+def _remembered(stage: CompiledStage, known: DataFrame) -> DataFrame:
+    """The transitions of the times that have new records: all that is known of each."""
+    columns = stage.cells
+    found = {**stage.merged, _SINCE: call("min", col(_SINCE)), _NEW: call("bool_or", col(_NEW))}
+    rows = where(group(known, (KEY, SLICE), found), col(_NEW))
+    record = sql.struct(**{name: col(name) for name in (ELEMENTS, _SINCE, *columns.tick_parts)})
+    state = {name: null(kind) for name, (kind, _) in columns.state.items()}
+    return select(rows, {
+        KEY: col(KEY), WINDOW_START: col(SLICE), WINDOW_END: col(SLICE),
+        PANES: sql.empty_array(columns.pane_type), EXPIRED: lit(False), OPENED: lit(False),
+        STATE: sql.struct(**{**state, RECORD: record}),
+    })  # fmt: skip
+
+
+def closed_pairs(stage: CompiledStage, keyed: DataFrame, closed: DataFrame, expired_end: int) -> DataFrame:
+    """Judged rows, with `key`, once for each closed window that they fall in, with its bounds."""
+    windows = _function(stage)
+    rows = with_column(keyed, SLICE, windows.slice_of(col(envelope.EVENT_TIME)))
+    pairs = rows.join(closed, on=[KEY])
+    inside = (col(SLICE) >= col(WINDOW_START)) & (col(SLICE) < col(WINDOW_END))
+    return where(pairs, inside & (col(WINDOW_END) > changing(expired_end, col(SLICE)))).drop(SLICE)
