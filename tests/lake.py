@@ -15,6 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.spec.pipelines import Pipeline
 
+STAGE = "stage.json"
+"""A file beside the landing folder with fields of the stage, for processes that know nothing but the folder."""
 SECONDS = 60
 ROWS = 40
 
@@ -69,6 +71,8 @@ def pipeline(root: Path, **stage: Any) -> Pipeline:
         "aggregates": {"num": {"count": "*"}, "total": {"sum": "v"}, "middle": {"mean": "v"}, "most": {"max": "v"}},
         "derive": {"twice": "total * 2"},
     }  # fmt: skip
+    if (root / STAGE).exists():
+        fields.update(json.loads((root / STAGE).read_text()))
     source = {
         "name": "clicks", "files": {"path": str(root / "data"), "max_files_per_batch": 1},
         "schema": "k string, v long, d long, at string, arrived string",

@@ -1,6 +1,7 @@
 """kill -9 at every boundary between two writes: what comes out is what an undisturbed run gives, bit for bit."""
 
 import contextlib
+import json
 import os
 import random
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.runner import monday, upkeep
-from tests.lake import POISON, ROWS, content, judged, pipeline, table, write_files
+from tests.lake import POISON, ROWS, STAGE, content, judged, pipeline, table, write_files
 from windrow.run.points import POINTS
 from windrow.run.quarantine import quarantine
 from windrow.run.reconcile import reconcile
@@ -79,6 +80,24 @@ def test_killed_at_every_point_of_the_projections(spark, tmp_path: Path, undistu
     write_files(tmp_path / "data", range(FILES))
     assert finish(start(tmp_path)) == 0
     equal_tables(spark, tmp_path, undisturbed)
+
+
+def test_sessions_killed_between_their_writes(spark, tmp_path: Path) -> None:
+    """Merged sessions are withdrawn once, and the bounds of expired ones stay known."""
+    killed, calm = tmp_path / "killed", tmp_path / "calm"
+    for root in (killed, calm):
+        write_files(root / "data", range(FILES))
+        stage = {"window": {"sessions": {"gap": "4s"}}, "allowed_lateness": "5s"}
+        (root / STAGE).write_text(json.dumps(stage))
+    assert finish(start(calm)) == 0
+    for point in ("tick:before_journal", "tick:after_journal#2", "projection:after_panes", "fold:after_base"):
+        assert finish(start(killed, point)) == -signal.SIGKILL, f"{point} was not passed"
+    assert finish(start(killed)) == 0
+    equal_tables(spark, killed, calm)
+    changes = {row["change"] for row in table(spark, calm, "panes").select("change").distinct().collect()}
+    assert "delete" in changes and not table(spark, calm, "dead_letters").where("reason = 'late'").isEmpty()
+    (result,) = reconcile(pipeline(calm), spark)
+    assert result.equal and result.late_rows > 0
 
 
 def test_a_backfill_killed_at_every_point(spark, tmp_path: Path) -> None:

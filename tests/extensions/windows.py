@@ -96,3 +96,68 @@ class Around(CustomWindows):
 
     def windows_at(self, event_time: int, before: int | None, after: int | None) -> list[tuple[int, int]] | None:
         return None if before is None or after is None else [(event_time - before, event_time + after)]
+
+
+@windrow.register
+@dataclass(frozen=True)
+class Shifts(CustomWindows):
+    """The hour of each element and the one after it, if it is in the second half; those that overlap merge."""
+
+    NAME = "shifts"
+    merge = "overlap"
+
+    length: int = field(metadata=of(POSITIVE_DURATION))
+
+    @property
+    def longest(self) -> int:
+        return self.length * 2
+
+    def assign(self, event_time: Column, **arguments: Column) -> Column:
+        start = floor_to(event_time, self.length, 0)
+        is_second = event_time - start >= bigint(self.length // 2)
+        size = when(is_second, bigint(self.length * 2), bigint(self.length))
+        return sql.array(window(start, start + size))
+
+    def windows_at(self, event_time: int) -> list[tuple[int, int]]:
+        start = event_time // self.length * self.length
+        return [(start, start + self.length * (2 if event_time - start >= self.length // 2 else 1))]
+
+
+@windrow.register
+@dataclass(frozen=True)
+class Visits(CustomWindows):
+    """An instant for each element; those of a key that are at most `apart` from the next become one visit."""
+
+    NAME = "visits"
+
+    apart: int = field(metadata=of(POSITIVE_DURATION))
+
+    @property
+    def longest(self) -> int:
+        return 1
+
+    def assign(self, event_time: Column, **arguments: Column) -> Column:
+        return sql.array(window(event_time, event_time + 1))
+
+    def windows_at(self, event_time: int) -> list[tuple[int, int]]:
+        return [(event_time, event_time + 1)]
+
+    def merge(self, windows: Column) -> Column:
+        """The last window grows while the next one begins soon."""
+        kind = "array<struct<start: bigint, end: bigint>>"
+        grown = (
+            "concat(slice(found, 1, size(found) - 1), array(named_struct('start', element_at(found, -1).start, "
+            "'end', greatest(element_at(found, -1).end, next.end))))"
+        )
+        reaches = f"size(found) > 0 AND next.start <= get(found, size(found) - 1).end + {self.apart}L"
+        step = f"IF({reaches}, {grown}, concat(found, array(next)))"
+        return Column(f"aggregate({windows.text}, CAST(array() AS {kind}), (found, next) -> {step})")
+
+    def merged_at(self, windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        for start, end in windows:
+            if found and start <= found[-1][1] + self.apart:
+                found[-1] = (found[-1][0], max(end, found[-1][1]))
+            else:
+                found.append((start, end))
+        return found

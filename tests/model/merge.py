@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from tests.model.assign import Window
 from tests.model.cells import Cell
@@ -33,12 +34,24 @@ def meets(function: WindowFunction, one: Window, other: Window) -> bool:
 def groups(function: WindowFunction, windows: Iterable[Window]) -> list[list[Window]]:
     """The windows of a key, those together that meet, also by way of others; in order."""
     found: list[list[Window]] = []
+    if hasattr(function, "merged_at"):
+        return _by_function(function, sorted(set(windows)))
     for window in sorted(set(windows)):
         if found and meets(function, span(found[-1]), window):
             found[-1].append(window)
         else:
             found.append([window])
     return found
+
+
+def _by_function(function: Any, windows: list[Window]) -> list[list[Window]]:
+    """As a class of a user's own says: those that are in one of the windows that it gives."""
+    found: dict[Window, list[Window]] = {}
+    joined = [Window(*bounds) for bounds in function.merged_at(windows)]
+    for window in windows:
+        held = [one for one in joined if one.start <= window.start and window.end <= one.end]
+        found.setdefault(held[0] if held else window, []).append(window)
+    return list(found.values())
 
 
 def span(windows: Sequence[Window]) -> Window:
@@ -92,11 +105,12 @@ def superseded(parts: Sequence[Cell]) -> list[Pane]:
 
 def remembered(typed: TypedStage, expired: Iterable[CellKey], clock: Clock) -> frozenset[CellKey]:
     """Of sessions that have expired, those that an element could still fall in without being late by itself."""
-    function = typed.stage.window
-    if not isinstance(function, Sessions):
+    function: Any = typed.stage.window
+    if not function.MERGES:
         return frozenset()
+    longest = function.longest_gap if isinstance(function, Sessions) else function.longest
     return frozenset(
         (key, window)
         for key, window in expired
-        if clock.watermark_after < saturating_add(expiry(typed, window), function.longest_gap)
+        if clock.watermark_after < saturating_add(expiry(typed, window), longest)
     )

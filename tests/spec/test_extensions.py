@@ -90,16 +90,19 @@ def test_a_name_is_taken_once() -> None:
     assert register(FixedWindows) is FixedWindows
 
 
-def test_windows_of_ones_own_do_not_merge() -> None:
-    with pytest.raises(windrow.NotInThisVersion, match=r"Merging\.merge other than none is not in this version"):
+def test_how_windows_of_ones_own_merge() -> None:
+    class Merging(windrow.CustomWindows):
+        merge = "overlap"
 
-        class Merging(windrow.CustomWindows):
-            merge = "overlap"
+    class ByHand(windrow.CustomWindows):
+        def merge(self, windows: windrow.compile.sql.Column) -> windrow.compile.sql.Column:
+            return windows
 
-    with pytest.raises(windrow.NotInThisVersion, match=r"ByHand\.merge"):
+    assert Merging.MERGES and ByHand.MERGES and not windrow.CustomWindows.MERGES
+    with pytest.raises(windrow.SpecError, match=r"Touching\.merge must be none, overlap, or a method; got .touch."):
 
-        class ByHand(windrow.CustomWindows):
-            def merge(self) -> None: ...
+        class Touching(windrow.CustomWindows):
+            merge = "touch"
 
 
 def test_the_longest_window_is_checked_when_the_value_is_made() -> None:

@@ -11,10 +11,11 @@ from windrow.compile import envelope, sql
 from windrow.compile.columns import WINDOWS
 from windrow.compile.sql import Column, bigint, call, changing, coalesce, col, when
 from windrow.compile.window_columns import UnalignedWindows
-from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.errors import SpecError
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.window_function import LONGEST, MOST_WINDOWS, WindowFunction
 
+_MERGES = ("none", "overlap")
 _WINDOW = "struct<`start`: bigint, `end`: bigint>"
 
 
@@ -25,15 +26,21 @@ class CustomWindows(WindowFunction):
     the element's event time, `start <= event_time < end`, and is at most `longest`. An element of which it does not
     hold is a dead letter `bad_expression`; one with an empty list is unassigned. The same window twice is one.
 
-    Windows do not merge (`merge: none`); a class that sets `merge`, or has such a method, is refused by name.
+    `merge` says whether the windows of a key merge: `none`, `overlap` (those that overlap become one), or a method
+
+        def merge(self, windows: Column) -> Column
+
+    which gives, for the sorted list of the open and new windows of a key, the list of what they become. Each window
+    becomes one with the others inside the same one of these; one that is in none of them stays by itself.
     """
 
     merge: ClassVar[Any] = "none"
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if cls.merge != "none":
-            raise NotInThisVersion(f"{cls.__name__}.merge", "other than none is not in this version")
+        if not callable(cls.merge) and cls.merge not in _MERGES:
+            raise SpecError(f"{cls.__name__}.merge", f"must be {', '.join(_MERGES)}, or a method", cls.merge)
+        cls.MERGES = cls.merge != "none"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,6 +84,31 @@ class CompiledCustom(UnalignedWindows):
     @property
     def longest(self) -> int:
         return self.window.longest
+
+    @property
+    def merges(self) -> bool:
+        return self.window.MERGES
+
+    @property
+    def remembered(self) -> int:
+        return self.longest if self.merges else 0
+
+    def joined(self, windows: Column) -> Column | None:
+        return self.window.merge(windows) if callable(self.window.merge) else None
+
+    def suspect(self, event_time: Column, expired_end: int) -> Column:
+        if not self.merges:
+            return sql.lit(False)
+
+        def may_meet(window: Column) -> Column:
+            start, end = self.bounds(window)
+            return (start < changing(expired_end, start)) & (end > changing(expired_end, start))
+
+        return sql.some(col(WINDOWS), may_meet)
+
+    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
+        low, high = super().bucket_range(earliest, latest)
+        return (MINUS_INFINITY if self.merges else low), high
 
     def carried(
         self, event_time: Column, key: Sequence[Column], arguments: Mapping[str, Column]

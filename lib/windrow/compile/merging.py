@@ -17,20 +17,40 @@ from windrow.compile.columns import AWAY, KEY, NEW, OPENED, STATE, WINDOW_END, W
 from windrow.compile.sql import Column, call, coalesce, col, empty_array, null, quoted, struct, when
 from windrow.compile.trigger_nodes import TickClock
 from windrow.compile.triggers import TriggerTree
+from windrow.compile.window_columns import CompiledWindows
 
 SESSION = "_session"
-"""The number of a window among those of its key."""
-_BEGINS = "_begins"
+"""What tells a merged window from the others of its key."""
+_BEGINS, _WINDOWS, _JOINED = "_begins", "_all_windows", "_joined"
 
 
-def numbered(rows: Chain, touches: bool) -> Chain:
-    """The rows with the number of the merged window that each is of: one begins where no row before it reaches."""
+def numbered(rows: Chain, windows: CompiledWindows) -> Chain:
+    """The rows with what tells the merged window that each is of from the others of its key."""
+    partition = f"PARTITION BY {quoted(KEY)}"
+    own = struct(start=col(WINDOW_START), end=col(WINDOW_END))
+    several = Column(f"collect_set({own.text}) OVER ({partition})")
+    joined = windows.joined(call("sort_array", col(_WINDOWS)))
+    if joined is None:
+        return overlapping(rows, windows.touches)
+    names = rows.names
+    rows = rows.with_columns({_WINDOWS: several}).with_columns({_JOINED: joined})
+
+    def holds(window: Column) -> Column:
+        return (window.field("start") <= col(WINDOW_START)) & (window.field("end") >= col(WINDOW_END))
+
+    first = Column(f"get({sql.keep(col(_JOINED), holds).text}, 0)")
+    return rows.with_columns({SESSION: coalesce(first, own)}).only((*names, SESSION))
+
+
+def overlapping(rows: Chain, touches: bool) -> Chain:
+    """The rows with the number of the window that each is of: one begins where no row before it reaches."""
     ordered = f"PARTITION BY {quoted(KEY)} ORDER BY {quoted(WINDOW_START)}, {quoted(WINDOW_END)} ROWS BETWEEN UNBOUNDED"
     reached = Column(f"max({quoted(WINDOW_END)}) OVER ({ordered} PRECEDING AND 1 PRECEDING)")
     apart = col(WINDOW_START) > reached if touches else col(WINDOW_START) >= reached
+    names = rows.names
     rows = rows.with_columns({_BEGINS: coalesce(apart, True).cast("int")})
     number = Column(f"sum({_BEGINS}) OVER ({ordered} PRECEDING AND CURRENT ROW)")
-    return rows.with_columns({SESSION: number}).only((*rows.names[:-1], SESSION))
+    return rows.with_columns({SESSION: number}).only((*names, SESSION))
 
 
 def bounds() -> dict[str, Column]:

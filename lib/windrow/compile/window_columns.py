@@ -31,6 +31,10 @@ class CompiledWindows(Protocol):
         """True where windows of a key that overlap become one."""
         return False
 
+    def joined(self, windows: Column) -> Column | None:
+        """What the sorted windows of a key become, where a function says so; None where those that overlap merge."""
+        return None
+
     @property
     def made_by_records(self) -> bool:
         """True where the windows of an element depend on the other elements of its key."""

@@ -10,12 +10,12 @@ from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
 from windrow.compile.cell_state import GONE
-from windrow.compile.columns import CELL, EVENT_TIME, KEY, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, KEY, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.sql import Column, changing, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.window_columns import CompiledWindows
+from windrow.engine import merging
 from windrow.engine.frames import joined, where
-from windrow.engine.spreading import bounded
 
 _PAIR, _BARRIER = "pair", "barrier"
 
@@ -62,27 +62,40 @@ def _joined(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame, how
 def admitted(
     stage: CompiledStage, elements: DataFrame, cells: DataFrame | None, expired_end: int, has_suspects: bool
 ) -> DataFrame:
-    """The elements that are neither late nor closed out. Only suspects can meet a window that has expired."""
-    windows, at = stage.windows, col(EVENT_TIME)
-    pairs = bounded(windows, elements, at)
-    in_time = where(pairs, col(WINDOW_END) > changing(expired_end, col(WINDOW_START)))
-    suspect = windows.suspect(at, expired_end)
+    """The pairs of elements and their windows that are neither late nor closed out.
+
+    Only suspects can meet a window that has expired.
+    """
+    windows = stage.windows
+    in_time = _in_time(merging.pairs_of(stage, elements), expired_end)
     if cells is not None and stage.can_close:
-        in_time = without(windows, in_time, expired(cells).unionByName(closed(cells)))
-    elif cells is not None and has_suspects:
-        in_time = where(in_time, ~suspect).unionByName(without(windows, where(in_time, suspect), expired(cells)))
-    return in_time.drop(WINDOW_START, WINDOW_END)
+        return without(windows, in_time, expired(cells).unionByName(closed(cells)))
+    if cells is None or not has_suspects:
+        return in_time
+    suspect = _is_suspect(windows, expired_end)
+    return where(in_time, ~suspect).unionByName(without(windows, where(in_time, suspect), expired(cells)))
 
 
 def meeting_expired(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, expired_end: int) -> DataFrame:
     """The pairs of judged rows, with their `key`, that are in time by themselves but meet a window that has expired."""
-    at = col(envelope.EVENT_TIME)
-    suspects = bounded(stage.windows, where(keyed, stage.windows.suspect(at, expired_end)), at)
+    suspects = where(_in_time(_judged_pairs(stage, keyed), expired_end), _is_suspect(stage.windows, expired_end))
     return meeting(stage.windows, suspects, expired(cells))
 
 
 def meeting_closed(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, expired_end: int) -> DataFrame:
     """The pairs that are not late in any way, but meet a window that is closed."""
-    pairs = bounded(stage.windows, keyed, col(envelope.EVENT_TIME))
-    in_time = where(pairs, col(WINDOW_END) > changing(expired_end, col(WINDOW_START)))
+    in_time = _in_time(_judged_pairs(stage, keyed), expired_end)
     return meeting(stage.windows, without(stage.windows, in_time, expired(cells)), closed(cells))
+
+
+def _judged_pairs(stage: CompiledStage, keyed: DataFrame) -> DataFrame:
+    return merging.pairs_of(stage, keyed, envelope.EVENT_TIME)
+
+
+def _in_time(pairs: DataFrame, expired_end: int) -> DataFrame:
+    return where(pairs, col(WINDOW_END) > changing(expired_end, col(WINDOW_START)))
+
+
+def _is_suspect(windows: CompiledWindows, expired_end: int) -> Column:
+    start, end = col(WINDOW_START), changing(expired_end, col(WINDOW_START))
+    return start <= end if windows.touches else start < end

@@ -1,33 +1,39 @@
 """The pairs of element and window that are in no result: late, for a closed cell, or of a row whose expression failed.
 
 Rule: SEMANTICS section 2. Each function gives rows of one shape: `reason`, `event_time`, `window_start`, `window_end`
-(null where no window is concerned), and `row`, the struct of the whole row with its envelope.
+(null where no window is concerned), the envelope, and `element`, a struct of all other columns of the row: whatever
+their names are, none is in the way of what windrow adds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
-from windrow.compile.columns import CELL, KEY, MARK, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import FAILED, KEPT
-from windrow.compile.sql import Column, col, lit, null
+from windrow.compile.sql import Column, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine import barriers, record_windows
-from windrow.engine.frames import select, where, with_column
+from windrow.engine.frames import select, where
 from windrow.engine.held import Held
 from windrow.engine.spreading import spread
+
+ELEMENT = "element"
 
 
 def failed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
     """The rows on which an expression of the stage failed, or whose event time is none."""
-    return _letters(where(judged, _alive() & col(FAILED)), stage.elements.why, null("bigint"), null("bigint"))
+    rows = _packed(stage, where(judged, _alive() & col(FAILED)))
+    return _letters(rows, stage.elements.why, null("bigint"), null("bigint"))
 
 
 def late(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
     """The pairs whose window had expired before the tick, or was made by a backfill before they landed."""
     marks = held.late_marks(stage.windows, col(envelope.EVENT_TIME))
-    pairs = spread(stage.windows, where(judged, _works()), marks)
+    pairs = spread(stage.windows, _packed(stage, where(judged, _works())), marks)
     return _letters(pairs, lit("late"), col(WINDOW_START), col(WINDOW_END))
 
 
@@ -52,7 +58,14 @@ def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held
 
 
 def _keyed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
-    return with_column(where(judged, _works()), KEY, stage.elements.key)
+    return _packed(stage, where(judged, _works()), {KEY: stage.elements.key})
+
+
+def _packed(stage: CompiledStage, judged: DataFrame, also: Mapping[str, Column] | None = None) -> DataFrame:
+    """Judged rows with the columns of windrow, and those of the row in one struct."""
+    of_row = [name for name in judged.columns if name in stage.elements.row_columns or not name.startswith("_")]
+    own = {name: col(name) for name in judged.columns if name.startswith("_")}
+    return select(judged, {**own, ELEMENT: struct(**{name: col(name) for name in of_row}), **(also or {})})
 
 
 def _alive() -> Column:
@@ -65,5 +78,4 @@ def _works() -> Column:
 
 def _letters(rows: DataFrame, reason: Column, start: Column, end: Column) -> DataFrame:
     own = {"reason": reason, "event_time": col(envelope.EVENT_TIME), WINDOW_START: start, WINDOW_END: end}
-    taken = {FAILED, KEPT, KEY, MARK, *own}
-    return select(rows, {**own, **{name: col(name) for name in rows.columns if name not in taken}})
+    return select(rows, {**own, **{name: col(name) for name in (*envelope.ENVELOPE, ELEMENT) if name in rows.columns}})

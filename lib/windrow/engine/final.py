@@ -17,7 +17,7 @@ from windrow.engine import merging
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Held, Span, starts_in
 from windrow.engine.record_windows import EXPIRED_END
-from windrow.engine.spreading import bounded, spread
+from windrow.engine.spreading import spread
 from windrow.engine.tick import combine
 from windrow.spec.times import MINUS_INFINITY
 
@@ -70,7 +70,7 @@ def pairs(stage: CompiledStage, rows: DataFrame) -> DataFrame:
     judged = stage.elements.judged(over(rows))
     elements = stage.elements.elements(judged, (envelope.STEP, envelope.ROW))
     if stage.windows.merges or stage.windows.made_by_records:
-        return bounded(stage.windows, apply(elements, rows), col(EVENT_TIME))
+        return merging.pairs_of(stage, apply(elements, rows))
     marks = stage.windows.marks_of_slice(stage.windows.slice_of(col(EVENT_TIME)), MINUS_INFINITY)
     return spread(stage.windows, apply(elements, rows), marks)
 
@@ -88,7 +88,8 @@ def _with_pairs(stage: CompiledStage, elements: DataFrame, pairs: DataFrame) -> 
     """Elements that are in all of their windows, and pairs, combined for each cell."""
     of_pairs = group(pairs, CELL, stage.partials)
     if stage.windows.merges:
-        return merging.merged(stage, merging.windows_of(stage, elements).unionByName(of_pairs))
+        own = merging.windows_of(stage, merging.pairs_of(stage, elements))
+        return merging.merged(stage, own.unionByName(of_pairs))
     return group(combine(stage, elements, Held()).unionByName(of_pairs), CELL, stage.merged)
 
 

@@ -17,11 +17,10 @@ from windrow.compile.columns import (
     ELEMENTS,
     EVENT_TIME,
     KEY,
+    MARK,
     OPENED,
     SLICE,
     STATE,
-    WINDOW_END,
-    WINDOW_START,
 )
 from windrow.compile.merging import SESSION
 from windrow.compile.sql import bigint, call, coalesce, col, empty_array, lit, null
@@ -29,18 +28,26 @@ from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
 from windrow.compile.window_columns import CompiledWindows
 from windrow.engine.frames import apply, group, over, select, where, with_column
+from windrow.engine.spreading import bounded, spread
+from windrow.spec.times import INFINITY
 
 _DUE = "_due"
 
 
-def windows_of(stage: CompiledStage, elements: DataFrame) -> DataFrame:
-    """The tick's elements combined as far as they are in one window in any case: bounds and partials."""
-    windows = stage.windows
-    sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
-    start, end = windows.bounds(col(EVENT_TIME))
-    return group(sliced, (KEY, SLICE), {
-        WINDOW_START: call("min", start), WINDOW_END: call("max", end), **stage.partials
-    }).drop(SLICE)  # fmt: skip
+def pairs_of(stage: CompiledStage, rows: DataFrame, event_time: str = EVENT_TIME) -> DataFrame:
+    """Elements, or judged rows, once for each of their windows, with its bounds."""
+    windows, at = stage.windows, col(event_time)
+    if windows.needs_spread:
+        return spread(windows, rows, windows.late_marks(at, INFINITY)).drop(MARK)
+    return bounded(windows, rows, at)
+
+
+def windows_of(stage: CompiledStage, pairs: DataFrame) -> DataFrame:
+    """Pairs combined as far as they are in one window in any case: bounds and partials."""
+    if stage.windows.needs_spread:
+        return group(pairs, CELL, stage.partials)
+    sliced = with_column(pairs, SLICE, stage.windows.slice_of(col(EVENT_TIME)))
+    return group(sliced, (KEY, SLICE), {**merging.bounds(), **stage.partials}).drop(SLICE)
 
 
 def merged(stage: CompiledStage, rows: DataFrame) -> DataFrame:
@@ -49,18 +56,18 @@ def merged(stage: CompiledStage, rows: DataFrame) -> DataFrame:
 
 
 def _numbered(windows: CompiledWindows, rows: DataFrame) -> DataFrame:
-    return apply(merging.numbered(over(rows), windows.touches), rows)
+    return apply(merging.numbered(over(rows), windows), rows)
 
 
-def asked(stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, clock: TickClock) -> DataFrame:
-    """The cells that are asked, with what the tick adds and what was merged into them."""
+def asked(stage: CompiledStage, cells: DataFrame | None, pairs: DataFrame | None, clock: TickClock) -> DataFrame:
+    """The cells that are asked, with what the tick adds, as pairs, and what was merged into them."""
     columns = stage.cells
-    if elements is None:
+    if pairs is None:
         assert cells is not None
         return _due(stage, cells, clock)
     if cells is None:
-        return _new(columns, merged(stage, windows_of(stage, elements)))
-    windows, parts = windows_of(stage, elements), _parts(columns, cells, clock)
+        return _new(columns, merged(stage, windows_of(stage, pairs)))
+    windows, parts = windows_of(stage, pairs), _parts(columns, cells, clock)
     rows = windows.unionByName(parts, allowMissingColumns=True)
     found = {**merging.bounds(), **merging.gathered(columns), **stage.merged, _DUE: call("bool_or", col(_DUE))}
     sessions = group(_numbered(stage.windows, rows), (KEY, SESSION), found)

@@ -59,7 +59,7 @@ def combine(stage: CompiledStage, elements: DataFrame, held: Held) -> DataFrame:
     if windows.made_by_records:
         return record_windows.combined(stage, elements)
     if windows.merges:
-        return merging.merged(stage, merging.windows_of(stage, elements))
+        return merging.merged(stage, merging.windows_of(stage, merging.pairs_of(stage, elements)))
     sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
     if windows.needs_spread:
         slices = group(sliced, (KEY, SLICE), stage.partials)

@@ -211,7 +211,7 @@ class MemoryStage:
 
     def _dead_row(self, row: Row) -> dict[str, Any]:
         window = None if row[WINDOW_START] is None else (row[WINDOW_START], row[WINDOW_END])
-        columns = {name: row[name] for name in self.schema}
+        columns = {name: row["element"][name] for name in self.schema}
         partition = row[envelope.PARTITION]
         return {**columns, "at": row["event_time"], "partition": partition, "window": window, "reason": row["reason"]}
 

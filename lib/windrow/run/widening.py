@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
-from windrow.compile.merging import SESSION, numbered
+from windrow.compile.merging import SESSION, overlapping
 from windrow.compile.sql import Column, any_of, bigint, call, coalesce, col, lit
 from windrow.compile.stage import CompiledStage
 from windrow.engine.final import final_values
@@ -51,7 +51,7 @@ class Widened:
             rows = with_column(rows, name, overlaps)
         rows = with_column(rows, _OPEN, col(WINDOW_END) > bigint(expired_end))
         found = group(
-            apply(numbered(over(rows), False), rows),
+            apply(overlapping(over(rows), False), rows),
             (KEY, SESSION),
             {
                 **{name: call("bool_or", col(name)) for name in (*flags, _OPEN)},
@@ -68,7 +68,7 @@ class Widened:
     def _groups(self, batch_takes_part: Column) -> DataFrame:
         """The windows, by `key` and bounds, that are in a group of which one was asked for."""
         rows = self._rows(self.batch, batch_takes_part).unionByName(self._rows(self.shown, lit(False)))
-        ordered = apply(numbered(over(rows), False), rows)
+        ordered = apply(overlapping(over(rows), False), rows)
         asked = Column(f"bool_or({_ASKED}) OVER (PARTITION BY {KEY}, {SESSION})")
         return where(with_column(ordered, _ASKED, asked), col(_ASKED)).select(*CELL).distinct()
 

@@ -11,7 +11,6 @@ from windrow.spec.schemas import Schema
 from windrow.spec.stages import Stage
 
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
-_NOT_DIVISIBLE = ("sessions", "record")
 
 
 def check_weight(weight: str, schema: Schema) -> None:
@@ -26,7 +25,7 @@ def check_takes_back(stage: Stage) -> None:
     if stage.is_discarding or stage.is_mixed:
         rule = "does not go with a weighted source: what a pane has shown and cleared could not be taken back"
         raise SpecError("accumulation", rule, str(stage.accumulation), "accumulating or retracting")
-    if stage.window.NAME in _NOT_DIVISIBLE:
+    if stage.window.MERGES or stage.window.MADE_BY_RECORDS:
         rule = "does not go with a weighted source: to take back an element may split the window"
         raise SpecError("window", rule, stage.window.NAME, "windows that do not depend on the elements")
     for name, aggregate in stage.aggregates.items():

@@ -100,11 +100,10 @@ class Journal:
         return {"tick": changing(control.tick, col(row)), "generation": lit(self.generation)}
 
     def _dead_rows(self, letters: DataFrame, control: Control) -> DataFrame:
-        source = [name for name in letters.columns if name not in (*envelope.ENVELOPE, *_LETTER)]
         dead = struct(
             reason=col("reason"),
             event_time=col("event_time"),
-            element=call("to_json", struct(**{name: col(name) for name in source})),
+            element=call("to_json", col("element")),
             source=lit(self.stage.stage.from_),
             partition=col(envelope.PARTITION),
             offset=col(envelope.OFFSET),
@@ -215,4 +214,3 @@ def _newest(rows: DataFrame, state: Mapping[str, str]) -> DataFrame:
 
 _ENDED = "_ended"
 """Whether nothing of a cell is known any more."""
-_LETTER = ("reason", "event_time", WINDOW_START, WINDOW_END)
