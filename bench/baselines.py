@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from delta.tables import DeltaTable
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from bench.workload import FILES_PER_BATCH, SCHEMA, files_of, raw_table
+from bench.workload import FILES_PER_BATCH, GAP, SCHEMA, files_of, raw_table
 from windrow.run.session import working_session
 
 STATE_STORES = {
@@ -33,13 +33,14 @@ _RESULT = "k bigint, window_start timestamp, window_end timestamp, n bigint, tot
 
 @dataclass
 class Aggregation:
-    """A streaming aggregation that can go on from its checkpoint. `seconds` are those of each micro-batch of a run."""
+    """A streaming aggregation that can go on from its checkpoint, over fixed windows or sessions."""
 
     spark: SparkSession
     root: Path
     folder: Path
     store: str
     merges: bool
+    sessions: bool = False
 
     @property
     def result(self) -> str:
@@ -52,7 +53,8 @@ class Aggregation:
             session.conf.set(name, value)
         raw = session.readStream.format("delta").option("maxFilesPerTrigger", files_per_batch)
         rows = raw.option("startingVersion", 0).load(raw_table(self.root)).select("k", "v", "at")
-        windows = _grouped(rows.withWatermark("at", "1 minute"))
+        window = F.session_window("at", f"{GAP} seconds") if self.sessions else _fixed()
+        windows = _grouped(rows.withWatermark("at", "1 minute"), window)
         writer = windows.writeStream.option("checkpointLocation", str(self.folder / "checkpoint"))
         if self.merges:
             _create(session, self.result)
@@ -66,7 +68,7 @@ class Aggregation:
 def run_group_by(spark: SparkSession, root: Path, folder: Path) -> str:
     """One batch over all that is landed, written to Delta."""
     rows = working_session(spark).read.format("delta").load(raw_table(root)).select("k", "v", "at")
-    _grouped(rows).write.format("delta").save(str(folder / "result"))
+    _grouped(rows, _fixed()).write.format("delta").save(str(folder / "result"))
     return str(folder / "result")
 
 
@@ -80,9 +82,13 @@ def run_append(spark: SparkSession, root: Path, folder: Path) -> str:
     return str(folder / "result")
 
 
-def _grouped(rows: DataFrame) -> DataFrame:
-    grouped = rows.groupBy("k", F.window("at", "10 minutes")).agg(*[F.expr(text) for text in _AGGREGATES])
-    return grouped.select("k", "window.start", "window.end", "n", "total", "most").toDF(
+def _fixed() -> Column:
+    return F.window("at", "10 minutes")
+
+
+def _grouped(rows: DataFrame, window: Column) -> DataFrame:
+    grouped = rows.groupBy("k", window.alias("w")).agg(*[F.expr(text) for text in _AGGREGATES])
+    return grouped.select("k", "w.start", "w.end", "n", "total", "most").toDF(
         "k", "window_start", "window_end", "n", "total", "most"
     )
 

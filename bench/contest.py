@@ -14,13 +14,14 @@ from pyspark.sql import SparkSession
 
 from bench import baselines, stages
 from bench.baselines import Aggregation
-from bench.stages import EVERY_CHANGE, ON_TIME, Running
+from bench.stages import EVERY_CHANGE, ON_TIME, SESSIONS, Running
 from bench.workload import RULES, Scale, files_per_step, generate, land, raw_table
 
 LANDING, BARE_APPEND = "windrow: landing", "Spark: bare stream append of the same files"
 LANDING_RULES = "windrow: landing, ten rules of rows"
 CHANGES, ON_CLOSE = "windrow: stage, every change", "windrow: stage, on time"
 BACKFILL, GROUP_BY = "windrow: backfill", "Spark: batch GROUP BY"
+SESSIONS_ON_CLOSE, SPARK_SESSIONS = "windrow: sessions, on time", "Spark: session_window and bare append"
 TICK, TICK_PROJECTED = "windrow: tick, journal only", "windrow: tick, projected"
 SMALL_MERGES, SMALL_APPENDS = "Spark: micro-batch and MERGE", "Spark: micro-batch, bare append"
 
@@ -98,6 +99,8 @@ class Contest:
         self._stage(CHANGES, f"changes_{number}", EVERY_CHANGE)
         self._query(appends(self.results.store), number, self.results.store, files)
         self._stage(ON_CLOSE, f"on_time_{number}", ON_TIME)
+        self._query(SPARK_SESSIONS, number, self.results.store, files)
+        self._stage(SESSIONS_ON_CLOSE, f"sessions_{number}", SESSIONS)
 
     def _stage(self, name: str, stage: str, fields: dict[str, Any]) -> None:
         running = self._timed(name, lambda: stages.run_stage(self.spark, self.root, stage, fields))
@@ -106,7 +109,7 @@ class Contest:
 
     def _query(self, name: str, number: int, store: str, files: int) -> None:
         folder = self.root / f"query-{len(self._queries)}-{number}"
-        query = Aggregation(self.spark, self.root, folder, store, name == merges(store))
+        query = Aggregation(self.spark, self.root, folder, store, name == merges(store), name == SPARK_SESSIONS)
         batches = self._timed(name, lambda: query.run(files))
         assert len(batches) == self.scale.batches
         self._queries[name], self._paths[name] = query, query.result
@@ -125,6 +128,10 @@ class Contest:
         whole = [self._sums(name) for name in (CHANGES, merges(store), BACKFILL, GROUP_BY)]
         assert rows == self.scale.rows and whole[0][1] == rows and len(set(whole)) == 1, whole
         closed = self._table(appends(store)).agg({"window_end": "max"}).first()[0]
+        ended = self._table(SPARK_SESSIONS).agg({"window_end": "max"}).first()[0]
+        if ended is not None:
+            ours, theirs = (self._sums(name, ended) for name in (SESSIONS_ON_CLOSE, SPARK_SESSIONS))
+            assert ours == theirs, (ours, theirs)
         if closed is not None:
             assert self._sums(ON_CLOSE, closed) == self._sums(appends(store), closed)
 

@@ -39,6 +39,7 @@ def ratios(results: Results) -> list[Ratio]:
         Ratio("speed: every change / Spark and MERGE", of(merges) / of(contest.CHANGES), 1.5),
         Ratio("speed: on time / Spark and bare append", of(appends) / of(contest.ON_CLOSE), 0.8),
         Ratio("speed: every change / Spark and bare append", of(appends) / of(contest.CHANGES), 0.8),
+        Ratio("speed: sessions / Spark and bare append", of(contest.SPARK_SESSIONS) / of(contest.SESSIONS_ON_CLOSE)),
         Ratio("speed: landing / bare append", of(contest.BARE_APPEND) / of(contest.LANDING)),
         Ratio("time: landing, ten rules / none", of(contest.LANDING_RULES) / of(contest.LANDING), 1.15, at_most=True),
         Ratio("time: backfill / GROUP BY", of(contest.BACKFILL) / of(contest.GROUP_BY), 1.5, at_most=True),

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from bench.workload import END, START, open_work, pipeline
+from bench.workload import END, GAP, START, open_work, pipeline
 from windrow.run.backfill import backfill
 from windrow.run.pace import Pace
 from windrow.run.work import PipelineWork, StageWork
@@ -18,6 +18,9 @@ EVERY_CHANGE: dict[str, Any] = {"trigger": {"repeat": {"after_count": 1}}}
 """A pane for every cell that a tick changes: what Spark's update mode emits."""
 ON_TIME: dict[str, Any] = {}
 """A pane when the watermark passes the end of the window: what Spark's append mode emits."""
+
+SESSIONS: dict[str, Any] = {"window": {"sessions": {"gap": f"{GAP}s", "merge_touching": True}}}
+"""Sessions at the watermark: what Spark's session windows emit in append mode; they have no update mode."""
 
 
 @dataclass

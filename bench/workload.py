@@ -31,6 +31,8 @@ END = START + 1440 * MINUTE
 OUT_OF_ORDER = 59 * SECOND
 """An element is less than this behind the one with the greatest event time: nothing is late under a delay of 1 min."""
 FILES_PER_BATCH = 2
+GAP = 45
+"""Of sessions, in seconds: a session holds some elements of a key, and ends before the next one begins."""
 
 
 @dataclass(frozen=True)

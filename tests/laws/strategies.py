@@ -16,7 +16,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.extensions.triggers import AfterSpread, WhenQuiet
-from tests.extensions.windows import Around, Grids
+from tests.extensions.windows import Around, Grids, Shifts, Visits
 from windrow.spec.aggregates import (
     Aggregate,
     AllTrue,
@@ -184,6 +184,12 @@ def record_windows(draw: st.DrawFn) -> RecordWindows:
     """Record windows of none to a few seconds, on grids as fine as a microsecond and as coarse as seconds."""
     resolution = draw(st.sampled_from([1, SECOND, 3 * SECOND]))
     return RecordWindows(draw(st.integers(0, 4)) * max(resolution, SECOND), resolution)
+
+
+@cache
+def own_merging() -> st.SearchStrategy[WindowFunction]:
+    """Windows of a user's own that merge: those that overlap, and as a function says."""
+    return st.one_of(durations(2, 8).map(Shifts), durations(0, 6).map(lambda apart: Visits(apart + 1)))
 
 
 @cache

@@ -61,6 +61,12 @@ def test_they_agree_where_records_make_the_windows(spark, run: strategies.Run) -
     agree(spark, run, None)
 
 
+@settings(IN_SPARK, max_examples=EXAMPLES // 4)
+@given(run=strategies.runs(over=strategies.own_merging()).map(without_floats))
+def test_they_agree_where_windows_of_ones_own_merge(spark, run: strategies.Run) -> None:
+    agree(spark, run, None)
+
+
 @settings(IN_SPARK, max_examples=EXAMPLES // 2)
 @given(run=strategies.weighted_runs())
 def test_they_agree_where_elements_are_taken_back(spark, run: strategies.Run) -> None:
