@@ -14,7 +14,7 @@ from windrow.compile.cell_state import SUPERSEDED
 from windrow.compile.cells import CellColumns
 from windrow.compile.chain import Chain
 from windrow.compile.columns import AWAY, KEY, NEW, OPENED, STATE, WINDOW_END, WINDOW_START
-from windrow.compile.sql import Column, call, coalesce, col, empty_array, null, quoted, struct, when
+from windrow.compile.sql import Column, call, coalesce, col, empty_array, lit, null, quoted, struct, when
 from windrow.compile.trigger_nodes import TickClock
 from windrow.compile.triggers import TriggerTree
 from windrow.compile.window_columns import CompiledWindows
@@ -26,12 +26,12 @@ _BEGINS, _WINDOWS, _JOINED = "_begins", "_all_windows", "_joined"
 
 def numbered(rows: Chain, windows: CompiledWindows) -> Chain:
     """The rows with what tells the merged window that each is of from the others of its key."""
-    partition = f"PARTITION BY {quoted(KEY)}"
     own = struct(start=col(WINDOW_START), end=col(WINDOW_END))
-    several = Column(f"collect_set({own.text}) OVER ({partition})")
     joined = windows.joined(call("sort_array", col(_WINDOWS)))
     if joined is None:
         return overlapping(rows, windows.touches)
+    stays = coalesce(col(STATE, "closed"), False) if STATE in rows.names else lit(False)
+    several = Column(f"collect_set({when(~stays, own).text}) OVER (PARTITION BY {quoted(KEY)})")
     names = rows.names
     rows = rows.with_columns({_WINDOWS: several}).with_columns({_JOINED: joined})
 
@@ -39,7 +39,7 @@ def numbered(rows: Chain, windows: CompiledWindows) -> Chain:
         return (window.field("start") <= col(WINDOW_START)) & (window.field("end") >= col(WINDOW_END))
 
     first = Column(f"get({sql.keep(col(_JOINED), holds).text}, 0)")
-    return rows.with_columns({SESSION: coalesce(first, own)}).only((*names, SESSION))
+    return rows.with_columns({SESSION: when(stays, own, coalesce(first, own))}).only((*names, SESSION))
 
 
 def overlapping(rows: Chain, touches: bool) -> Chain:

@@ -50,7 +50,7 @@ def plan_tick(
     if rows is not None:
         batch, dead = _dead(stage, rows, batch, cells, held)
     elements = None
-    if rows is not None and batch.assigned > batch.late + batch.skipped:
+    if rows is not None and _has_elements(stage, batch):
         alive = pruned(stage, where(rows, col(envelope.REASON).is_null()))
         elements = apply(stage.elements.elements(stage.elements.judged(over(alive))), alive)
         if stage.windows.merges:
@@ -125,6 +125,13 @@ def _dead(
         if number:
             dead.append(met)
             batch = replace(batch, late=batch.late + number)
-    if stage.can_close and cells is not None and batch.assigned > batch.late + batch.skipped:
+    if stage.can_close and cells is not None and _has_elements(stage, batch):
         dead.append(dead_letters.closed(stage, judged, cells, held))
     return batch, dead
+
+
+def _has_elements(stage: CompiledStage, batch: Survey) -> bool:
+    """Whether a row may be in a window. Where records make them, one that is late for its own may be in others."""
+    if stage.windows.made_by_records:
+        return batch.assigned > 0
+    return batch.assigned > batch.late + batch.skipped
