@@ -17,5 +17,6 @@ are flat dicts, as `windrow.run.matching` compares them. `tests.laws.strategies`
 One file is one idea: `assign` windows; `elements` reads them (dead, filtered, kept) over `expressions`; `clock` and its
 watermark generator; `trigger_leaves` and `triggers` are the state machines, `periods` their calendar; `aggregates`;
 `cells`, `firing`, `panes`; `merge` is what sessions do to cells, `records` which record windows there are; `state` is
-all that is kept; and `tick`, the transition `(state, elements, clock) -> (state, panes, dead, counts)`.
+all that is kept; and `tick`, the transition `(state, elements, clock) -> (state, panes, dead, counts)`. `chain` runs
+stages that read each other (`pane_elements`, `input_clocks`), also with several inputs (`cogroup`, `join`).
 """

@@ -9,10 +9,12 @@ from typing import Any
 
 from tests.model.assign import NoWindows, Window, windows_of
 from tests.model.expressions import EvaluationFailed, evaluate
+from tests.model.pane_elements import PaneElement
 from tests.model.payload import compact_json
 from tests.model.typed_stage import TypedStage
 from tests.model.values import normal
 from windrow.spec.expressions import Expression
+from windrow.spec.inherited_windows import InheritedWindows
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME, MINUS_INFINITY, saturating_add
 from windrow.spec.transcripts import TranscriptElement as Element
 
@@ -88,7 +90,7 @@ def read(
     dead: list[DeadLetter] = []
     for element in elements:
         event_time = now if _is_arrival_time(typed) else element.at
-        reason = _why_dead(typed, event_time, now)
+        reason = None if isinstance(element, PaneElement) else _why_dead(typed, event_time, now)
         if reason is None and typed.weight is not None and element.columns.get(typed.weight) not in (1, -1):
             reason = BAD_EXPRESSION
         if reason is None and event_time is not None:
@@ -103,7 +105,7 @@ def read(
                 if isinstance(row, DeadLetter):
                     dead.append(row)
                 else:
-                    is_ahead = row.event_time >= output_watermark
+                    is_ahead = row.event_time >= output_watermark and row.event_time != MINUS_INFINITY
                     row = replace(row, watermark_before=watermark_before, is_ahead=is_ahead)
                     (rows if is_kept else filtered).append(row)
         if reason is not None:
@@ -202,7 +204,10 @@ def _row(
     facts = {expression: evaluate(expression, columns, types) for expression in typed.trigger_expressions}
     weight = 1 if typed.weight is None else element.columns[typed.weight]
     size = _size(typed, element)
-    windows = tuple(windows_of(stage.window, event_time, key, typed.key_types, arguments))
+    if isinstance(element, PaneElement) and isinstance(stage.window, InheritedWindows):
+        windows: tuple[Window, ...] = (element.window,)
+    else:
+        windows = tuple(windows_of(stage.window, event_time, key, typed.key_types, arguments))
     return Row(element, event_time, source_time, key, windows, values, facts, size, weight), True
 
 

@@ -57,8 +57,14 @@ class Tick:
 
 def tick(typed: TypedStage, state: State, elements: Iterable[Element], clock: Clock) -> Tick:
     """One tick. The state that is given stays as it is."""
+    return transition(
+        typed, state, read(typed, elements, clock.now, clock.watermark_before, clock.output_watermark), clock
+    )
+
+
+def transition(typed: TypedStage, state: State, reading: Reading, clock: Clock) -> Tick:
+    """One tick over elements that have been read, of one input or of several."""
     cells = {key: cell.copied() for key, cell in state.cells.items()}
-    reading = read(typed, elements, clock.now, clock.watermark_before, clock.output_watermark)
     pairs = assigned(typed, state, reading.rows, clock)
     kept, dead = judge(typed, state, pairs, clock)
     rows = combine(kept)

@@ -1,0 +1,39 @@
+"""Which stages fire once per window at most, as far as their triggers tell. Rule: SEMANTICS sections 5, 6 and 10."""
+
+from __future__ import annotations
+
+from windrow.spec.closing import earliest_ready
+from windrow.spec.custom_triggers import CustomTrigger
+from windrow.spec.moments import Moment
+from windrow.spec.stages import Stage
+from windrow.spec.triggers import Repeat, RepeatCount, RepeatUntil, SequenceOf, Trigger, without_sugar
+
+
+def fires_once(stage: Stage) -> bool:
+    """Whether a window of the stage emits one pane at most, whatever comes. Conservative: false where it is not sure.
+
+    Either its first firing finishes the trigger, and a closed window neither emits nor merges; or the trigger can be
+    ready in the tick only in which the window expires.
+    """
+    ready = earliest_ready(stage.trigger)
+    lateness = 0 if stage.window.IS_GLOBAL else stage.allowed_lateness
+    is_at_expiry = ready >= Moment.AT_EXPIRY or (ready is Moment.AT_WATERMARK and lateness == 0)
+    return is_at_expiry or finishes_by_firing(stage.trigger)
+
+
+def finishes_by_firing(trigger: Trigger) -> bool:
+    """Whether the first firing of a fresh trigger finishes it for good."""
+    trigger = without_sugar(trigger)
+    match trigger:
+        case Repeat():
+            return False
+        case RepeatUntil():  # it is finished by `until` only, so the other must have no firing of its own
+            return earliest_ready(trigger.repeat) is Moment.NEVER
+        case RepeatCount():
+            return trigger.times == 1
+        case SequenceOf():
+            return len(trigger.children) == 1 and finishes_by_firing(trigger.children[0])
+        case CustomTrigger():
+            return trigger.finished().strip().lower() == "true"
+        case _:
+            return True
