@@ -136,14 +136,14 @@ FIXED = "fixed: {size: 1m}"
 
 def test_transcripts_pass_fail_and_are_refused_by_name(spark, tmp_path: Path) -> None:
     passes = CASES.format(name="passes", window=FIXED, n=1)
-    later = CASES.format(name="later", window="sessions: {gap: 1m}", n=1)
+    later = CASES.format(name="later", window="inherited: {}", n=1)
     fails = CASES.format(name="fails", window=FIXED, n=2)
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
     good.write_text(f"{passes}---{later}")
     bad.write_text(fails)
     done = windrow("check", good)
     assert done.code == 0 and "2 cases: 1 passed, 0 failed, 1 refused (not in this version)" in done.out
-    assert "refused  later: " in done.out and "sessions is not in this version" in done.out
+    assert "refused  later: " in done.out and "inherited is not in this version" in done.out
     done = windrow("check", good, bad)
     assert done.code == 1 and "failed   fails" in done.out and "steps[1]" in done.out
     assert [case["outcome"] for case in windrow("check", bad, "--json").json] == ["failed"]

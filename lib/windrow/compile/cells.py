@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from windrow.compile import event_times, sql
 from windrow.compile.accumulation import clearing
 from windrow.compile.aggregates import Values
-from windrow.compile.cell_state import GONE, SUPERSEDED, CellState
+from windrow.compile.cell_state import GONE, RECORD, SUPERSEDED, CellState
 from windrow.compile.chain import Chain
 from windrow.compile.columns import AWAY, CELL, ELEMENTS, EXPIRED, NET, OPENED, PANES, STATE, WINDOW_END
 from windrow.compile.merged_away import gone, superseded, with_merged_away
@@ -37,6 +37,7 @@ from windrow.compile.sql import (
     col,
     lit,
     name_at,
+    null,
     place_of,
     saturating_add,
     when,
@@ -216,6 +217,8 @@ class CellColumns(CellState):
             after["net"] = col("net")
         if self.merges:
             after[GONE] = lit(False)
+        if self.stage.window.MADE_BY_RECORDS:
+            after[RECORD] = null(self.record_type)
         if self.supersedes:
             after[SUPERSEDED] = when(~fires, superseded(self))
         last = {

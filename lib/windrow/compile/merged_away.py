@@ -16,9 +16,8 @@ def with_merged_away(columns: CellState, cells: Chain) -> Chain:
 
     A window is no more in the tick that merges it; its last pane is withdrawn when the merged one fires, then or later.
     """
-    none = empty_array(columns.pane_type)
-    own = {**{name: col(name) for name in _ROW}, PANES: coalesce(col(PANES), none)}
-    rows = [sql.array(sql.struct(**own)), sql.each(col(AWAY), lambda part: _merged_now(columns, part))]
+    own = sql.struct(**{name: col(name) for name in _ROW})
+    rows = [sql.array(own), sql.each(col(AWAY), lambda part: _merged_now(columns, part))]
     if columns.supersedes:
         handed_on = when(col("fires"), _handed_on(columns), empty_array(columns.part_type))
         rows.append(sql.each(handed_on, lambda part: _ended(columns, part, sql.array(part.field("pane")), True)))
@@ -28,8 +27,7 @@ def with_merged_away(columns: CellState, cells: Chain) -> Chain:
 
 def _merged_now(columns: CellState, part: Column) -> Column:
     shown = col("fires") & part.field("pane").is_not_null()
-    panes = when(shown, sql.array(part.field("pane")), empty_array(columns.pane_type))
-    return _ended(columns, part, panes, False)
+    return _ended(columns, part, when(shown, sql.array(part.field("pane"))), False)
 
 
 def _ended(columns: CellState, part: Column, panes: Column, again: bool) -> Column:

@@ -158,7 +158,7 @@ def _remembered(stage: CompiledStage, known: DataFrame) -> DataFrame:
     state = {name: null(kind) for name, (kind, _) in columns.state.items()}
     return select(rows, {
         KEY: col(KEY), WINDOW_START: col(SLICE), WINDOW_END: col(SLICE),
-        PANES: sql.empty_array(columns.pane_type), EXPIRED: lit(False), OPENED: lit(False),
+        PANES: null(f"array<{columns.pane_type}>"), EXPIRED: lit(False), OPENED: lit(False),
         STATE: sql.struct(**{**state, RECORD: record}),
     })  # fmt: skip
 
