@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test lint demo airflow-demo bench lock clean
+.PHONY: help setup test style lint demo airflow-demo bench lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -14,10 +14,12 @@ setup: ## make .venv: packages from the lock, windrow, Delta's jars; offline and
 test: setup ## run all tests, two files at a time (ARGS="-k sessions" to choose, WORKERS=0: one process)
 	$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder --durations=10 $(ARGS)
 
-lint: setup ## ruff, mypy and the tests that need no Spark
+style: setup ## ruff and mypy
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+lint: style ## ruff, mypy and the tests that need no Spark
 	$(BIN)/python -m pytest -q -m "not spark"
 
 demo: setup ## run the demonstration on a part of its data (FULL=1: on all of it)
