@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.model.transcripts import check
+from tests.view.test_windows import SOURCE
 from windrow.cli.errors import shown_plainly
 from windrow.run.check import check_case
 from windrow.run.memory import MemoryStage
@@ -82,5 +83,5 @@ def test_a_type_that_is_not_taken_is_refused(spark) -> None:
 
 def test_the_plan_names_them_with_their_fields() -> None:
     stage = stage_of(wide={"span": {"of": "v", "unit": 10}}, middle={"median": "v"})
-    text = str(stage_section(stage, "lake"))
+    text = str(stage_section(stage, "lake", SOURCE))
     assert "wide = span of v (unit 10)" in text and "middle = median of v" in text

@@ -156,5 +156,5 @@ def test_a_step_compares_counts_and_watermarks_where_they_are_written() -> None:
     ids=range(6),
 )
 def test_a_refusal(rejects: str | None, refusal: SpecError | None, passes: bool) -> None:
-    case = Case("c", "", Schema({}), None, None, (), rejects, refusal)
+    case = Case("c", "", Schema({}), (), None, (), rejects, refusal)
     assert (match_refusal(case) == []) is passes

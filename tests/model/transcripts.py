@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.model.stream import Stream
+from tests.model.chain import Chain
+from tests.model.tick import Tick
 from windrow.run.matching import match_refusal, match_step
 from windrow.spec.transcripts import Case, Step
 
@@ -11,17 +12,18 @@ def check(case: Case) -> list[str]:
     """What is wrong with a case, as messages that name its step; none if it passes."""
     if case.refusal is not None or case.rejects is not None:
         return match_refusal(case)
-    assert case.stage is not None
-    stream = Stream(case.stage, case.schema, case.watermark_from, case.size, case.weight)
-    names = (*case.stage.keys, *case.stage.result_columns)
+    chain = Chain(case.stages, case.schema, case.watermark_from, case.size, case.weight)
     messages = []
     for number, step in enumerate(case.steps):
-        messages += [f"steps[{number}]: {message}" for message in _check_step(stream, step, names)]
+        ticks = chain.tick(step.add, step.now, step.watermark)
+        for stage in case.stages:
+            place = f"steps[{number}] of {stage.name}" if case.is_chain else f"steps[{number}]"
+            names = (*stage.keys, *stage.result_columns)
+            messages += [f"{place}: {m}" for m in _check(ticks[stage.name], step.of(stage.name), names)]
     return messages
 
 
-def _check_step(stream: Stream, step: Step, names: tuple[str, ...]) -> list[str]:
-    result = stream.tick(step.add, step.now, step.watermark)
+def _check(result: Tick, step: Step, names: tuple[str, ...]) -> list[str]:
     return match_step(
         step,
         [pane.row() for pane in result.panes],

@@ -159,7 +159,6 @@ def test_what_is_not_in_this_version() -> None:
     assert table.get("source", set()) == Source.YAML_LATER
     assert not Watermark.YAML_LATER
     assert table["stage"] >= Stage.YAML_LATER
-    assert table["windows"] == windows._LATER
     assert table.get("aggregates", set()) == aggregates._LATER
 
 
@@ -258,7 +257,7 @@ def test_every_pane_field_in_the_semantics() -> None:
 
 def test_every_field_of_a_transcript() -> None:
     case = set(column(table_of("transcripts", "A case", "field"), "field"))
-    assert case == set(_CASE_FIELDS) - {"stages"}
+    assert case == set(_CASE_FIELDS)
     assert column(table_of("transcripts", "A step", "field"), "field") == list(_STEP_FIELDS)
     fields_of_panes = set(coded(section("transcripts", "Panes and dead letters")))
     assert {*PANE_FIELDS, *DEAD_FIELDS} <= fields_of_panes

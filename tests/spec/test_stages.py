@@ -169,7 +169,7 @@ def test_an_error_names_place_rule_value_and_hint(fields: dict[str, Any], messag
 @pytest.mark.parametrize(
     "fields",
     [
-        {"window": {"inherited": {}}}, {"join": "inner"}, {"inputs": {}},
+        {"join": "inner"}, {"inputs": {}},
     ],
     ids=str,
 )  # fmt: skip

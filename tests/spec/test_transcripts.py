@@ -207,7 +207,7 @@ def test_a_stage_that_a_rule_refuses_fails_its_own_case_only(tmp_path: Path) -> 
     closing = {**mapping()["stage"], "trigger": {"after_count": 2}}
     refused, good = read(tmp_path, mapping(case="refused", stage=closing), CASE)
     assert good.refusal is None
-    assert refused.stage is None and refused.steps == ()
+    assert refused.stages == () and refused.steps == ()
     assert isinstance(refused.refusal, SpecError)
     assert str(refused.refusal).startswith("stage.trigger can finish before the window is complete")
 
@@ -215,11 +215,10 @@ def test_a_stage_that_a_rule_refuses_fails_its_own_case_only(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "change",
     [
-        {"stage": {**mapping()["stage"], "window": {"inherited": {}}}},
-        {"stages": [mapping()["stage"]], "stage": None},
+        {"stage": {**mapping()["stage"], "inputs": {}}},
         {"watermark_from": {"a": {"fixed_lag": "1s"}, "b": {"fixed_lag": "1s"}}},
     ],
-    ids=range(3),
+    ids=range(2),
 )
 def test_what_is_not_built_yet_fails_its_own_case_only(tmp_path: Path, change: dict[str, Any]) -> None:
     document = {key: value for key, value in mapping(case="later", **change).items() if value is not None}

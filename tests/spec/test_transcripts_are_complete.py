@@ -11,7 +11,7 @@ from windrow.spec.triggers import TRIGGERS
 from windrow.spec.windows import WINDOW_FUNCTIONS
 
 FILES = sorted((Path(__file__).parents[1] / "transcripts").glob("*.yaml"))
-CASES = [case for file in FILES for case in yaml.safe_load_all(file.read_text()) if "stage" in case]
+CASES = [case for file in FILES for case in yaml.safe_load_all(file.read_text()) if {"stage", "stages"} & set(case)]
 NODES = {**TRIGGERS, **WINDOW_FUNCTIONS}
 NAMES = sorted(name for name, node in NODES.items() if node.__module__.startswith("windrow."))
 WITH_BOUNDARIES = (
@@ -34,12 +34,16 @@ def names(tree: Any) -> Iterator[str]:
                 yield from names(item)
 
 
+def stages(case: dict[str, Any]) -> list[dict[str, Any]]:
+    return case["stages"] if "stages" in case else [case["stage"]]
+
+
 def cases_of(name: str, refused: bool) -> list[dict[str, Any]]:
     return [
         case
         for case in CASES
         if ("rejects" in case) == refused
-        and name in {*names(case["stage"].get("trigger")), *names(case["stage"].get("window"))}
+        and name in {n for stage in stages(case) for part in ("trigger", "window") for n in names(stage.get(part))}
     ]
 
 

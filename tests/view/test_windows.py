@@ -4,8 +4,18 @@ import pytest
 
 from tests.extensions.windows import OfficeHours
 from windrow.spec.aggregates import Count
+from windrow.spec.chains import check_chain
+from windrow.spec.schemas import Schema
+from windrow.spec.sources import FileFormat, Files, Source
 from windrow.spec.stages import Stage
+from windrow.spec.watermarks import Watermark
 from windrow.view.stages import stage_section
+
+SOURCE = Source(
+    "rows", Schema.parse("k string"), None, Watermark(processing_time=True), files=Files("rows", FileFormat.CSV)
+)
+    "rows", Schema.parse("k string"), None, Watermark(processing_time=True), files=Files("rows", FileFormat.CSV)
+)
 
 WORDS = {
     "1h long, one after the other": {"fixed": {"size": "1h"}},
@@ -22,10 +32,28 @@ WORDS = {
 def test_words_of_a_class_of_ones_own() -> None:
     stage = Stage(window=OfficeHours(), aggregates={"n": Count()})
     words = "those that tests.extensions.windows.OfficeHours gives to each element"
-    assert ("windows", [words]) in stage_section(stage, "lake").rows
+    assert ("windows", [words]) in stage_section(stage, "lake", SOURCE).rows
 
 
 @pytest.mark.parametrize("words", WORDS)
 def test_words(words: str) -> None:
     stage = Stage.from_mapping({"keys": ["k"], "window": WORDS[words], "aggregates": {"n": {"count": "*"}}})
-    assert ("windows", [words]) in stage_section(stage, "lake").rows
+    assert ("windows", [words]) in stage_section(stage, "lake", SOURCE).rows
+
+
+def test_words_of_a_stage_that_reads_a_stage() -> None:
+    first = Stage.from_mapping(
+        {"name": "sums", "window": {"fixed": {"size": "1h"}}, "trigger": {"repeat": {"after_count": 1}},
+         "accumulation": "retracting", "aggregates": {"n": {"count": "*"}}}
+    )  # fmt: skip
+    behind = Stage.from_mapping(
+        {"name": "all", "from": "sums", "window": {"inherited": {}}, "aggregates": {"n": {"sum": "n"}}}
+    )
+    check_chain([first, behind])
+    rows = dict(stage_section(behind, "lake", first).rows)
+    assert rows["reads"] == [
+        "the panes of sums, 1 tick of it a tick",
+        "the watermark comes with the panes: it is how far the stage that is read has come with what it shows",
+    ]
+    assert rows["windows"] == ["those of the panes that are read, as they are"]
+    assert any("taken back" in line for line in rows["panes"])

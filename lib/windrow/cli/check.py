@@ -23,7 +23,8 @@ Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Transcripts, 
 
 
 Draw = Annotated[
-    Path | None, typer.Option("--draw", metavar="DIR", help="Write a drawing (SVG) of each case that passed.")
+    Path | None,
+    typer.Option("--draw", metavar="DIR", help="Write a drawing (SVG) of each case that passed and has one stage."),
 ]
 
 
@@ -71,7 +72,7 @@ def _draw(cases: list[Case], folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     for case in cases:
-        if case.steps:
+        if case.steps and not case.is_chain:
             name = "-".join("".join(c if c.isalnum() else " " for c in case.name).split())
             (folder / f"{name}.svg").write_text(drawing(case))
 

@@ -66,7 +66,7 @@ class CompiledElements:
         read = [c for e in self._expressions() for c in e.columns if c.lower() not in selected]
         if counts_bytes(self.stage.trigger) and self.size is None:
             read += self.row_columns
-        return list(dict.fromkeys([*read, *([] if self.weight is None else [self.weight])]))
+        return list(dict.fromkeys([*read, *self.windows.columns_read, *([] if self.weight is None else [self.weight])]))
 
     def _expressions(self) -> Iterable[Expression]:
         yield from self.stage.select.values()

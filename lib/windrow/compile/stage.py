@@ -37,6 +37,8 @@ class CompiledStage:
     key_type: str
     floating: frozenset[str]
     assertion: Assertion | None = None
+    nets: bool = False
+    """Whether its elements are panes and none is ever taken back, unless the stage that is read is corrected."""
 
     @property
     def tree(self) -> TriggerTree:

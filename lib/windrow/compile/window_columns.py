@@ -8,6 +8,7 @@ from typing import Protocol
 from windrow.compile import sql
 from windrow.compile.sql import Column, bigint, call, changing
 from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
+from windrow.spec.window_function import LONGEST
 
 
 class CompiledWindows(Protocol):
@@ -25,6 +26,16 @@ class CompiledWindows(Protocol):
     def is_aligned(self) -> bool:
         """True where the windows of an element depend on its event time alone."""
         return True
+
+    @property
+    def columns_read(self) -> tuple[str, ...]:
+        """The columns of an element that its windows are made from, beside the expressions that the user gives."""
+        return ()
+
+    @property
+    def longest(self) -> int:
+        """A length that no window of an element exceeds, in microseconds; LONGEST where none is known."""
+        return LONGEST
 
     @property
     def merges(self) -> bool:
@@ -111,10 +122,6 @@ class CompiledWindows(Protocol):
 
 class UnalignedWindows(CompiledWindows, Protocol):
     """Windows that depend on more than the event time: on the driver one may begin anywhere."""
-
-    @property
-    def longest(self) -> int:
-        """A length that no window exceeds, in microseconds."""
 
     @property
     def is_aligned(self) -> bool:

@@ -19,6 +19,7 @@ from windrow.compile.record_windows import CompiledRecords
 from windrow.compile.sessions import CompiledSessions
 from windrow.compile.sql import Column, bigint, call, changing, floor_to
 from windrow.compile.window_columns import CompiledWindows
+from windrow.spec.inherited_windows import InheritedWindows
 from windrow.spec.record_windows import RecordWindows
 from windrow.spec.sessions import Sessions
 from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, saturating_add
@@ -42,6 +43,10 @@ class AlignedWindows(CompiledWindows):
     size: int
     period: int
     offset: int
+
+    @property
+    def longest(self) -> int:
+        return self.size
 
     @property
     def slice_size(self) -> int:
@@ -175,8 +180,13 @@ class GlobalWindows(CompiledWindows):
         return 0, 0
 
 
-def compile_windows(window: WindowFunction, kinds: Mapping[str, str] | None = None) -> CompiledWindows:
-    """The columns of a window function. `kinds` are the types of its expressions, by name."""
+def compile_windows(
+    window: WindowFunction, kinds: Mapping[str, str] | None = None, inherited: CompiledWindows | None = None
+) -> CompiledWindows:
+    """The columns of a window function. `kinds` are the types of its expressions, by name.
+
+    `inherited` are those of the panes that the stage reads, if it reads a stage.
+    """
     match window:
         case FixedWindows(phase=Phase.BY_KEY):
             return CompiledByKey(window.size, window.offset)
@@ -196,5 +206,8 @@ def compile_windows(window: WindowFunction, kinds: Mapping[str, str] | None = No
             return GlobalWindows()
         case CustomWindows():
             return CompiledCustom(window)
+        case InheritedWindows():
+            assert inherited is not None, "only a stage that reads a stage can have them"
+            return inherited
         case _:
             raise NotImplementedError(type(window).__name__)

@@ -96,9 +96,13 @@ def pruned(stage: CompiledStage, rows: DataFrame) -> DataFrame:
 def tick_times(before: StageClock, after: StageClock, rule: Watermark, stage: Stage, number: int) -> TickTimes:
     """The clocks of a tick by the rule of its source: the watermark is generated here and never goes back."""
     after = moved(after, rule, stage)
-    idle = after.idle(rule)
-    active = tuple(w for name, w in after.partition_watermarks(rule).items() if name not in idle)
-    return TickTimes(number, before, after, active)
+    return TickTimes(number, before, after, active(after, rule))
+
+
+def active(clock: StageClock, rule: Watermark) -> tuple[int, ...]:
+    """The watermarks of the source partitions that are not idle."""
+    idle = clock.idle(rule)
+    return tuple(w for name, w in clock.partition_watermarks(rule).items() if name not in idle)
 
 
 def moved(clock: StageClock, rule: Watermark, stage: Stage) -> StageClock:

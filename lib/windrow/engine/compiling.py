@@ -35,14 +35,20 @@ from windrow.spec.watermarks import Watermark
 
 
 def compile_stage(
-    stage: Stage, rows: DataFrame, size: Expression | None = None, weight: str | None = None
+    stage: Stage,
+    rows: DataFrame,
+    size: Expression | None = None,
+    weight: str | None = None,
+    inherited: CompiledWindows | None = None,
 ) -> CompiledStage:
     """Compile a stage for rows with the columns of this frame; `size` is the source's, for triggers that count bytes.
 
-    `weight` is the column of the rows' weights, if they have any. Errors: SpecError where a type does not fit.
+    `weight` is the column of the rows' weights, if they have any; `inherited` are the windows of the panes that the
+    rows are, if they are panes. Errors: SpecError where a type does not fit.
     """
     columns = tuple(name for name in rows.columns if name not in ENVELOPE)
-    elements = CompiledElements(stage, compile_windows(stage.window), {}, size, columns, weight)
+    windows = compile_windows(stage.window, inherited=inherited)
+    elements = CompiledElements(stage, windows, {}, size, columns, weight)
     _check_conditions(elements, rows)
     elements = replace(elements, windows=_windows(elements, rows))
     _check_size(stage, rows, size)
@@ -151,6 +157,8 @@ def _kind(expression: Expression, rows: DataFrame) -> str:
 def _windows(elements: CompiledElements, rows: DataFrame) -> CompiledWindows:
     """The window function over the types of its expressions. Errors: SpecError where one does not fit."""
     window, unfolded = elements.stage.window, apply(elements.unfolded(over(rows)), rows)
+    if not window.expressions and not isinstance(window, CustomWindows):
+        return elements.windows
     kinds = {name: _kind(expression, unfolded) for name, expression in window.expressions.items()}
     if isinstance(window, CustomWindows):
         _check_custom(window, unfolded)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
-from windrow.compile.columns import AHEAD, CELL, EVENT_TIME, KEY, NET, WINDOW_END, WINDOW_START
+from windrow.compile.columns import AHEAD, CELL, EVENT_TIME, KEY, NET, WEIGHT, WINDOW_END, WINDOW_START
 from windrow.compile.results import PASSES, with_passes
-from windrow.compile.sql import Column, all_of, any_of, bigint, call, coalesce, col, lit
+from windrow.compile.sql import Column, all_of, any_of, bigint, call, coalesce, col, lit, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine import merging
 from windrow.engine.frames import apply, group, over, select, where, with_column
@@ -31,14 +31,18 @@ TOLERANCE = 1e-9
 """How far floating-point aggregates may be apart, relative to the larger one."""
 
 
-def final_values(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None = None) -> DataFrame:
+def final_values(
+    stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None = None, net: bool = False
+) -> DataFrame:
     """`key`, bounds and the aggregates of every window over raw rows.
 
     `excluded` has pairs (`PAIR`) that are left out: those that are dead as late or closed. Where records make the
-    windows it says in `EXPIRED_END` what had expired by then.
+    windows it says in `EXPIRED_END` what had expired by then. `net`: rows are panes that others of them may withdraw.
     """
     alive = where(rows, col(envelope.REASON).is_null())
-    if excluded is None:
+    if net:
+        combined = _combined(stage, _net(stage, alive, excluded))
+    elif excluded is None:
         combined = combine(stage, _elements(stage, alive), Held())
     elif stage.windows.made_by_records:
         combined = combine(stage, _with_expired(stage, alive, excluded), Held())
@@ -57,6 +61,29 @@ def final_values(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | No
     return _passing(stage, select(combined, {**{name: col(name) for name in CELL}, **values}))
 
 
+def _net(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None) -> DataFrame:
+    """The pairs of panes that stand: those that are left out neither count nor withdraw."""
+    found = pairs(stage, rows, (WEIGHT,))
+    if excluded is not None:
+        found = found.join(excluded.select(*PAIR), on=list(PAIR), how="left_anti")
+    of_pane = f"OVER (PARTITION BY {', '.join(col(name).text for name in PAIR[1:])})"
+    added, weight = col(WEIGHT) > 0, col(WEIGHT).text
+    standing = {
+        "left": Column(f"sum({weight}) {of_pane}"),
+        "last": Column(f"max({when(added, col(envelope.STEP)).text}) {of_pane}"),
+    }
+    for name, column in standing.items():
+        found = with_column(found, name, column)
+    return where(found, added & (col("left") > 0) & (col(envelope.STEP) == col("last"))).drop(*standing)
+
+
+def _combined(stage: CompiledStage, pairs: DataFrame) -> DataFrame:
+    """Pairs combined for each cell."""
+    if stage.windows.merges:
+        return merging.merged(stage, merging.windows_of(stage, pairs))
+    return group(pairs, CELL, stage.partials)
+
+
 def _passing(stage: CompiledStage, results: DataFrame) -> DataFrame:
     """The results for which `having` is true."""
     if stage.stage.having is None:
@@ -65,10 +92,10 @@ def _passing(stage: CompiledStage, results: DataFrame) -> DataFrame:
     return apply(passes.where(col(PASSES)).only(results.columns), results)
 
 
-def pairs(stage: CompiledStage, rows: DataFrame) -> DataFrame:
-    """Raw rows as elements, once for every window that they fall in, with their identity."""
+def pairs(stage: CompiledStage, rows: DataFrame, also: tuple[str, ...] = ()) -> DataFrame:
+    """Raw rows as elements, once for every window that they fall in, with their identity and other columns."""
     judged = stage.elements.judged(over(rows))
-    elements = stage.elements.elements(judged, (envelope.STEP, envelope.ROW))
+    elements = stage.elements.elements(judged, (envelope.STEP, envelope.ROW, *also))
     if stage.windows.merges or stage.windows.made_by_records:
         return merging.pairs_of(stage, apply(elements, rows))
     marks = stage.windows.marks_of_slice(stage.windows.slice_of(col(EVENT_TIME)), MINUS_INFINITY)

@@ -8,6 +8,7 @@ from windrow.compile import event_times
 from windrow.compile.columns import NEW, STATE
 from windrow.compile.sql import Column, call, col
 from windrow.engine.frames import group, where
+from windrow.spec.stages import Stage
 
 
 def has_new() -> Column:
@@ -15,10 +16,11 @@ def has_new() -> Column:
     return col(STATE, NEW) > 0
 
 
-def least_held(cells: DataFrame | None) -> int | None:
+def least_held(stage: Stage, cells: DataFrame | None) -> int | None:
     """The least event time that the panes of open cells would have, if they were emitted now; None without one."""
     if cells is None:
         return None
-    held = event_times.of_pane(col(STATE, event_times.KEPT))
+    keeps = stage.keeps_event_times
+    held = event_times.of_pane(col(STATE, event_times.KEPT)) if keeps else event_times.end_of_window()
     found = group(where(cells, has_new()), (), {"held": call("min", held)}).collect()[0]["held"]
     return None if found is None else int(found)

@@ -11,26 +11,27 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.columns import STATE
+from windrow.compile.columns import STATE, WEIGHT
 from windrow.compile.sql import bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import NOW, due_column
 from windrow.engine import record_windows
-from windrow.engine.batch import moved, plan_tick, survey_rows, tick_times
+from windrow.engine.batch import plan_tick, survey_rows
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.frames import where
 from windrow.engine.held import Held
 from windrow.engine.holds import has_new, least_held
 from windrow.engine.survey import Survey
 from windrow.engine.tick import trigger_clock
+from windrow.run.clocks import Clocks
 from windrow.run.points import point
 from windrow.spec.errors import NotYet
-from windrow.spec.sources import Source
+from windrow.spec.firings import leaves_nothing
 from windrow.spec.times import INFINITY
-from windrow.spec.watermarks import Watermark
-from windrow.store.control import Control, Interval
+from windrow.store.control import STREAM, Control, Interval
 from windrow.store.journal import Journal
-from windrow.store.raw import Raw
+from windrow.store.stage_panes import StagePanes
+from windrow.store.upstream import Upstream
 
 FOLD_EVERY = 8
 """After how many ticks the tail of the journal is folded into the base."""
@@ -38,16 +39,18 @@ FOLD_EVERY = 8
 
 @dataclass
 class StageRunner:
-    """A stage at work: its compiled columns, the raw log that it reads, and the journal that it writes.
+    """A stage at work: its compiled columns, the log that it reads, what moves its clocks, and its journal.
 
-    `last` is the control row of the newest tick; it is read when the runner starts, and after another writer's commit.
+    `is_read` says that other stages read it. `last` is the control row of the newest tick; it is read when the runner
+    starts, and after another writer's commit.
     """
 
     spark: SparkSession
-    source: Source
     stage: CompiledStage
-    raw: Raw
+    upstream: Upstream
+    clocks: Clocks
     journal: Journal
+    is_read: bool = False
     last: Control | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,30 +72,46 @@ class StageRunner:
     def upstream_step(self) -> int:
         return 0 if self.last is None else self.last.upstream_step
 
-    def advance(self, raw_step: int) -> Control | None:
-        """Take the next steps of the upstream, which ends at `raw_step`, as one tick. None when there are none."""
+    def advance(self, head: int, kind: str = STREAM) -> Control | None:
+        """Take the next steps of the upstream, which ends at `head`, as one tick. None when there are none."""
         after = self.upstream_step
-        if raw_step <= after:
+        if head <= after:
             return None
-        until = min(raw_step, after + self.stage.stage.max_versions_per_tick, *self._backfilled_until(after))
+        until = min(head, after + self.stage.stage.max_versions_per_tick, *self._backfilled_until(after))
         self._check_begins()
         started = time.monotonic()
-        rows = self.raw.rows(self.spark, after, until)
-        held = self._held(until)
+        until, withdraws = self._until_correction(after, until)
+        rows = self.upstream.rows(self.spark, after, until)
+        held = Held(INFINITY) if withdraws else self._held(until)
         batch = survey_rows(self.stage, rows, held)
-        now = max(self.clock.now, batch.greatest_arrival)
+        now = max(self.clock.now, self.clocks.now(batch, until))
         clock = self.clock.seen(batch.greatest, now, batch.latest_end, batch.asserted)
-        return self._tick(clock, until, batch, rows, held, started)
+        return self._tick(clock, until, batch, rows, held, started, kind)
+
+    def _until_correction(self, after: int, until: int) -> tuple[int, bool]:
+        """Where a tick ends whose stage cannot take elements back, and whether all that it reads is a correction.
+
+        A correction of panes that it has counted is late as a whole: `restate` takes it in.
+        """
+        if not self.stage.nets or not isinstance(self.upstream, StagePanes):
+            return until, False
+        tick = self.upstream.correction(self.spark, after, until)
+        if tick is None:
+            return until, False
+        if tick > after + 1:
+            return tick - 1, False
+        rows = self.upstream.rows(self.spark, after, tick)
+        return tick, not where(rows, col(WEIGHT) < 0).isEmpty()
 
     def pass_time(self, now: int) -> Control | None:
         """A tick without elements at the head of the upstream: None where it moves no watermark and is not due.
 
         A history that is replayed as it arrived has its own clock, which stands still without rows.
         """
-        if self.last is None or self.source.arrival_time is not None:
+        if self.last is None or self.clocks.replays:
             return None
         clock = self.clock.seen({}, now, self._greatest_end())
-        after = moved(clock, self.rule, self.stage.stage)
+        after = self.clocks.moved(clock, self.upstream_step)
         if not after.is_ahead_of(self.clock) and not self._is_due(clock.now):
             return None
         return self._tick(clock, self.upstream_step, Survey(), None, Held(), time.monotonic())
@@ -100,15 +119,10 @@ class StageRunner:
     def _greatest_end(self) -> int | None:
         """The greatest end of a window, where only the cells know and an idle source would complete it."""
         clock = self.clock
-        if not self.stage.windows.made_by_records or clock.idle(self.rule) < clock.partitions.keys():
+        if not self.stage.windows.made_by_records or not self.clocks.is_idle(clock):
             return None
         cells = self.journal.cells(self.spark, None, clock.expired_end)
         return None if cells is None else record_windows.greatest_end(cells)
-
-    @property
-    def rule(self) -> Watermark:
-        """How the stage's watermark is made."""
-        return self.stage.stage.watermark_over(self.source.watermark)
 
     def drain(self) -> Control | None:
         """A tick that moves the watermark to +infinity: all windows fire and expire."""
@@ -148,16 +162,24 @@ class StageRunner:
         return Held(self.clock.expired_end, tuple(taken), tuple(made))
 
     def _tick(
-        self, clock: StageClock, until: int, batch: Survey, rows: DataFrame | None, held: Held, started: float
+        self,
+        clock: StageClock,
+        until: int,
+        batch: Survey,
+        rows: DataFrame | None,
+        held: Held,
+        started: float,
+        kind: str = STREAM,
     ) -> Control:
         number = 1 if self.last is None else self.last.tick + 1
         before = self._holding(self.clock)
         clock = replace(clock, output_watermark=before.output_watermark)
-        times = tick_times(before, clock, self.rule, self.stage.stage, number)
+        clock = self.clocks.moved(clock, until)
+        times = TickTimes(number, before, clock, self.clocks.active(clock))
         plan = plan_tick(self.stage, rows, self._cells(times, batch), times, batch, held)
         control = Control(
             tick=number,
-            kind="stream",
+            kind=kind,
             upstream_step=until,
             watermark_before=times.before.watermark,
             clock=times.after,
@@ -175,9 +197,11 @@ class StageRunner:
 
     def _holding(self, clock: StageClock) -> StageClock:
         """The clock with the output watermark, where the stage has a use for it."""
-        if not self.stage.stage.keeps_event_times or self.last is None:
+        stage = self.stage.stage
+        is_wanted = stage.keeps_event_times or (self.is_read and not leaves_nothing(stage))
+        if not is_wanted or self.last is None:
             return clock
-        return clock.with_held(least_held(self.journal.cells(self.spark, has_new(), clock.expired_end)))
+        return clock.with_held(least_held(stage, self.journal.cells(self.spark, has_new(), clock.expired_end)))
 
     def fold(self) -> None:
         """Fold the journal into the base, up to the last tick."""

@@ -42,6 +42,7 @@ from windrow.spec.judgements import GateFailed, GateResult, Outcome
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import format_time
 from windrow.store.audits import BEGIN, Audits, Found
+from windrow.store.control import READING
 from windrow.store.projections.dead_letters import TakenIn
 from windrow.store.staging import Staged, Staging
 from windrow.store.steps import ATTEMPTS, StepTaken
@@ -138,18 +139,27 @@ class Backfill:
 
     def gate_rows(self) -> list[GateResult]:
         """Judge the rows of the interval's windows by the suite of their source. Errors: GateFailed."""
-        read = {item.runner.source.name: raw_step_of(self.work, item) for item in self.stages}
-        return self._passed([result for name, step in read.items() for result in self._gated_rows(name, step)])
+        return self._passed([result for name, step in self._read().items() for result in self._gated_rows(name, step)])
+
+    def _read(self) -> dict[str, int]:
+        """The sources of the stages, and how far they are read."""
+        upstreams = {item.runner.upstream.name: raw_step_of(self.work, item) for item in self.stages}
+        return {name: step for name, step in upstreams.items() if name in self.work.raws}
 
     def compute(self) -> None:
         """Recompute every stage into its staging area, behind the gate on its rows. Errors: GateFailed."""
-        for item in self.stages:
+        for item in self._in_front():
             _with_retries(lambda item=item: self._staged(item, fresh=True))  # type: ignore[misc]
+
+    def _in_front(self) -> list[StageWork]:
+        """The stages that read none of the others: those behind are computed when these are published."""
+        names = {item.name for item in self.stages}
+        return [item for item in self.stages if item.runner.upstream.name not in names]
 
     def gate_results(self) -> list[GateResult]:
         """Judge the staged windows by the suite of each stage. Errors: GateFailed."""
         results = []
-        for item in self.stages:
+        for item in self._in_front():
             staged = _with_retries(lambda item=item: self._staged(item))  # type: ignore[misc]
             results += self._gated_results(item, staged)
         return self._passed(results)
@@ -180,16 +190,16 @@ class Backfill:
         work, request = self.work, self.request_of(item)
         raw_step = prepare(work, item, request)
         if raw_step == 0:
-            self._passed(self._gated_rows(item.runner.source.name, 0))
+            self._passed(self._gated_rows(item.runner.upstream.name, 0))
             return None
         tick = 0 if item.runner.last is None else item.runner.last.tick
-        quarantined = item.runner.raw.quarantined(work.spark)
+        quarantined = item.runner.upstream.quarantined(work.spark)
         staging = self._staging(item)
         staged = staging.last(work.spark)
         is_current = not fresh and staged is not None and staged.quarantined == quarantined
         if is_current and self._is_valid(item, staged, tick, raw_step):
             return staged
-        self._passed(self._gated_rows(item.runner.source.name, raw_step))
+        self._passed(self._gated_rows(item.runner.upstream.name, raw_step))
         batch = recomputed(work, item, request, raw_step)
         staged = staging.write(batch, tick, raw_step, quarantined)
         point("backfill:after_staging")
@@ -219,7 +229,7 @@ class Backfill:
         ticks = item.runner.journal.controls(self.work.spark, max(after - 1, 0), until)
         if after == 0 or not has_stream(ticks[after]):
             return False
-        if any(control.kind != "stream" for tick, control in ticks.items() if tick > after):
+        if any(control.kind not in READING for tick, control in ticks.items() if tick > after):
             return False
         taken_in = TakenIn(self.request_of(item).spans, left_out=files_in_quarantine(self.work, item))
         return not has_letters(self.work, item, taken_in, after)
@@ -228,7 +238,12 @@ class Backfill:
         return Staging.of(self.work.lake, self.run, item.runner.journal, self.start, self.end)
 
     def _gated_rows(self, source: str, raw_step: int) -> list[GateResult]:
-        """The rows of the interval's windows that could be read and dated: those that were rejected count as well."""
+        """The rows of the interval's windows that could be read and dated: those that were rejected count as well.
+
+        Those of a stage have passed its own gate.
+        """
+        if source not in self.work.raws:
+            return []
 
         def rows() -> DataFrame:
             at, reason = col(envelope.EVENT_TIME), col(envelope.REASON)
@@ -301,7 +316,7 @@ class Backfill:
         return {
             time
             for item in self.stages
-            if item.runner.source.name == source
+            if item.runner.upstream.name == source
             for span in self.request_of(item).spans
             for time in [times_of(item, span) or span]
         }

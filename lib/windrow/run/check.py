@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from windrow.run.matching import match_refusal, match_step
-from windrow.run.memory import MemoryStage
+from windrow.run.memory_chain import MemoryChain
 from windrow.spec.errors import SpecError
 from windrow.spec.transcripts import Case
 
@@ -37,15 +37,15 @@ def check_case(spark: SparkSession, case: Case) -> Outcome:
     """Run one case."""
     if case.rejects is not None or case.refusal is not None:
         return Outcome(case.name, tuple(match_refusal(case)))
-    assert case.stage is not None
     try:
-        memory = MemoryStage.of(spark, case.stage, case.schema, case.watermark_from, case.size, case.weight)
+        chain = MemoryChain.of(spark, case.stages, case.schema, case.watermark_from, case.size, case.weight)
     except SpecError as error:
         return Outcome(case.name, (f"the stage was refused: {error}",))
-    names = (*case.stage.keys, *case.stage.result_columns)
     messages: list[str] = []
     for number, step in enumerate(case.steps):
-        out = memory.step(step)
-        wrong = match_step(step, out.panes, out.dead, out.survey.unassigned, out.watermark, names)
-        messages += [f"steps[{number}]: {message}" for message in wrong]
+        for stage, (name, out) in zip(case.stages, chain.step(step).items(), strict=True):
+            names = (*stage.keys, *stage.result_columns)
+            wrong = match_step(step.of(name), out.panes, out.dead, out.survey.unassigned, out.watermark, names)
+            place = f"steps[{number}] of {name}" if case.is_chain else f"steps[{number}]"
+            messages += [f"{place}: {message}" for message in wrong]
     return Outcome(case.name, tuple(messages))

@@ -28,7 +28,7 @@ def landed(spark: SparkSession, raw: Raw, after: int, until: int) -> dict[str, o
 
 def in_windows(spark: SparkSession, item: StageWork, spans: tuple[Span, ...], raw_step: int) -> dict[str, object]:
     """What became of the rows that fall into the windows which start in the spans; nothing without a window."""
-    rows = rows_of(item, spans, item.runner.raw.rows(spark, 0, raw_step))
+    rows = rows_of(item, spans, item.runner.upstream.rows(spark, 0, raw_step))
     inside = judged_in_windows(item.runner.stage, rows, spans)
     if inside is None:
         return {}

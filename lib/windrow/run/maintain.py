@@ -173,7 +173,7 @@ class Maintenance:
     def _behind(self, source: str) -> str | None:
         """A stage that has far to go in the rows of a source, if there is one."""
         far = self.work.raws[source].last_step(self.work.spark) - NEAR
-        readers = [item for item in self.work.stages if item.runner.source.name == source]
+        readers = [item for item in self.work.stages if item.runner.upstream.name == source]
         return next((item.name for item in readers if item.runner.upstream_step < far), None)
 
     def _table(self, name: str, compacts: bool, notes: list[str], dry_run: bool) -> Iterator[Maintained]:

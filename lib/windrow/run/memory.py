@@ -11,12 +11,13 @@ from pyspark.sql.types import StructField, StructType
 
 from windrow.compile import envelope
 from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
-from windrow.compile.sql import Column, col
+from windrow.compile.sql import Column, bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.engine.batch import plan_tick, survey_rows, tick_times
+from windrow.engine.chaining import compile_over, in_band, pane_elements
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.compiling import compile_stage, with_assertion
-from windrow.engine.frames import select
+from windrow.engine.frames import select, with_column
 from windrow.engine.held import Held
 from windrow.engine.holds import least_held
 from windrow.engine.survey import Survey
@@ -40,6 +41,8 @@ class TickOutcome:
     dead: list[dict[str, Any]]
     survey: Survey
     watermark: int
+    transitions: DataFrame | None
+    """What the stages that read the stage take their elements from."""
 
 
 @dataclass
@@ -47,7 +50,7 @@ class MemoryStage:
     """A stage that ticks in memory. `rule` makes its watermark, or it is given with every step."""
 
     spark: SparkSession
-    schema: Schema
+    schema: Schema | None
     stage: CompiledStage
     rule: Watermark | None
     clock: StageClock = field(default_factory=StageClock)
@@ -74,36 +77,56 @@ class MemoryStage:
         compiled = compile_stage(stage, empty, size, weight)
         return cls(session, schema, with_assertion(compiled, rule, empty), rule)
 
+    @classmethod
+    def behind(cls, upstream: MemoryStage, stage: Stage) -> MemoryStage:
+        """The stage over the panes of another. Errors: SpecError where a type does not fit."""
+        return cls(upstream.spark, None, compile_over(upstream.spark, stage, upstream.stage), None)
+
     def step(self, step: Step) -> TickOutcome:
-        """One tick."""
-        rows, batch, times = self._begin(step)
+        """One tick over the elements of a source."""
+        now = self._now(step)
+        rows = self._rows(step, now) if step.add else None
+        out = self._tick(rows, now, step.watermark)
+        out.dead[:0] = self._dead_at_landing(step)
+        return out
+
+    def follow(self, upstream: MemoryStage, out: TickOutcome) -> TickOutcome:
+        """One tick over what a tick of the stage that is read has given."""
+        rows = None if out.transitions is None else pane_elements(upstream.stage, out.transitions)
+        return self._tick(rows, upstream.clock.now, upstream.output_watermark)
+
+    @property
+    def output_watermark(self) -> int:
+        """The output watermark after the last tick."""
+        return self.clock.with_held(least_held(self.stage.stage, self._cells())).output_watermark
+
+    def _tick(self, rows: DataFrame | None, now: int, watermark: int | None) -> TickOutcome:
+        batch, times = self._begin(rows, now, watermark)
         plan = plan_tick(self.stage, rows, self._cells(), times, batch, Held(self.clock.expired_end))
-        panes, dead = [], self._dead_at_landing(step)
+        panes: list[dict[str, Any]] = []
+        dead: list[dict[str, Any]] = []
+        transitions = None
         if plan.transitions is not None:
-            panes = self._apply(plan.transitions, times)
+            panes, transitions = self._apply(plan.transitions, times)
         for letters in plan.dead:
             dead += [self._dead_row(row) for row in letters.collect()]
         self.clock, self.tick = times.after, times.tick
-        return TickOutcome(panes, dead, plan.survey, times.after.watermark)
+        return TickOutcome(panes, dead, plan.survey, times.after.watermark, transitions)
 
-    def _begin(self, step: Step) -> tuple[DataFrame | None, Survey, TickTimes]:
-        now = self._now(step)
-        rows = self._rows(step, now) if step.add else None
+    def _begin(self, rows: DataFrame | None, now: int, given: int | None) -> tuple[Survey, TickTimes]:
         batch = Survey()
         if rows is not None:
             batch = survey_rows(self.stage, rows, Held(self.clock.expired_end))
-        if self.stage.stage.keeps_event_times:
-            self.clock = self.clock.with_held(least_held(self._cells()))
+        self.clock = self.clock.with_held(least_held(self.stage.stage, self._cells()))
         if self.stage.windows.made_by_records:
             ends = [end for _, start, end in self.cells if start < end]
             self.clock = self.clock.seen({}, self.clock.now, max(ends, default=None))
         clock = self.clock.seen(batch.greatest, now, batch.latest_end, batch.asserted)
-        lateness = self.stage.stage.allowed_lateness
         if self.rule is not None:
             rule = self.stage.stage.watermark_over(self.rule)
-            return rows, batch, tick_times(self.clock, clock, rule, self.stage.stage, self.tick + 1)
-        watermark = clock.watermark if step.watermark is None else step.watermark
-        return rows, batch, TickTimes(self.tick + 1, self.clock, clock.with_watermark(watermark, lateness))
+            return batch, tick_times(self.clock, clock, rule, self.stage.stage, self.tick + 1)
+        watermark = clock.watermark if given is None else given
+        return batch, TickTimes(self.tick + 1, self.clock, in_band(self.stage.stage, clock, watermark))
 
     def _now(self, step: Step) -> int:
         """Processing time of the step; where none is written, that of the step before, and the epoch at first."""
@@ -112,6 +135,7 @@ class MemoryStage:
         return 0 if self.clock.now == MINUS_INFINITY else self.clock.now
 
     def _rows(self, step: Step, now: int) -> DataFrame:
+        assert self.schema is not None, "it reads a source"
         schema = row_schema(self.schema)
         tuples = [self._row(number, element, now, schema) for number, element in enumerate(step.add)]
         return self._frame(tuples, schema)
@@ -132,15 +156,15 @@ class MemoryStage:
         weight = self.stage.elements.weight
         if reason is None and weight is not None and element.columns.get(weight) not in (1, -1):
             reason = "bad_expression"
-        columns = [typed(element.columns.get(name), schema[name]) for name in self.schema]
-        return (self.tick + 1, number, at, now, element.partition, None, reason, None, None, *columns)
+        values = [typed(element.columns.get(name), schema[name]) for name in self.schema or ()]
+        return (self.tick + 1, number, at, now, element.partition, None, reason, None, None, *values)
 
     def _cells(self) -> DataFrame | None:
         if not self.cells or self.cell_schema is None:
             return None
         return self._frame(list(self.cells.values()), self.cell_schema)
 
-    def _apply(self, transitions: DataFrame, times: TickTimes) -> list[dict[str, Any]]:
+    def _apply(self, transitions: DataFrame, times: TickTimes) -> tuple[list[dict[str, Any]], DataFrame]:
         collected = transitions.collect()
         self._forget()
         fields = {f.name: f for f in transitions.schema.fields}
@@ -152,7 +176,8 @@ class MemoryStage:
             if row[STATE] is not None:
                 self.cells[identity] = Row(row["key"], row[WINDOW_START], row[WINDOW_END], row[STATE])
             panes += [self._pane(row, pane, times) for pane in row["panes"] or []]
-        return self._with_derived(panes)
+        emitted = with_column(self._frame(collected, transitions.schema), "tick", bigint(times.tick))
+        return self._with_derived(panes), emitted
 
     def _forget(self) -> None:
         """Drop the bounds of expired windows that no element in time can meet any more."""
@@ -198,6 +223,7 @@ class MemoryStage:
         return self.spark.createDataFrame(rows, schema, verifySchema=False)
 
     def _dead_at_landing(self, step: Step) -> list[dict[str, Any]]:
+        assert self.schema is not None, "it reads a source"
         now = self._now(step)
         schema = row_schema(self.schema)
         dead = []
@@ -211,7 +237,7 @@ class MemoryStage:
 
     def _dead_row(self, row: Row) -> dict[str, Any]:
         window = None if row[WINDOW_START] is None else (row[WINDOW_START], row[WINDOW_END])
-        columns = {name: row["element"][name] for name in self.schema}
+        columns = {name: row["element"][name] for name in self.stage.elements.row_columns}
         partition = row[envelope.PARTITION]
         return {**columns, "at": row["event_time"], "partition": partition, "window": window, "reason": row["reason"]}
 

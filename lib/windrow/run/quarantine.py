@@ -83,8 +83,8 @@ def _take_out(session: SparkSession, pipeline: Pipeline, raw: Raw, offset: str) 
             out = {REASON: lit(QUARANTINED).text, RULE: lit(words).text}
             raw.log.location.table(session).update(_is_in(offset).text, {**out})
         point("quarantine:after_raw")
-    start, end = _starts(pipeline, raw.source, counts["first"], counts["last"])
-    return Quarantined(raw.source, unquote(offset), counts["rows"], step, start, end)
+    start, end = _starts(pipeline, raw.name, counts["first"], counts["last"])
+    return Quarantined(raw.name, unquote(offset), counts["rows"], step, start, end)
 
 
 def _when_alive(column: Column) -> Column:

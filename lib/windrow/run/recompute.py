@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
-from windrow.compile.columns import CELL
+from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
+from windrow.compile.inherited_windows import CompiledInherited
 from windrow.compile.sql import (
     any_of,
     bigint,
@@ -23,21 +24,23 @@ from windrow.compile.sql import (
 from windrow.compile.stage import CompiledStage
 from windrow.engine import barriers
 from windrow.engine.clock import StageClock
-from windrow.engine.final import compared_columns, differing, final_values, starting_in
+from windrow.engine.final import compared_columns, differing, starting_in
 from windrow.engine.frames import group, select, where
 from windrow.engine.held import Span
 from windrow.run.advance import StageRunner
+from windrow.run.batches import batch_of
 from windrow.run.left_out import cells_of, left_out
 from windrow.run.points import point
 from windrow.run.replacing import gone_type, transitions, with_gone
-from windrow.run.widening import Widened, batch_over, check_expired
+from windrow.run.widening import Widened, batch_over, check_expired, open_window
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.errors import NotInThisVersion, NotYet
-from windrow.spec.times import MINUS_INFINITY, format_time, saturating_add
-from windrow.store.control import Control, Interval
+from windrow.spec.times import MINUS_INFINITY, saturating_add
+from windrow.store.control import FOLLOW, Control, Interval
 from windrow.store.projections.dead_letters import TakenIn, not_restated
 from windrow.store.raw import QUARANTINED
 from windrow.store.results import shown, standing_panes
+from windrow.store.steps import StepTaken
 
 
 @dataclass(frozen=True)
@@ -64,10 +67,14 @@ class BackfillResult:
 
 
 def prepare(work: PipelineWork, item: StageWork, request: Request) -> int:
-    """Bring the stage up, and give the landing step up to which its windows are recomputed; 0 where nothing landed.
+    """Bring the stage up, and give the step of its upstream up to which its windows are recomputed; 0 without any.
 
     Errors: NotYet for windows that are not a backfill's.
     """
+    above = work.upstream_of(item)
+    if above is not None:
+        bring_up(work, above)
+        follow(work, item)
     bring_up(work, item)
     for span in request.spans:
         check(item, span)
@@ -81,13 +88,27 @@ def bring_up(work: PipelineWork, item: StageWork) -> None:
     item.project()
 
 
+def follow(work: PipelineWork, item: StageWork) -> None:
+    """Make the ticks by which a stage that streams has read all that the stage in front of it has emitted.
+
+    A stream beside it may make them too: whoever comes first.
+    """
+    item.runner.last = item.runner.journal.last(work.spark)
+    while has_stream(item.runner.last):
+        try:
+            if item.ticked(item.runner.advance(item.runner.upstream.last_step(work.spark), FOLLOW)) is None:
+                return
+        except StepTaken:
+            item.runner.reload()
+
+
 def check(item: StageWork, span: Span) -> None:
     """Errors: NotYet where a window that starts in the span is open in the stream, or behind its place."""
     runner = item.runner
     if runner.stage.windows.made_by_records and has_stream(runner.last):
         rule = "of a stage that streams cannot be backfilled or restated in this version"
         raise NotInThisVersion(f"stages.{item.name}.window.record", rule)
-    if not runner.stage.windows.merges:  # those that take part are known when they are computed
+    if not _is_checked_by_data(runner.stage):
         _check_expired(runner.stage, runner.clock, has_stream(runner.last), *span)
     _check_reached(runner, *span)
 
@@ -95,19 +116,22 @@ def check(item: StageWork, span: Span) -> None:
 def raw_step_of(work: PipelineWork, item: StageWork) -> int:
     """The landing step that a backfill reads up to: that of the stage's stream, or the newest where there is none."""
     runner = item.runner
-    return runner.upstream_step if has_stream(runner.last) else work.raw_step(runner.source)
+    return runner.upstream_step if has_stream(runner.last) else runner.upstream.last_step(work.spark)
 
 
 def recomputed(work: PipelineWork, item: StageWork, request: Request, raw_step: int) -> DataFrame:
     """The final values of the windows, from the rows that had landed by that step."""
-    rows = item.runner.raw.rows(work.spark, 0, raw_step)
+    rows = item.runner.upstream.rows(work.spark, 0, raw_step)
     if item.runner.stage.windows.merges:
         found = widened(work, item, request.spans, rows)
         if item.runner.last is not None and has_stream(item.runner.last):
             check_expired(found, item.runner.last)
         return found.batch_part()
     rows = rows_of(item, request.spans, rows)
-    return starting_in(final_values(item.runner.stage, rows), *request.spans)
+    batch = starting_in(batch_of(item, rows), *request.spans)
+    if _is_checked_by_data(item.runner.stage):
+        _check_none_open(item, batch)
+    return batch
 
 
 def widened(work: PipelineWork, item: StageWork, spans: tuple[Span, ...], rows: DataFrame) -> Widened:
@@ -193,7 +217,7 @@ def _touched(
     """The cells whose late rows are taken in, where a stage has sketches: their change cannot be seen in these."""
     if not any(aggregate.IS_SKETCH for aggregate in item.runner.stage.stage.aggregates.values()):
         return None
-    rows = where(item.runner.raw.rows(work.spark, 0, raw_step), col(envelope.REASON).is_null())
+    rows = where(item.runner.upstream.rows(work.spark, 0, raw_step), col(envelope.REASON).is_null())
     touched = starting_in(cells_of(item, rows, left_out(item)), *request.spans)
     if not item.runner.stage.windows.merges:
         return touched
@@ -208,7 +232,7 @@ def has_letters(work: PipelineWork, item: StageWork, taken_in: TakenIn, after: i
 
 def files_in_quarantine(work: PipelineWork, item: StageWork) -> tuple[str, ...]:
     """The files of the stage's source that are in quarantine."""
-    raw, spark = item.runner.raw, work.spark
+    raw, spark = item.runner.upstream, work.spark
     if not raw.quarantined(spark):
         return ()
     rows = where(raw.rows(spark, 0, raw.last_step(spark)), col(envelope.REASON) == QUARANTINED)
@@ -252,13 +276,27 @@ def _check_expired(stage: CompiledStage, clock: StageClock, streams: bool, start
     is_global = stage.stage.window.IS_GLOBAL
     if last is None or (last[0] < start and not is_global) or last[1] <= clock.expired_end:
         return
-    hint = "take an earlier --to, or drain the stream"
-    if clock.expired_end != MINUS_INFINITY:
-        hint = f"windows that end at or before {format_time(clock.expired_end)} have expired; " + hint
-    window, is_open = f"[{format_time(last[0])}, {format_time(last[1])})", "is open"
-    if not stage.windows.is_aligned:  # a key that has not come yet may have it
-        is_open = "can be open"
-    raise NotYet(f"stages.{stage.stage.name}", f"window {window} {is_open} in the stream, which owns it", None, hint)
+    # where it is not aligned a key that has not come yet may have it
+    raise open_window(
+        stage.stage.name, last, clock.expired_end, "is open" if stage.windows.is_aligned else "can be open"
+    )
+
+
+def _is_checked_by_data(stage: CompiledStage) -> bool:
+    """Whether only the windows that are there say which are open: those that merge, or whose length nobody knows."""
+    return stage.windows.merges or isinstance(stage.windows, CompiledInherited)
+
+
+def _check_none_open(item: StageWork, batch: DataFrame) -> None:
+    """Refuse windows of which one is open in the stream, and name the last."""
+    last = item.runner.last
+    if last is None or not has_stream(last):
+        return
+    still_open = where(batch, col(WINDOW_END) > bigint(last.clock.expired_end))
+    found = group(still_open, (), {"last": call("max", struct(end=col(WINDOW_END), start=col(WINDOW_START)))})
+    window = found.collect()[0]["last"]
+    if window is not None:
+        raise open_window(item.name, (window["start"], window["end"]), last.clock.expired_end)
 
 
 def _check_reached(runner: StageRunner, start: int, end: int) -> None:

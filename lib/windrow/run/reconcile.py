@@ -12,8 +12,9 @@ from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.envelope import REASON
 from windrow.compile.sql import bigint, col
 from windrow.engine import barriers
-from windrow.engine.final import PAIR, PANE_TIME, differing, final_values, starting_in
+from windrow.engine.final import PAIR, PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
+from windrow.run.batches import batch_of
 from windrow.run.left_out import cells_of, left_out
 from windrow.run.recompute import has_stream
 from windrow.run.work import PipelineWork, StageWork
@@ -74,12 +75,12 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         return Reconciliation(item.name, 0, (), 0, 0, 0, sketches)
     streams = has_stream(last)
     raw_step = last.upstream_step if streams else max(interval.raw_step for interval in last.backfilled)
-    rows = runner.raw.rows(spark, 0, raw_step)
+    rows = runner.upstream.rows(spark, 0, raw_step)
     dead = left_out(item)
-    if runner.raw.quarantined(spark):
+    if runner.upstream.quarantined(spark):
         dead = dead.join(where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi")
     late_rows = dead.count()
-    batch = final_values(runner.stage, rows, dead if late_rows else None)
+    batch = batch_of(item, rows, dead if late_rows else None)
     stream = shown(spark, work.lake, runner.journal)
     if streams:
         expired = col(WINDOW_END) <= bigint(last.clock.expired_end)

@@ -9,7 +9,11 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from windrow.engine.held import Span
+from windrow.compile.columns import WINDOW_START
+from windrow.compile.inherited_windows import CompiledInherited
+from windrow.compile.sql import call, col
+from windrow.engine.frames import group
+from windrow.engine.held import Span, starts_in
 from windrow.run.backfill import Backfill
 from windrow.run.recompute import (
     BackfillResult,
@@ -17,6 +21,7 @@ from windrow.run.recompute import (
     bring_up,
     check,
     files_in_quarantine,
+    follow,
     raw_step_of,
     widened,
 )  # fmt: skip
@@ -71,7 +76,16 @@ def restate(
     if stage is not None:
         pipeline.stage(stage)
     work = PipelineWork.open(pipeline, spark)
-    late = {item.name: _find(work, item) for item in work.stages if stage in (None, item.name)}
+    return [
+        result
+        for level in work.levels
+        for result in _restate(work, [item for item in level if stage in (None, item.name)], dry_run)
+    ]
+
+
+def _restate(work: PipelineWork, items: list[StageWork], dry_run: bool) -> list[RestateResult]:
+    """Restate stages of which none reads another; what was corrected in front of them comes to them first."""
+    late = {item.name: _find(work, item) for item in items}
     requests = {name: Request(found.spans, KIND) for name, found in late.items() if found.spans}
     made: dict[str, BackfillResult] = {}
     if requests:
@@ -112,6 +126,8 @@ class _Found:
 
 def _find(work: PipelineWork, item: StageWork) -> _Found:
     """The late windows of a stage: those that can be restated, as spans of their starts, and those that wait."""
+    if work.upstream_of(item) is not None:
+        follow(work, item)
     bring_up(work, item)
     last = item.runner.last
     if last is None:
@@ -130,12 +146,23 @@ def _are_ready(work: PipelineWork, item: StageWork, found: list[Late]) -> list[b
     """Whether all windows that start in each span are a backfill's, with all that they would merge with."""
     ready = [_is_ready(item, late) for late in found]
     last = item.runner.last
+    if last is not None and isinstance(item.runner.stage.windows, CompiledInherited):
+        return [one and not open_one for one, open_one in zip(ready, _have_open(work, item, found), strict=True)]
     if not any(ready) or last is None or not item.runner.stage.windows.merges:
         return ready
-    rows = item.runner.raw.rows(work.spark, 0, raw_step_of(work, item))
+    rows = item.runner.upstream.rows(work.spark, 0, raw_step_of(work, item))
     around = widened(work, item, tuple(late.starts for late in found), rows)
     return [is_ready and not is_open for is_ready, is_open in zip(ready, around.first_open(last.clock.expired_end)[1],
                                                                   strict=True)]  # fmt: skip
+
+
+def _have_open(work: PipelineWork, item: StageWork, found: list[Late]) -> list[bool]:
+    """Whether an open window starts in each span."""
+    cells = item.runner.journal.cells(work.spark, None, item.runner.clock.expired_end)
+    if cells is None or not found:
+        return [False] * len(found)
+    flags = {f"_{i}": call("bool_or", starts_in((late.starts,), col(WINDOW_START))) for i, late in enumerate(found)}
+    return [bool(value) for value in group(cells, (), flags).collect()[0]]
 
 
 def _is_ready(item: StageWork, late: Late) -> bool:

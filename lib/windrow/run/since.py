@@ -43,7 +43,9 @@ def _since(pipeline: Pipeline, name: str, known: Mapping[str, tuple[int, Mapping
         return StageSince(name, None)
     number, meaning = known[name]
     stage = pipeline.stage(name)
-    now = meaning_of(stage, pipeline.source_of(stage))
+    upstream = pipeline.upstream_of(stage)
+    above, _ = known.get(upstream.name, (None, {}))
+    now = meaning_of(stage, upstream, above)
     return StageSince(name, number, changes(meaning, now), gained=gains(meaning, now))
 
 

@@ -8,30 +8,31 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.envelope import ARRIVAL_TIME, EVENT_TIME, REASON, STEP, file_of
-from windrow.compile.sql import Column, bigint, call, col, lit, when
-from windrow.engine.compiling import compile_stage
+from windrow.compile.sql import Column, any_of, bigint, call, col, lit, when
+from windrow.compile.stage import CompiledStage
+from windrow.engine.chaining import compile_over
 from windrow.engine.frames import group, where
-from windrow.run.rows import row_schema
 from windrow.run.session import working_session
+from windrow.run.work import compiled_over_source
 from windrow.spec.meaning import changes, meaning_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
-from windrow.spec.watermarks import Watermark
-from windrow.store.control import Control
+from windrow.store.control import READING, Control
 from windrow.store.generations import Generation, Generations
 from windrow.store.journal import Journal
 from windrow.store.location import Lake
 from windrow.store.raw import QUARANTINED, Raw
+from windrow.store.stage_panes import StagePanes
+from windrow.store.upstream import Upstream
 from windrow.view.status import PartitionStatus, SourceStatus, StageStatus
 
 
 def status(pipeline: Pipeline, spark: SparkSession) -> tuple[list[SourceStatus], list[StageStatus]]:
     """Where every source and every stage of the pipeline stands."""
-    reader = _Reader(working_session(spark), pipeline, Lake.of(pipeline.lake))
-    generations = Generations.of(reader.lake).all(reader.spark)
-    sources = [reader.source(source) for source in pipeline.sources]
-    return sources, [reader.stage(stage, generations.get(stage.name)) for stage in pipeline.stages]
+    session, lake = working_session(spark), Lake.of(pipeline.lake)
+    reader = _Reader(session, pipeline, lake, Generations.of(lake).all(session))
+    return [reader.source(source) for source in pipeline.sources], [reader.stage(stage) for stage in pipeline.stages]
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class _Reader:
     spark: SparkSession
     pipeline: Pipeline
     lake: Lake
+    generations: Mapping[str, Generation]
 
     def source(self, source: Source) -> SourceStatus:
         raw = Raw.of(self.lake, source.name)
@@ -58,20 +60,19 @@ class _Reader:
         times = (row["greatest"], row["arrival"])
         return SourceStatus(source.name, batches, row["rows"], row["files"], dead, *times, offsets)
 
-    def stage(self, stage: Stage, generation: Generation | None) -> StageStatus:
-        source = self.pipeline.source_of(stage)
+    def stage(self, stage: Stage) -> StageStatus:
+        generation, read = self.generations.get(stage.name), self.pipeline.upstream_of(stage)
         if generation is None:
             return StageStatus(stage.name)
-        changed = changes(generation.meaning, meaning_of(stage, source))
-        rows = self.spark.createDataFrame([], row_schema(source.columns))
-        compiled = compile_stage(stage, rows, source.size, source.weight)
-        journal = Journal.of(self.lake, compiled, generation.number)
+        above = self.generations.get(read.name)
+        changed = changes(generation.meaning, meaning_of(stage, read, None if above is None else above.number))
+        journal = self._journal(stage)
         last = journal.last(self.spark)
         if last is None:
             return StageStatus(stage.name, generation.number, changed)
-        raw = Raw.of(self.lake, source.name)
-        batches = raw.last_step(self.spark)
-        landed = self._landed(raw, batches, last.upstream_step)
+        upstream = self._upstream(read)
+        batches = upstream.last_step(self.spark)
+        landed = self._landed(upstream, batches, last.upstream_step)
         counts = self._counts(journal)
         ticks = self._ticks(stage, generation.number)
         # a weight is judged when its row lands, all other expressions in the tick
@@ -85,7 +86,8 @@ class _Reader:
             tick=last.tick,
             now=last.clock.now,
             watermark=last.clock.watermark,
-            partitions=_partitions(stage.watermark_over(source.watermark), last),
+            partitions=_partitions(stage, read, last),
+            reads_a_stage=isinstance(read, Stage),
             batches_behind=batches - last.upstream_step,
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks["projected_to"],
@@ -106,7 +108,22 @@ class _Reader:
             backfills=ticks["backfills"],
         )
 
-    def _landed(self, raw: Raw, last: int, place: int) -> dict[str | None, tuple[int, int]]:
+    def _journal(self, stage: Stage) -> Journal:
+        generation = self.generations.get(stage.name)
+        return Journal.of(self.lake, self._compiled(stage), 0 if generation is None else generation.number)
+
+    def _compiled(self, stage: Stage) -> CompiledStage:
+        read = self.pipeline.upstream_of(stage)
+        if isinstance(read, Source):
+            return compiled_over_source(self.spark, stage, read)
+        return compile_over(self.spark, stage, self._compiled(read))
+
+    def _upstream(self, read: Source | Stage) -> Upstream:
+        if isinstance(read, Source):
+            return Raw.of(self.lake, read.name)
+        return StagePanes.of(self.spark, self.lake, self._journal(read))
+
+    def _landed(self, raw: Upstream, last: int, place: int) -> dict[str | None, tuple[int, int]]:
         """By the reason why they are dead (None: alive): the rows up to a place of raw, and those behind it."""
         if last == 0:
             return {}
@@ -132,7 +149,7 @@ class _Reader:
             "closed": call("sum", col("closed")),
             "withdrawn": call("sum", col("retractions")),
             "open_cells": call("max_by", col("open_cells"), col("tick")),
-            "backfills": call("count_if", col("kind") != lit("stream")),
+            "backfills": call("count_if", ~any_of(col("kind") == lit(kind) for kind in READING)),
             "projected_to": call("max", col("tick")),
         }
         ticks = where(self._table(stage, "ticks"), col("generation") == generation)
@@ -159,8 +176,12 @@ def _when_read(dead: Mapping[str, int], read: int) -> dict[str, int]:
     return {reason: number - (since if reason == QUARANTINED else 0) for reason, number in dead.items()}
 
 
-def _partitions(rule: Watermark, last: Control) -> list[PartitionStatus]:
-    clock, idle = last.clock, last.clock.idle(rule)
+def _partitions(stage: Stage, read: Source | Stage, last: Control) -> list[PartitionStatus]:
+    clock = last.clock
+    if isinstance(read, Stage):
+        return [PartitionStatus(read.name, clock.watermark, False, clock.now)]
+    rule = stage.watermark_over(read.watermark)
+    idle = clock.idle(rule)
     return [
         PartitionStatus(name, watermark, name in idle, clock.partitions[name].last_seen)
         for name, watermark in clock.partition_watermarks(rule).items()

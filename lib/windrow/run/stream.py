@@ -119,10 +119,17 @@ class Stream:
         if self.stop.is_set():
             self._project_meanwhile()
             return
-        for stage in self.work.stages:
-            self._ticked(stage, stage.tick(lambda stage=stage: stage.runner.pass_time(began)))  # type: ignore[misc]
+        self._tick_in_order(lambda stage: stage.runner.pass_time(began))
         self._project(self.work.stages)
         self._judge()
+
+    def _tick_in_order(self, tick: Callable[[StageWork], Control | None]) -> None:
+        """Such a tick of every stage, when it has read all that the ticks before have emitted."""
+        for stage in self.work.stages:
+            if self.work.upstream_of(stage) is not None:
+                while self._ticked(stage, _advance(stage, stage.runner.upstream.last_step(self.work.spark))):
+                    pass
+            self._ticked(stage, stage.tick(lambda stage=stage: tick(stage)))  # type: ignore[misc]
 
     def _land(self) -> None:
         """Land what is there now, with ticks meanwhile. Errors: SourceUnavailable and those of a query."""
@@ -143,8 +150,7 @@ class Stream:
 
     def drain(self) -> None:
         """Move the watermark of every stage to +infinity."""
-        for stage in self.work.stages:
-            self._ticked(stage, stage.tick(stage.runner.drain))
+        self._tick_in_order(lambda stage: stage.runner.drain())
         self._project(self.work.stages)
         self._judge()
 
@@ -152,12 +158,11 @@ class Stream:
         """One tick for every stage that is behind; whether there was one."""
         if self.stop.is_set():
             return False
-        heads = {source.name: self.work.raw_step(source) for source in self.work.pipeline.sources}
-        lands = [heads[stage.runner.source.name] for stage in self.work.stages]
+        heads = [stage.runner.upstream.last_step(self.work.spark) for stage in self.work.stages]
         with ThreadPoolExecutor(len(self.work.stages)) as pool:  # most of a small tick is planning, on one core
-            controls = list(pool.map(_advance, self.work.stages, lands))
+            controls = list(pool.map(_advance, self.work.stages, heads))
         moved = False
-        for stage, control, head in zip(self.work.stages, controls, lands, strict=True):
+        for stage, control, head in zip(self.work.stages, controls, heads, strict=True):
             moved |= self._ticked(stage, control, head)
         if self._pace.is_due():
             self._project_meanwhile()

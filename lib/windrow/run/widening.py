@@ -14,13 +14,13 @@ from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.merging import SESSION, overlapping
 from windrow.compile.sql import Column, any_of, bigint, call, coalesce, col, lit
 from windrow.compile.stage import CompiledStage
-from windrow.engine.final import final_values
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Span, starts_in
+from windrow.run.batches import batch_of
 from windrow.run.left_out import left_out
 from windrow.run.work import StageWork
 from windrow.spec.errors import NotYet
-from windrow.spec.times import format_time
+from windrow.spec.times import MINUS_INFINITY, format_time
 from windrow.store.control import Control
 
 _ASKED, _OPEN = "_asked", "_open"
@@ -88,16 +88,22 @@ class Widened:
 def batch_over(item: StageWork, spans: tuple[Span, ...], rows: DataFrame) -> DataFrame:
     """All windows over raw rows. Rows that were late, or closed out, count where they are in the spans."""
     if item.runner.last is None:
-        return final_values(item.runner.stage, rows)
+        return batch_of(item, rows)
     letters = where(left_out(item), ~starts_in(spans, col(WINDOW_START)))
-    return final_values(item.runner.stage, rows, None if letters.isEmpty() else letters)
+    return batch_of(item, rows, None if letters.isEmpty() else letters)
 
 
 def check_expired(widened: Widened, last: Control) -> None:
     """Errors: NotYet where a window that takes part is open in the stream."""
     window, are_open = widened.first_open(last.clock.expired_end)
     if any(are_open):
-        shown = f"[{format_time(window[0])}, {format_time(window[1])})"
-        hint = f"windows that end at or before {format_time(last.clock.expired_end)} have expired; take an earlier --to"
-        rule = f"window {shown} is open in the stream, which owns it"
-        raise NotYet(f"stages.{widened.stage.stage.name}", rule, None, f"{hint}, or drain the stream")
+        raise open_window(widened.stage.stage.name, window, last.clock.expired_end)
+
+
+def open_window(stage: str, window: Span, expired_end: int, is_open: str = "is open") -> NotYet:
+    """The error for a window that is not a backfill's."""
+    hint = "take an earlier --to, or drain the stream"
+    if expired_end != MINUS_INFINITY:
+        hint = f"windows that end at or before {format_time(expired_end)} have expired; {hint}"
+    bounds = f"[{format_time(window[0])}, {format_time(window[1])})"
+    return NotYet(f"stages.{stage}", f"window {bounds} {is_open} in the stream, which owns it", None, hint)

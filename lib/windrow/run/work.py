@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyspark.sql import SparkSession
 
+from windrow.compile.stage import CompiledStage
+from windrow.engine.chaining import compile_over
 from windrow.engine.compiling import compile_stage, with_assertion
 from windrow.run.advance import StageRunner
+from windrow.run.clocks import Clocks, ClocksOfSource, ClocksOfStage
 from windrow.run.landing import Landing, clock_micros
 from windrow.run.points import point
 from windrow.run.rows import row_schema
 from windrow.run.session import working_session
 from windrow.spec.errors import SpecError
+from windrow.spec.fields import located
 from windrow.spec.loading import suites_of
-from windrow.spec.meaning import changes, meaning_of
+from windrow.spec.meaning import UPSTREAM_GENERATION, changes, meaning_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.quality import Suite
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
-from windrow.store.control import Control
+from windrow.store.control import STREAM, Control
 from windrow.store.floors import Floors, journal_floor
 from windrow.store.generations import Generation, Generations
 from windrow.store.journal import Journal
@@ -29,7 +34,9 @@ from windrow.store.projections.batch import TickSummary
 from windrow.store.projections.source import SourceProjections
 from windrow.store.projections.tables import Projections
 from windrow.store.raw import Raw
+from windrow.store.stage_panes import StagePanes
 from windrow.store.steps import ATTEMPTS, StepTaken
+from windrow.store.upstream import Upstream
 
 
 @dataclass
@@ -83,7 +90,7 @@ class StageWork:
             try:
                 return self.ticked(advance())
             except StepTaken:
-                if any(control.kind == "stream" for control in self.runner.reload()):
+                if any(control.kind == STREAM for control in self.runner.reload()):
                     raise
                 self._look()
         return self.ticked(advance())
@@ -140,32 +147,72 @@ class PipelineWork:
             raw.check(session)
         rules = {name: suite.row_rules for name, suite in suites.items()}
         landings = [Landing(session, s, lake, clock, rules.get(s.name, ())) for s in pipeline.sources]
-        stages = []
+        stages: dict[str, StageWork] = {}
         for stage in pipeline.stages:
-            source = pipeline.source_of(stage)
-            number = _generation(session, generations, known.get(stage.name), stage, source, from_start)
-            stages.append(_stage_work(session, lake, stage, source, raws[source.name], number))
+            upstream = pipeline.upstream_of(stage)
+            above = stages.get(upstream.name)
+            meaning = meaning_of(stage, upstream, None if above is None else above.runner.journal.generation)
+            number = _generation(session, generations, known.get(stage.name), stage, meaning, from_start)
+            opening = _Opening(session, lake, pipeline, stage, number)
+            if isinstance(upstream, Source):
+                stages[stage.name] = opening.over_source(upstream, raws[upstream.name])
+            else:
+                stages[stage.name] = opening.over_stage(stages[upstream.name])
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
-        return cls(session, pipeline, lake, landings, raws, sources, stages, suites)
+        return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites)
 
-    def raw_step(self, source: Source) -> int:
-        """The newest landing step of a source."""
-        return self.raws[source.name].last_step(self.spark)
+    @property
+    def levels(self) -> list[list[StageWork]]:
+        """The stages that read sources, those that read these, and so on."""
+        depths: dict[str, int] = {}
+        for item in self.stages:
+            depths[item.name] = depths.get(item.runner.upstream.name, -1) + 1
+        most = max(depths.values(), default=-1)
+        return [[item for item in self.stages if depths[item.name] == depth] for depth in range(most + 1)]
+
+    def upstream_of(self, item: StageWork) -> StageWork | None:
+        """The stage that a stage reads, if it reads one."""
+        return next((other for other in self.stages if other.name == item.runner.upstream.name), None)
 
 
-def _stage_work(
-    session: SparkSession, lake: Lake, stage: Stage, source: Source, raw: Raw, generation: int
-) -> StageWork:
-    empty = session.createDataFrame([], row_schema(source.columns))
+@dataclass(frozen=True)
+class _Opening:
+    """A stage that is opened, in one of its generations."""
+
+    spark: SparkSession
+    lake: Lake
+    pipeline: Pipeline
+    stage: Stage
+    generation: int
+
+    def over_source(self, source: Source, raw: Raw) -> StageWork:
+        compiled = compiled_over_source(self.spark, self.stage, source)
+        return self._work(compiled, raw, ClocksOfSource(source, self.stage))
+
+    def over_stage(self, above: StageWork) -> StageWork:
+        compiled = located(
+            f"stages.{self.stage.name}", lambda stage: compile_over(self.spark, stage, above.runner.stage), self.stage
+        )
+        panes = StagePanes.of(self.spark, self.lake, above.runner.journal)
+        clocks = ClocksOfStage(self.spark, panes, self.stage, above.runner.clocks.replays)
+        return self._work(compiled, panes, clocks)
+
+    def _work(self, compiled: CompiledStage, upstream: Upstream, clocks: Clocks) -> StageWork:
+        journal = Journal.of(self.lake, compiled, self.generation)
+        is_read = bool(self.pipeline.readers_of(self.stage))
+        runner = StageRunner(self.spark, compiled, upstream, clocks, journal, is_read)
+        projections = Projections(self.spark, self.lake, journal, lambda: working_session(self.spark), _after_write)
+        return StageWork(runner, projections)
+
+
+def compiled_over_source(spark: SparkSession, stage: Stage, source: Source) -> CompiledStage:
+    """A stage compiled against the rows of its source. Errors: SpecError where a type does not fit."""
+    empty = spark.createDataFrame([], row_schema(source.columns))
     compiled = compile_stage(stage, empty, source.size, source.weight)
     try:
-        compiled = with_assertion(compiled, source.watermark, empty)
+        return with_assertion(compiled, source.watermark, empty)
     except SpecError as error:
         raise error.within(f"sources.{source.name}") from None
-    journal = Journal.of(lake, compiled, generation)
-    runner = StageRunner(session, source, compiled, raw, journal)
-    projections = Projections(session, lake, journal, lambda: working_session(session), _after_write)
-    return StageWork(runner, projections)
 
 
 def _after_source(table: str) -> None:
@@ -181,15 +228,19 @@ def _generation(
     generations: Generations,
     known: Generation | None,
     stage: Stage,
-    source: Source,
+    meaning: Mapping[str, Any],
     from_start: bool,
 ) -> int:
-    """The number of the stage's generation: the one that is there, or a new one."""
-    meaning = meaning_of(stage, source)
+    """The number of the stage's generation: the one that is there, or a new one.
+
+    A new generation of the stage that it reads makes a new one of it.
+    """
     if known is None:
         generations.record(session, stage.name, Generation(1, meaning))
         return 1
     changed = changes(known.meaning, meaning)
+    if changed and all(line.startswith(UPSTREAM_GENERATION) for line in changed):
+        from_start = True
     if changed and not from_start:
         raise SpecError(
             f"stages.{stage.name}",
@@ -200,7 +251,7 @@ def _generation(
     moved = [line for line in changed if line.startswith("source.")]
     if moved:
         rule = "has landed its rows under another meaning, which a rebuild from raw cannot change"
-        raise SpecError(f"sources.{source.name}", rule, "; ".join(moved), "take a new lake path (--set lake=...)")
+        raise SpecError(f"sources.{stage.from_}", rule, "; ".join(moved), "take a new lake path (--set lake=...)")
     if from_start:
         generations.record(session, stage.name, Generation(known.number + 1, meaning))
         return known.number + 1

@@ -63,17 +63,16 @@ def upstreams_of(stages: Sequence[Stage], sources: Iterable[str] = ()) -> Mappin
     return read
 
 
-def check_chain(stages: Sequence[Stage], sources: Iterable[str] = ()) -> None:
+def check_chain(stages: Sequence[Stage], sources: Iterable[str] = (), places: Sequence[str] | None = None) -> None:
     """Refuse stages that do not go with what they read. Errors: SpecError with the stage's place."""
     upstreams = upstreams_of(stages, sources)
     windows: dict[str, WindowFunction] = {}
     for index, stage in enumerate(stages):
-        upstream = upstreams[stage.name]
+        upstream, place = upstreams[stage.name], f"stages[{index}]" if places is None else places[index]
         if upstream is None:
-            located(f"stages[{index}]", check_reads_a_source, stage)
+            located(place, check_reads_a_source, stage)
         else:
-            check = partial(check_reads, upstream=upstream, windows=windows[upstream.name])
-            located(f"stages[{index}]", check, stage)
+            located(place, partial(check_reads, upstream=upstream, windows=windows[upstream.name]), stage)
         is_inherited = upstream is not None and isinstance(stage.window, InheritedWindows)
         windows[stage.name] = windows[upstream.name] if upstream is not None and is_inherited else stage.window
 

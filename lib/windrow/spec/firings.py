@@ -6,7 +6,17 @@ from windrow.spec.closing import earliest_ready
 from windrow.spec.custom_triggers import CustomTrigger
 from windrow.spec.moments import Moment
 from windrow.spec.stages import Stage
-from windrow.spec.triggers import Repeat, RepeatCount, RepeatUntil, SequenceOf, Trigger, without_sugar
+from windrow.spec.triggers import (
+    DEFAULT_TRIGGER,
+    AfterCount,
+    AfterWatermark,
+    Repeat,
+    RepeatCount,
+    RepeatUntil,
+    SequenceOf,
+    Trigger,
+    without_sugar,
+)
 
 
 def fires_once(stage: Stage) -> bool:
@@ -19,6 +29,19 @@ def fires_once(stage: Stage) -> bool:
     lateness = 0 if stage.window.IS_GLOBAL else stage.allowed_lateness
     is_at_expiry = ready >= Moment.AT_EXPIRY or (ready is Moment.AT_WATERMARK and lateness == 0)
     return is_at_expiry or finishes_by_firing(stage.trigger)
+
+
+def leaves_nothing(stage: Stage) -> bool:
+    """Whether a window that is complete has no element that no pane carries. Conservative: false where it is not sure.
+
+    Then no pane is still to come that would hold the stage's output watermark back.
+    """
+    if stage.keeps_event_times:
+        return False
+    fires_at_once = stage.trigger == DEFAULT_TRIGGER or (
+        isinstance(stage.trigger, AfterWatermark) and stage.trigger.late == AfterCount(1)
+    )
+    return stage.allowed_lateness == 0 or fires_at_once
 
 
 def finishes_by_firing(trigger: Trigger) -> bool:

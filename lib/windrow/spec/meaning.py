@@ -19,20 +19,30 @@ _SCHEMA = "source.schema"
 _NOT_MEANING_OF_SOURCE = (*CONNECTORS, "quality", "size")
 
 
-def meaning_of(stage: Stage, source: Source) -> dict[str, Any]:
-    """The meaning of a stage over its source, as plain values that JSON can hold.
+UPSTREAM_GENERATION = "upstream.generation"
+"""What changes where the stage that is read is rebuilt."""
+
+
+def meaning_of(stage: Stage, upstream: Source | Stage, generation: int | None = None) -> dict[str, Any]:
+    """The meaning of a stage over its source, or over a generation of a stage, as plain values that JSON can hold.
 
     The size of a row is looked at when a stage reads it, so it is part of what the stages that count bytes mean.
     """
+    if isinstance(upstream, Stage):
+        return {"stage": _fields(stage), "upstream": {"stage": upstream.name, "generation": generation}}
+    source = upstream
     size = {"size": source.size.text} if source.size is not None and counts_bytes(stage.trigger) else {}
-    fields = {name: value for name, value in stage.to_mapping().items() if name not in _NOT_MEANING_OF_STAGE}
     return {
-        "stage": {**fields, **size},
+        "stage": {**_fields(stage), **size},
         "source": {
             **{name: value for name, value in source.to_mapping().items() if name not in _NOT_MEANING_OF_SOURCE},
             **source.connector.meaning,
         },
     }
+
+
+def _fields(stage: Stage) -> dict[str, Any]:
+    return {name: value for name, value in stage.to_mapping().items() if name not in _NOT_MEANING_OF_STAGE}
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
@@ -47,7 +57,8 @@ def gains(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 
 def _columns(meaning: Mapping[str, Any]) -> Schema:
-    return Schema.parse(meaning["source"]["schema"])
+    source = meaning.get("source")
+    return Schema() if source is None else Schema.parse(source["schema"])
 
 
 def _changes(place: str, before: Any, after: Any) -> Iterator[str]:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from windrow.spec.chains import check_chain
 from windrow.spec.documents import load_yaml, read_document
-from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.errors import SpecError
 from windrow.spec.extensions import EXTENSIONS, load_extensions
 from windrow.spec.fields import Spec, located, of
 from windrow.spec.kinds import NAME, TEXT, list_of, nested
+from windrow.spec.reads import check_columns_read
 from windrow.spec.schedules import Schedule
 from windrow.spec.settings import with_settings
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
-from windrow.spec.triggers import nodes_of
 from windrow.spec.weights import check_takes_back
 
 
@@ -52,13 +54,11 @@ class Pipeline(Spec):
     def validate(self) -> None:
         self._check_names()
         object.__setattr__(self, "stages", tuple(self._connected(i, stage) for i, stage in enumerate(self.stages)))
+        check_chain(self.stages, [source.name for source in self.sources])
         for index, stage in enumerate(self.stages):
-            try:
-                check_columns(stage, self.source_of(stage))
-                if self.source_of(stage).weight is not None:
-                    check_takes_back(stage)
-            except SpecError as error:
-                raise error.within(f"stages[{index}]") from error
+            upstream = self.upstream_of(stage)
+            if isinstance(upstream, Source):
+                located(f"stages[{index}]", partial(check_over, source=upstream), stage)
 
     def _check_names(self) -> None:
         taken: set[str] = set()
@@ -70,20 +70,26 @@ class Pipeline(Spec):
                 taken.add(item.name.lower())
 
     def _connected(self, index: int, stage: Stage) -> Stage:
-        sources = [source.name for source in self.sources]
-        if stage.from_ is None and len(sources) == 1:
-            return replace(stage, from_=sources[0])
-        if stage.from_ in [other.name for other in self.stages]:
-            raise NotInThisVersion(
-                f"stages[{index}].from", "a stage that reads a stage is not in this version", stage.from_
-            )
-        if stage.from_ not in sources:
-            raise SpecError(f"stages[{index}].from", "is not a source", stage.from_, f"one of {', '.join(sources)}")
-        return stage
+        if stage.from_ is not None:
+            return stage
+        if len(self.sources) > 1:
+            names = ", ".join(source.name for source in self.sources)
+            raise SpecError(f"stages[{index}].from", "must be there: which of the sources", None, f"one of {names}")
+        return replace(stage, from_=self.sources[0].name)
 
-    def source_of(self, stage: Stage) -> Source:
-        """The source that a stage reads."""
-        return next(source for source in self.sources if source.name == stage.from_)
+    def upstream_of(self, stage: Stage) -> Source | Stage:
+        """The source or the stage that a stage reads."""
+        known: tuple[Source | Stage, ...] = (*self.sources, *self.stages)
+        return next(one for one in known if one.name == stage.from_)
+
+    def sources_of(self, stage: Stage) -> tuple[Source, ...]:
+        """The sources whose rows come to a stage, by itself or through the stages that it reads."""
+        upstream = self.upstream_of(stage)
+        return (upstream,) if isinstance(upstream, Source) else self.sources_of(upstream)
+
+    def readers_of(self, stage: Stage) -> tuple[Stage, ...]:
+        """The stages that read a stage."""
+        return tuple(other for other in self.stages if other.from_ == stage.name)
 
     def source(self, name: str) -> Source:
         """The source of that name, or SpecError."""
@@ -119,38 +125,8 @@ class Pipeline(Spec):
         return yaml.safe_dump(self.to_mapping(), sort_keys=False, allow_unicode=True)
 
 
-def check_columns(stage: Stage, source: Source) -> None:
-    """Refuse an expression of the stage over a column that neither the source nor `select` gives."""
-    schema = source.columns
-    known = {column.lower() for column in schema}
-    for place, columns in _columns_read(stage):
-        for column in columns:
-            if column.lower() not in known:
-                schema.require(column, place)
-        kind, _, name = place.partition(".")
-        if kind in ("select", "explode"):
-            if name.lower() in known:
-                raise SpecError(place, "is already a column", name)
-            known.add(name.lower())
-
-
-def _columns_read(stage: Stage) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for name, expression in stage.select.items():
-        yield f"select.{name}", expression.columns
-    for name, expression in stage.explode.items():
-        yield f"explode.{name}", expression.columns
-    if stage.element_time is not None:
-        yield "element_time.of", stage.element_time.of.columns
-    if stage.where is not None:
-        yield "where", stage.where.columns
-    for name, expression in stage.keys.items():
-        yield f"keys.{name}", expression.columns
-    for expression in stage.window.expressions.values():
-        yield f"window.{stage.window.NAME}", expression.columns
-    for name, aggregate in stage.aggregates.items():
-        for expression in aggregate.expressions:
-            yield f"aggregates.{name}", expression.columns
-    for node in nodes_of(stage.trigger):
-        for aggregate in node.aggregates.values():
-            for expression in aggregate.expressions:
-                yield f"trigger.{node.NAME}", expression.columns
+def check_over(stage: Stage, source: Source) -> None:
+    """Refuse a stage that does not go with the rows of a source. Errors: SpecError."""
+    check_columns_read(stage, source.columns)
+    if source.weight is not None:
+        check_takes_back(stage)

@@ -5,8 +5,8 @@ Strictly read: a field that is not known or has the wrong type is an error, so t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -43,7 +43,10 @@ class Expected:
 
 @dataclass(frozen=True)
 class Step:
-    """One tick. `watermark` and `now` are None where they do not change; `expect` is None where it is not looked at."""
+    """One tick. `watermark` and `now` are None where they do not change; `expect` is None where it is not looked at.
+
+    Of a chain, `behind` says what is expected of the stages behind the first one, by their names.
+    """
 
     add: tuple[TranscriptElement, ...]
     watermark: int | None
@@ -52,10 +55,18 @@ class Step:
     dead: tuple[Expected, ...]
     unassigned: int | None
     expect_watermark: int | None
+    behind: Named[Step] = field(default_factory=Named)
+
+    def of(self, stage: str) -> Step:
+        """What is expected of a stage of a chain."""
+        return self.behind.get(stage, self)
 
 
-def read_steps(steps: Any, stage: Stage, schema: Schema, makes_watermark: bool) -> tuple[Step, ...]:
-    """The steps of a case. `makes_watermark`: the watermark is made from the elements, and no step may give it."""
+def read_steps(steps: Any, stage: Stage, schema: Schema | None, makes_watermark: bool) -> tuple[Step, ...]:
+    """The steps of a case. `makes_watermark`: the watermark is made from the elements, and no step may give it.
+
+    Without a schema there are no elements, and the columns of dead letters are taken as they are written.
+    """
     if not isinstance(steps, list):
         raise SpecError("", "must be a list", steps)
     read = tuple(
@@ -69,6 +80,44 @@ def read_steps(steps: Any, stage: Stage, schema: Schema, makes_watermark: bool) 
     return read
 
 
+def read_steps_of_chain(steps: Any, stages: Sequence[Stage], schema: Schema, makes_watermark: bool) -> tuple[Step, ...]:
+    """The steps of a case of several stages: `expect` and `dead` map their names to what an ordinary case has."""
+    if not isinstance(steps, list):
+        raise SpecError("", "must be a list", steps)
+    names = [stage.name for stage in stages]
+    parts = [located(f"[{index}]", partial(_parts_of_chain, names=names), step) for index, step in enumerate(steps)]
+    first = read_steps([part[names[0]] for part in parts], stages[0], schema, makes_watermark)
+    behind = {
+        stage.name: read_steps([part[stage.name] for part in parts], stage, None, makes_watermark)
+        for stage in stages[1:]
+    }
+    return tuple(
+        replace(step, behind=Named({name: of_stage[index] for name, of_stage in behind.items()}))
+        for index, step in enumerate(first)
+    )
+
+
+_OF_EACH_STAGE = ("expect", "dead")
+
+
+def _parts_of_chain(step: Any, names: Sequence[str]) -> Mapping[str, Any]:
+    """A step as those of ordinary cases, one for each stage; the elements and the clocks are for the first."""
+    check_fields(step, _STEP_FIELDS)
+    said: dict[str, Mapping[str, Any]] = {}
+    for place in _OF_EACH_STAGE:
+        part = step.get(place, {})
+        if part == "any" and place == "expect":
+            part = dict.fromkeys(names, "any")
+        if not isinstance(part, Mapping) or not set(part) <= set(names):
+            raise SpecError(place, f"must map the stages {', '.join(names)}", part)
+        said[place] = part
+    rest = {name: value for name, value in step.items() if name not in _OF_EACH_STAGE}
+    return {
+        name: {**(rest if name == names[0] else {}), **{place: said[place].get(name, []) for place in said}}
+        for name in names
+    }
+
+
 def _check_never_goes_back(name: str, steps: tuple[Step, ...]) -> None:
     before: int | None = None
     for index, step in enumerate(steps):
@@ -78,7 +127,7 @@ def _check_never_goes_back(name: str, steps: tuple[Step, ...]) -> None:
         before = before if value is None else value
 
 
-def _step(step: Any, stage: Stage, schema: Schema, makes_watermark: bool) -> Step:
+def _step(step: Any, stage: Stage, schema: Schema | None, makes_watermark: bool) -> Step:
     check_fields(step, _STEP_FIELDS)
     wrong = "watermark" if makes_watermark else "expect_watermark"
     if wrong in step:
@@ -121,7 +170,8 @@ def _optional(place: str, step: Mapping[str, Any], read: Callable[[Any], int]) -
 # ---------------------------------------------------------------- elements
 
 
-def _element(item: Any, schema: Schema) -> TranscriptElement:
+def _element(item: Any, schema: Schema | None) -> TranscriptElement:
+    assert schema is not None, "a stage that reads a stage is given no elements"
     check_fields(item, (*ELEMENT_FIELDS, *schema))
     if "input" in item:
         raise NotInThisVersion.named("input", item["input"])
@@ -145,17 +195,28 @@ def _partition(value: Any) -> str | None:
 # ---------------------------------------------------------------- what is expected
 
 
-def _expected(item: Any, readers: Mapping[str, Callable[[Any], Any]]) -> Expected:
-    check_fields(item, tuple(readers))
+def _expected(item: Any, readers: Mapping[str, Callable[[Any], Any]] | None) -> Expected:
+    if readers is not None:
+        check_fields(item, tuple(readers))
+    elif not isinstance(item, Mapping):
+        raise SpecError("", "must be a mapping", item)
+    else:
+        readers = {**dict.fromkeys(map(str, item), _as_it_is), **_DEAD}
     return Expected(Named([(name, located(name, readers[name], value)) for name, value in item.items()]))
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _pane_readers(stage: Stage) -> Mapping[str, Callable[[Any], Any]]:
     """How each field of an expected pane is read; keys and aggregates are taken as they are written."""
-    return {**{name: lambda value: value for name in (*stage.keys, *stage.result_columns)}, **_PANE}
+    return {**dict.fromkeys((*stage.keys, *stage.result_columns), _as_it_is), **_PANE}
 
 
-def _dead_readers(schema: Schema) -> Mapping[str, Callable[[Any], Any]]:
+def _dead_readers(schema: Schema | None) -> Mapping[str, Callable[[Any], Any]] | None:
+    if schema is None:
+        return None
     return {**{name: partial(read_value, kind) for name, kind in schema.items()}, **_DEAD}
 
 

@@ -6,20 +6,20 @@ the reference model alike. This module is their values; `windrow.run.check` runs
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from windrow.spec.chains import check_chain, upstreams_of
 from windrow.spec.documents import load_yaml_documents, read_document
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.extensions import EXTENSIONS, load_extensions
 from windrow.spec.fields import located
-from windrow.spec.kinds import EXPRESSION
-from windrow.spec.pipelines import check_columns
+from windrow.spec.kinds import EXPRESSION, list_of, nested
+from windrow.spec.reads import check_columns_read
 from windrow.spec.schemas import Schema, column_type
-from windrow.spec.sources import FileFormat, Files, Source
 from windrow.spec.stages import Stage
 from windrow.spec.steps import (
     DEAD_FIELDS,
@@ -30,6 +30,7 @@ from windrow.spec.steps import (
     TranscriptElement,
     check_fields,
     read_steps,
+    read_steps_of_chain,
 )
 from windrow.spec.watermarks import Watermark
 from windrow.spec.weights import check_takes_back, check_weight
@@ -48,7 +49,8 @@ class Case:
     name: str
     why: str
     schema: Schema
-    stage: Stage | None
+    stages: tuple[Stage, ...]
+    """None where they were refused."""
     watermark_from: Watermark | None
     steps: tuple[Step, ...]
     rejects: str | None
@@ -56,6 +58,8 @@ class Case:
     size: Expression | None = None
     weight: str | None = None
     """The column of the elements' weights."""
+    is_chain: bool = False
+    """Whether it has `stages`, so that what is expected is said of each by its name."""
 
 
 _CASE_FIELDS = ("case", "why", "stage", "stages", "elements", "size", "weight", "watermark_from", "steps", "rejects",
@@ -99,10 +103,11 @@ def _case(document: Any) -> Case:
     load_extensions(located("extensions", EXTENSIONS.read, document.get("extensions", [])))
     schema = located("elements", _schema, document.get("elements"))
     size = located("size", lambda text: _size(text, schema), document.get("size"))
-    watermark, stage, refusal = None, None, None
+    watermark, refusal = None, None
+    stages: tuple[Stage, ...] = ()
     try:
         watermark = _watermark(document, schema)
-        stage = _stage(document, schema)
+        stages = tuple(_stages(document, schema))
     except SpecError as error:
         refusal = error
     steps = document.get("steps")
@@ -112,13 +117,14 @@ def _case(document: Any) -> Case:
         name=document["case"],
         why=document.get("why", "").strip(),
         schema=schema,
-        stage=stage,
+        stages=stages,
         watermark_from=watermark,
         weight=document.get("weight"),
-        steps=() if stage is None or steps is None else _steps(steps, stage, schema, watermark),
+        steps=() if not stages or steps is None else _steps(document, stages, schema, watermark),
         rejects=document.get("rejects"),
         size=size,
         refusal=_hard(refusal, document),
+        is_chain="stages" in document,
     )
 
 
@@ -127,8 +133,15 @@ def _check_text(name: str, document: Mapping[str, Any]) -> None:
         raise SpecError(name, "must be a text", document[name])
 
 
-def _steps(steps: Any, stage: Stage, schema: Schema, watermark: Watermark | None) -> tuple[Step, ...]:
-    return located("steps", lambda steps: read_steps(steps, stage, schema, watermark is not None), steps)
+def _steps(
+    document: Mapping[str, Any], stages: tuple[Stage, ...], schema: Schema, watermark: Watermark | None
+) -> tuple[Step, ...]:
+    def read(steps: Any) -> tuple[Step, ...]:
+        if "stages" in document:
+            return read_steps_of_chain(steps, stages, schema, watermark is not None)
+        return read_steps(steps, stages[0], schema, watermark is not None)
+
+    return located("steps", read, document["steps"])
 
 
 def _hard(refusal: SpecError | None, document: Mapping[str, Any]) -> SpecError | None:
@@ -168,21 +181,37 @@ def _watermark(document: Mapping[str, Any], schema: Schema) -> Watermark | None:
     return watermark
 
 
-def _stage(document: Mapping[str, Any], schema: Schema) -> Stage:
+def _stages(document: Mapping[str, Any], schema: Schema) -> Iterator[Stage]:
     if "stages" in document:
-        raise NotInThisVersion("stages", "that read each other are not in this version")
-    stage = located("stage", Stage.from_mapping, document["stage"])
-    located("stage", lambda stage: check_columns(stage, _source(schema)), stage)
+        stages = located("stages", list_of(nested(Stage)).read, document["stages"])
+        places = [f"stages[{index}]" for index in range(len(stages))]
+    else:
+        stages, places = (located("stage", Stage.from_mapping, document["stage"]),), ["stage"]
     if "weight" in document:
         check_weight(document["weight"], schema)
-        located("stage", check_takes_back, stage)
+    upstreams = upstreams_of(stages)
+    for place, stage in zip(places, stages, strict=True):
+        if upstreams[stage.name] is None:
+            located(place, lambda stage: check_columns_read(stage, schema), stage)
+            if "weight" in document:
+                located(place, check_takes_back, stage)
+        located(place, _check_names, stage)
+    _check_chain(stages, places)
+    yield from stages
+
+
+def _check_chain(stages: tuple[Stage, ...], places: list[str]) -> None:
+    """Refuse stages that do not go with what they read; that breaks a rule, and is no misspelt field."""
+    try:
+        check_chain(stages, places=places)
+    except SpecError as error:
+        error.is_refusal = True
+        raise
+
+
+def _check_names(stage: Stage) -> None:
     for place, names in (("keys", stage.keys), ("aggregates", stage.aggregates), ("derive", stage.derive)):
         for name in names:
             if name in PANE_FIELDS:
                 rule = "cannot be told apart from the field of an expected pane"
-                raise SpecError(f"stage.{place}.{name}", rule, None, f"in a transcript call it {name}_value")
-    return stage
-
-
-def _source(schema: Schema) -> Source:
-    return Source("elements", schema, None, Watermark(processing_time=True), files=Files("none", FileFormat.PARQUET))
+                raise SpecError(f"{place}.{name}", rule, None, f"in a transcript call it {name}_value")

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.fields import Kind, of, unknown_name
+from windrow.spec.inherited_windows import InheritedWindows
 from windrow.spec.kinds import DURATION, POSITIVE_DURATION, POSITIVE_INTEGER, ZONE, choice
 from windrow.spec.record_windows import RecordWindows
 from windrow.spec.sessions import Sessions
@@ -178,10 +179,10 @@ class GlobalWindow(WindowFunction):
 WINDOW_FUNCTIONS: dict[str, type[WindowFunction]] = {
     cls.NAME: cls
     for cls in (
-        FixedWindows, SlidingWindows, CumulativeWindows, CalendarWindows, Sessions, RecordWindows, GlobalWindow
+        FixedWindows, SlidingWindows, CumulativeWindows, CalendarWindows, Sessions, RecordWindows, GlobalWindow,
+        InheritedWindows,
     )
 }  # fmt: skip
-_LATER = frozenset({"inherited"})
 _HINTS = {
     "tumbling": "fixed", "hopping": "sliding", "session": "sessions", "slide": "sliding", "hop": "sliding",
     "cumulate": "cumulative", "day": "calendar", "daily": "calendar", "month": "calendar", "monthly": "calendar",
@@ -199,7 +200,7 @@ def _read(value: Any) -> WindowFunction:
         raise SpecError("", "must be a mapping with one window function", value, "for instance {fixed: {size: 1h}}")
     ((name, body),) = value.items()
     if name not in WINDOW_FUNCTIONS:
-        raise unknown_name(str(name), WINDOW_FUNCTIONS, _LATER, _HINTS, "window function")
+        raise unknown_name(str(name), WINDOW_FUNCTIONS, (), _HINTS, "window function")
     try:
         return WINDOW_FUNCTIONS[name].from_mapping(body if body is not None else {})
     except SpecError as error:

@@ -32,13 +32,21 @@ class Interval:
         return later.start <= self.start and self.end <= later.end and self.raw_step <= later.raw_step
 
 
+STREAM = "stream"
+"""The kind of the ticks that a stream makes."""
+FOLLOW = "follow"
+"""The kind of such a tick that another has made, who needed the stage to be at the head of the one that it reads."""
+READING = (STREAM, FOLLOW)
+
+
 @dataclass(frozen=True)
 class Control:
     """What a tick leaves behind beside transitions and dead letters.
 
-    `kind` is stream, backfill or restatement; `upstream_step` the last step of the upstream log that was consumed;
-    `watermark_before` that of the tick; `counts` what the survey counted; `backfilled` the intervals that backfills
-    made so far; `left_out` the files in quarantine whose late rows this one did not take in.
+    `kind` is stream, follow (a tick like those of a stream, made by someone else who needed it), backfill or
+    restatement; `upstream_step` the last step of the upstream log that was consumed; `watermark_before` that of the
+    tick; `counts` what the survey counted; `backfilled` the intervals that backfills made so far; `left_out` the files
+    in quarantine whose late rows this one did not take in.
     """
 
     tick: int
@@ -100,3 +108,29 @@ class Control:
 
     def lasting(self, duration_ms: int) -> Control:
         return replace(self, duration_ms=duration_ms)
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What the commit of a tick says of it in its notes: its kind, and the clocks that the stages behind it need."""
+
+    kind: str
+    clock: StageClock
+
+    @classmethod
+    def of(cls, control: Control) -> Stamp:
+        return cls(control.kind, control.clock)
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        return {"kind": self.kind, **{name: getattr(self.clock, name) for name in _STAMPED}}
+
+    @classmethod
+    def from_notes(cls, notes: Mapping[str, Any]) -> Stamp | None:
+        """None where an older version has written fewer."""
+        if not notes.keys() >= {"kind", *_STAMPED}:
+            return None
+        return cls(notes["kind"], StageClock(**{name: notes[name] for name in _STAMPED}))
+
+
+_STAMPED = ("now", "watermark", "expired_end", "output_watermark")

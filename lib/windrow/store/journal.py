@@ -29,7 +29,7 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group, literals, select, where, with_column
 from windrow.engine.newest import newest
 from windrow.spec.times import saturating_add
-from windrow.store.control import Control
+from windrow.store.control import Control, Stamp
 from windrow.store.location import Lake, Location
 from windrow.store.steps import StepLog, StepTaken
 
@@ -76,6 +76,12 @@ class Journal:
         rows = self.rows(spark, after, until, "control").select("tick", "control").collect()
         return {row["tick"]: Control.from_json(row["control"]) for row in rows}
 
+    def stamp(self, spark: SparkSession, tick: int) -> Stamp:
+        """What the commit of a tick says of it, without a job; of one that is far back, what its control row says."""
+        commit = self.log.commit(spark, tick)
+        found = None if commit is None else Stamp.from_notes(commit.notes)
+        return found or Stamp.of(self.control(spark, tick))
+
     def commit(
         self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: list[DataFrame]
     ) -> None:
@@ -88,7 +94,7 @@ class Journal:
         if len(parts) == 1 or not self.location.exists(spark):
             parts.insert(0, self.empty(spark))
         union = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
-        self.log.append(union, control.tick, {"kind": control.kind}, PARTITIONS)
+        self.log.append(union, control.tick, Stamp.of(control).notes, PARTITIONS)
 
     def _cell_rows(self, transitions: DataFrame, control: Control) -> DataFrame:
         own = {name: col(name) for name in transitions.columns}

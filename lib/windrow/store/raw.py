@@ -22,7 +22,7 @@ QUARANTINED = "quarantined"
 class Raw:
     """The raw log of one source. Its steps are those of the landing batches."""
 
-    source: str
+    name: str
     log: StepLog
 
     @classmethod
@@ -39,7 +39,7 @@ class Raw:
             before = landed.get(field.name.lower())
             if before is not None and before.dataType.simpleString() != field.dataType.simpleString():
                 raise SpecError(
-                    f"sources.{self.source}.schema.{field.name}",
+                    f"sources.{self.name}.schema.{field.name}",
                     f"has landed as {before.dataType.simpleString()}",
                     field.dataType.simpleString(),
                     "keep its type and cast it in an expression, or take a new lake path (--set lake=...)",

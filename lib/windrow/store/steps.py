@@ -136,9 +136,10 @@ class StepLog:
             commits, folders = CommitFiles(spark, self.location.path), tuple(f"kind={kind}/" for kind in kinds) or ""
             files = [file for version in versions for file in commits.added(version)]
             paths = [f"{self.location.path}/{file}" for file in files if file.startswith(folders)]
-            if paths:
-                reader = spark.read.schema(self._schema).option("basePath", self.location.path)
-                return reader.parquet(*paths)
+            if not paths:
+                return spark.createDataFrame([], self._schema)
+            reader = spark.read.schema(self._schema).option("basePath", self.location.path)
+            return reader.parquet(*paths)
         wanted = f"{column} > {after} AND {column} <= {until}"
         if kinds:
             wanted += " AND kind IN ({})".format(", ".join(f"'{kind}'" for kind in kinds))
@@ -147,13 +148,18 @@ class StepLog:
 
     def owner(self, spark: SparkSession, step: int) -> str | None:
         """The writer of a step; None where there is no such step, or it is too far back."""
-        self.last(spark)
-        self._look_back(spark, step)
+        commit = self.commit(spark, step)
+        return None if commit is None else commit.writer
+
+    def commit(self, spark: SparkSession, step: int) -> Commit | None:
+        """The commit of a step; None where there is no such step, or it is too far back."""
+        if step not in self._versions:
+            self.last(spark)
+            self._look_back(spark, step)
         if step not in self._versions:
             return None
         version = self._versions[step]
-        commit = _commit(version, CommitFiles(spark, self.location.path).metadata(version))
-        return None if commit is None else commit.writer
+        return _commit(version, CommitFiles(spark, self.location.path).metadata(version))
 
     def step_before(self, spark: SparkSession, micros: int) -> int:
         """The newest step that was committed before a time; 0 where there is none, or its commit is gone."""

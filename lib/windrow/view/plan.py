@@ -41,9 +41,7 @@ class StageSince:
 def plan_sections(pipeline: Pipeline) -> list[Section]:
     """What each source and stage will do."""
     sources = [source_section(source, pipeline.lake) for source in pipeline.sources]
-    stages = [
-        stage_section(stage, pipeline.lake, pipeline.source_of(stage).weight is not None) for stage in pipeline.stages
-    ]
+    stages = [stage_section(stage, pipeline.lake, pipeline.upstream_of(stage)) for stage in pipeline.stages]
     return [*sources, *stages]
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from windrow.spec.aggregates import Aggregate, ApproxTop, Count, Histogram, Quantiles, Top
+from windrow.spec.chains import emits_retractions
 from windrow.spec.closing import can_close
+from windrow.spec.inherited_windows import InheritedWindows
 from windrow.spec.record_windows import RecordWindows
 from windrow.spec.sessions import Sessions
+from windrow.spec.sources import Source
 from windrow.spec.stages import Accumulation, Emission, Stage
 from windrow.spec.triggers import AtClose, Never
 from windrow.spec.window_function import WindowFunction
@@ -54,15 +57,13 @@ _ACCUMULATIONS: Mapping[Accumulation, str] = {
 }
 
 
-def stage_section(stage: Stage, lake: str, takes_back: bool = False) -> Section:
-    """What is read and left out, the windows, when they fire, what is late, what is kept, computed and written.
-
-    `takes_back`: the rows of the source have weights.
-    """
+def stage_section(stage: Stage, lake: str, upstream: Source | Stage) -> Section:
+    """What is read and left out, the windows, when they fire, what is late, what is kept, computed and written."""
+    takes_back = upstream.weight is not None if isinstance(upstream, Source) else emits_retractions(upstream)
     return Section(
         f"Stage {stage.name}",
         [
-            ("reads", [_reads(stage)]),
+            ("reads", [_reads(stage, upstream), *([] if isinstance(upstream, Source) else [_IN_BAND])]),
             ("select", [f"{name} = {plain(expression)}" for name, expression in stage.select.items()]),
             ("explode", [f"each item of {plain(e)} is an element, {name}" for name, e in stage.explode.items()]),
             ("event time", _element_time(stage)),
@@ -81,10 +82,13 @@ def stage_section(stage: Stage, lake: str, takes_back: bool = False) -> Section:
 
 
 _TAKES_BACK = "a window whose rows were all taken back withdraws its last pane when it fires"
+_IN_BAND = "the watermark comes with the panes: it is how far the stage that is read has come with what it shows"
 
 
-def _reads(stage: Stage) -> str:
-    return f"{stage.from_}, {many(stage.max_versions_per_tick, 'landing batch', 'landing batches')} a tick"
+def _reads(stage: Stage, upstream: Source | Stage) -> str:
+    if isinstance(upstream, Source):
+        return f"{stage.from_}, {many(stage.max_versions_per_tick, 'landing batch', 'landing batches')} a tick"
+    return f"the panes of {stage.from_}, {many(stage.max_versions_per_tick, 'tick')} of it a tick"
 
 
 def _element_time(stage: Stage) -> list[str]:
@@ -132,6 +136,8 @@ def _windows(window: WindowFunction) -> str:
         case RecordWindows(difference=difference, resolution=resolution):
             grid = f", times taken down to {length(resolution)}" if resolution > 1 else ""
             return f"around each element: the {length(difference)} up to it, and those behind it{grid}"
+        case InheritedWindows():
+            return "those of the panes that are read, as they are"
         case GlobalWindow():
             return "one, all of time: it is complete only when the stream is drained"
         case _:

@@ -48,7 +48,8 @@ class StageStatus:
     Rows: `read` = `in_windows` + `filtered` + `unassigned` + the sum of `dead`. Pairs of element and window:
     `assigned` = `aggregated` + `late` + `closed` + `skipped`, which a backfill before the stream has. `in_raw` are the
     rows that landed up to the place of the stage, by another count than `read`. Panes: `timings` are those that were
-    emitted, `withdrawn` the retractions, `shown` the rows of `current`.
+    emitted, `withdrawn` the retractions, `shown` the rows of `current`. Where `reads_a_stage`, rows are panes of
+    that stage, and batches its ticks.
     """
 
     stage: str
@@ -76,6 +77,7 @@ class StageStatus:
     shown: int = 0
     open_cells: int = 0
     backfills: int = 0
+    reads_a_stage: bool = False
 
     @property
     def aggregated(self) -> int:
@@ -186,9 +188,11 @@ def _idle(part: PartitionStatus) -> str:
 
 def _lag(status: StageStatus) -> str:
     behind = status.batches_behind
-    text = f"{many(behind, 'landing batch', 'landing batches')} of {many(status.rows_behind, 'row')}"
+    steps = ("tick", "ticks") if status.reads_a_stage else ("landing batch", "landing batches")
+    text = f"{many(behind, *steps)} of {many(status.rows_behind, 'pane' if status.reads_a_stage else 'row')}"
     if behind == 0:
-        text = "none: everything that landed has been read"
+        read = "every tick of the stage that it reads" if status.reads_a_stage else "everything that landed"
+        text = f"none: {read} has been read"
     ticks = (status.tick or 0) - status.projected_to
     return f"{text}; the tables are {many(ticks, 'tick')} behind" if ticks > 0 else text
 

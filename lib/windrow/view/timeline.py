@@ -144,8 +144,7 @@ class Timeline:
         return ", ".join([*partition, *map(_plain, element.columns.values())])
 
     def _pane(self, pane: Expected) -> str:
-        stage = self.case.stage
-        assert stage is not None
+        (stage,) = self.case.stages
         keys = ", ".join(_plain(pane.fields[name]) for name in stage.keys if name in pane.fields)
         values = ", ".join(f"{n} {_plain(pane.fields[n])}" for n in stage.result_columns if n in pane.fields)
         sign = "\N{MINUS SIGN} " if _is_withdrawn(pane) else ""

@@ -48,14 +48,14 @@ class SourceProjections:
         for name, (schema, rows) in _TABLES.items():
             log = self._logs.get(name)
             if log is None:
-                location = self.lake.table(self.raw.source, name)
-                log = self._logs[name] = StepLog(location, f"windrow-{name}-{self.raw.source}")
+                location = self.lake.table(self.raw.name, name)
+                log = self._logs[name] = StepLog(location, f"windrow-{name}-{self.raw.name}")
                 ensure_table(self.spark, location, struct_of(schema))
             commit = log.last(self.spark)
             step, place = (0, 0) if commit is None else (commit.step, commit.notes["raw_step"])
             if place < head:
                 fresh = place < quarantined
-                frame = rows(self.raw.source, self.raw.rows(self.spark, 0 if fresh else place, head))
+                frame = rows(self.raw.name, self.raw.rows(self.spark, 0 if fresh else place, head))
                 if fresh:
                     log.replace(commented(frame), step + 1, {"raw_step": head})
                 else:

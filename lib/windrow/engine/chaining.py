@@ -1,0 +1,60 @@
+"""A stage over the panes of another one: what it is compiled against, and the watermark that comes with the panes.
+
+Rule: SEMANTICS sections 8 and 10.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile.columns import PANES
+from windrow.compile.inherited_windows import CompiledInherited
+from windrow.compile.pane_elements import of_transitions
+from windrow.compile.stage import CompiledStage
+from windrow.compile.window_columns import CompiledWindows
+from windrow.engine.clock import StageClock
+from windrow.engine.compiling import compile_stage
+from windrow.engine.frames import apply, over
+from windrow.spec.chains import emits_retractions
+from windrow.spec.inherited_windows import InheritedWindows
+from windrow.spec.stages import Stage
+from windrow.spec.times import MINUS_INFINITY, saturating_add
+from windrow.spec.window_function import LONGEST
+from windrow.spec.windows import GlobalWindow
+
+
+def compile_over(spark: SparkSession, stage: Stage, upstream: CompiledStage) -> CompiledStage:
+    """Compile a stage that reads another. Errors: SpecError where a type does not fit."""
+    rows = pane_elements(upstream, spark.createDataFrame([], _transition_schema(upstream)))  # type: ignore[no-untyped-call, unused-ignore]
+    weight = "weight" if emits_retractions(upstream.stage) else None
+    inherited = None
+    if isinstance(stage.window, InheritedWindows):
+        if upstream.stage.window.IS_GLOBAL:
+            stage = replace(stage, window=GlobalWindow())
+        inherited = _inherited(stage, upstream.windows)
+    return replace(compile_stage(stage, rows, weight=weight, inherited=inherited), nets=weight is None)
+
+
+def pane_elements(upstream: CompiledStage, transitions: DataFrame) -> DataFrame:
+    """The panes that transitions (`key`, bounds, `panes`, `tick`) hold, as rows for the stages that read them."""
+    return apply(of_transitions(upstream.stage, over(transitions)), transitions)
+
+
+def _transition_schema(stage: CompiledStage) -> str:
+    panes = f"{PANES} array<{stage.cells.pane_type}>"
+    return f"`key` {stage.key_type}, window_start bigint, window_end bigint, {panes}, tick bigint"
+
+
+def _inherited(stage: Stage, windows: CompiledWindows) -> CompiledInherited:
+    """How long windows are that merge is known only of those that have not merged."""
+    longest = LONGEST if windows.merges else windows.longest
+    return CompiledInherited(longest, stage.element_time is not None)
+
+
+def in_band(stage: Stage, clock: StageClock, watermark: int) -> StageClock:
+    """The clock with the watermark that came with the panes: the output watermark of the stage that is read."""
+    by = 0 if stage.element_time is None else stage.element_time.backward
+    own = watermark if watermark == MINUS_INFINITY else saturating_add(watermark, -by)
+    return clock.with_watermark(own, stage.allowed_lateness)

@@ -1,0 +1,21 @@
+"""The final results of a stage over the rows of its upstream. Rule: SEMANTICS section 11."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.columns import WEIGHT
+from windrow.compile.sql import col
+from windrow.engine.final import final_values
+from windrow.engine.frames import where
+from windrow.run.work import StageWork
+
+
+def batch_of(item: StageWork, rows: DataFrame, excluded: DataFrame | None = None) -> DataFrame:
+    """The final values of all windows over rows of the upstream; of panes, only those count that stand.
+
+    `excluded` are the pairs of row and window that are left out.
+    """
+    stage = item.runner.stage
+    net = stage.nets and not where(rows, col(WEIGHT) < 0).isEmpty()
+    return final_values(stage, rows, excluded, net)

@@ -1,0 +1,86 @@
+"""The panes of a stage as the log that another stage reads: one step a tick. Rule: SEMANTICS section 10."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile.pane_elements import of_panes
+from windrow.compile.sql import bigint, col
+from windrow.engine.chaining import pane_elements
+from windrow.engine.clock import StageClock
+from windrow.engine.frames import apply, over, where
+from windrow.engine.holds import has_new, least_held
+from windrow.spec.firings import leaves_nothing
+from windrow.store.control import READING
+from windrow.store.floors import Floors, journal_floor
+from windrow.store.journal import Journal
+from windrow.store.location import Lake, Location
+
+
+@dataclass(frozen=True)
+class StagePanes:
+    """The panes of one generation of a stage. `journal` is the reader's own, so that each keeps its own place.
+
+    Up to the tick `floor` maintenance has dropped what the ticks did: those are read from the table `panes`.
+    """
+
+    journal: Journal
+    table: Location
+    floor: int
+
+    @classmethod
+    def of(cls, spark: SparkSession, lake: Lake, upstream: Journal) -> StagePanes:
+        name, generation = upstream.stage.stage.name, upstream.generation
+        journal = Journal.of(lake, upstream.stage, generation)
+        floor = Floors.of(lake).get(spark, journal_floor(name, generation))
+        return cls(journal, lake.table(name, "panes"), floor)
+
+    @property
+    def name(self) -> str:
+        return self.journal.stage.stage.name
+
+    def last_step(self, spark: SparkSession) -> int:
+        commit = self.journal.log.last(spark)
+        return 0 if commit is None else commit.step
+
+    def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
+        """The panes of the ticks after < tick <= until."""
+        if after >= self.floor:
+            return pane_elements(self.journal.stage, self.journal.rows(spark, after, until, "cell"))
+        panes = where(self.table.read(spark), (col("tick") > bigint(after)) & (col("tick") <= bigint(until)))
+        return apply(of_panes(self.journal.stage.stage, over(panes)), panes)
+
+    def quarantined(self, spark: SparkSession) -> int:
+        return 0
+
+    def correction(self, spark: SparkSession, after: int, until: int) -> int | None:
+        """The first of the ticks after < tick <= until that a backfill or a restatement has made."""
+        for tick in range(after + 1, until + 1):
+            if self.journal.stamp(spark, tick).kind not in READING:
+                return tick
+        return None
+
+    def clock_after(self, spark: SparkSession, tick: int) -> StageClock:
+        """The clock of the stage after a tick, with the output watermark that its panes up to there come with."""
+        stage = self.journal.stage.stage
+        clock = self.journal.stamp(spark, tick).clock
+        if leaves_nothing(stage):
+            return clock.with_held(None)
+        while True:
+            head = self.last_step(spark)
+            found = self._found_behind(spark, tick, head)
+            if found is not None:
+                return clock.with_held(max(found, clock.output_watermark))
+            held = least_held(stage, self.journal.cells(spark, has_new(), clock.expired_end))
+            if self.last_step(spark) == head:
+                return clock.with_held(held)
+
+    def _found_behind(self, spark: SparkSession, tick: int, head: int) -> int | None:
+        """The output watermark that the next tick of a stream has found, if there is one."""
+        for later in range(tick + 1, head + 1):
+            known = self.journal.stamp(spark, later)
+            if known.kind in READING:
+                return known.clock.output_watermark
+        return None

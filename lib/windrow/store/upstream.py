@@ -1,0 +1,24 @@
+"""What a stage reads: a log of rows with their envelope, in steps."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from pyspark.sql import DataFrame, SparkSession
+
+
+class Upstream(Protocol):
+    """The raw log of a source, or the panes of a stage."""
+
+    @property
+    def name(self) -> str:
+        """Of the source or the stage."""
+
+    def last_step(self, spark: SparkSession) -> int:
+        """The newest step; 0 before the first."""
+
+    def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
+        """The rows of the steps after < step <= until."""
+
+    def quarantined(self, spark: SparkSession) -> int:
+        """The last step that took rows out of earlier ones; 0 where there is none."""
