@@ -14,8 +14,6 @@ from windrow.view.stages import stage_section
 SOURCE = Source(
     "rows", Schema.parse("k string"), None, Watermark(processing_time=True), files=Files("rows", FileFormat.CSV)
 )
-    "rows", Schema.parse("k string"), None, Watermark(processing_time=True), files=Files("rows", FileFormat.CSV)
-)
 
 WORDS = {
     "1h long, one after the other": {"fixed": {"size": "1h"}},

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from windrow.compile import sql
 from windrow.compile.aggregates.parts import Argument, CompiledAggregate, Part, total
-from windrow.compile.sql import Column, bigint, coalesce
+from windrow.compile.sql import Column, bigint, call, coalesce, when
 
 _DIGITS = 20
 """Beside a bound of 18 digits, more would not have a place in a decimal."""
@@ -23,7 +23,9 @@ def histogram(argument: Argument, bounds: Sequence[int | Decimal]) -> CompiledAg
     places = range(len(limits) + 1)
     part = Part(
         sql.array(*[coalesce(argument.counted(_is_in(argument.plain, limits, place)), 0) for place in places]),
-        lambda column: sql.array(*[total(Column(f"{column.text}[{place}]")) for place in places]),
+        lambda column: when(
+            call("count", column) > 0, sql.array(*[total(Column(f"{column.text}[{place}]")) for place in places])
+        ),
         lambda left, right: coalesce(_added(left, right), left, right),
     )
     nothing = sql.array(*[bigint(0) for _ in places])
