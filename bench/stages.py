@@ -43,8 +43,8 @@ class Running:
 
     def tick(self) -> bool:
         """One tick as the stream makes it, with the look at the head of the log; whether there was anything."""
-        (source,) = self.work.pipeline.sources
-        control = self.stage.ticked(self.stage.runner.advance(self.work.raw_step(source)))
+        runner = self.stage.runner
+        control = self.stage.ticked(runner.advance(runner.upstream.last_step(self.work.spark)))
         self.ticks += control is not None
         return control is not None
 

@@ -12,8 +12,9 @@ def test_a_tick_runs_code_that_was_compiled_before(spark, compiled, tmp_path: Pa
     unlike_any_other = {"num": {"count": "*"}, "a": {"sum": "v + 11"}, "b": {"mean": "v - 13"}, "c": {"max": "v * 17"}}
     work = PipelineWork.open(pipeline(tmp_path, aggregates=unlike_any_other, derive={}), spark)
     work.landings[0].run()
-    (source,), (stage,) = work.pipeline.sources, work.stages
-    head, compilations = work.raw_step(source), spark._jvm.org.apache.spark.metrics.source.CodegenMetrics
+    (stage,) = work.stages
+    head = stage.runner.upstream.last_step(spark)
+    compilations = spark._jvm.org.apache.spark.metrics.source.CodegenMetrics
     compiled = []
     for _ in range(files):
         before = compilations.METRIC_COMPILATION_TIME().getCount()
