@@ -15,6 +15,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.spec.pipelines import Pipeline
 
+BEHIND = "behind.json"
+"""A file there with the stages behind that one, in the same way."""
 STAGE = "stage.json"
 """A file beside the landing folder with fields of the stage, for processes that know nothing but the folder."""
 SECONDS = 60
@@ -79,8 +81,10 @@ def pipeline(root: Path, **stage: Any) -> Pipeline:
         "event_time": {"column": "at", "format": "iso8601"}, "arrival_time": {"column": "arrived", "format": "iso8601"},
         "watermark": {"bounded_delay": "10s"},
     }  # fmt: skip
+    behind = json.loads((root / BEHIND).read_text()) if (root / BEHIND).exists() else []
+    stages = [{**fields, **stage}, *behind]
     return Pipeline.from_mapping(
-        {"pipeline": "tests", "lake": str(root / "lake"), "sources": [source], "stages": [{**fields, **stage}]}
+        {"pipeline": "tests", "lake": str(root / "lake"), "sources": [source], "stages": stages}
     )
 
 
@@ -95,7 +99,7 @@ def table(spark: SparkSession, root: Path, name: str, stage: str = "sums") -> Da
     return spark.read.format("delta").load(f"{root}/lake/{stage}/{name}")
 
 
-def content(spark: SparkSession, root: Path, name: str) -> list[tuple[Any, ...]]:
+def content(spark: SparkSession, root: Path, name: str, stage: str = "sums") -> list[tuple[Any, ...]]:
     """The rows of a table without what a restart may change, sorted."""
-    frame = table(spark, root, name).drop("produced_at", "duration_ms", "offset")
+    frame = table(spark, root, name, stage).drop("produced_at", "duration_ms", "offset")
     return sorted((tuple(row) for row in frame.collect()), key=repr)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.runner import monday, upkeep
-from tests.lake import POISON, ROWS, STAGE, content, judged, pipeline, table, write_files
+from tests.lake import BEHIND, POISON, ROWS, STAGE, content, judged, pipeline, table, write_files
 from windrow.run.points import POINTS
 from windrow.run.quarantine import quarantine
 from windrow.run.reconcile import reconcile
@@ -58,9 +58,9 @@ def undisturbed(tmp_path_factory) -> Path:
     return root
 
 
-def equal_tables(spark, left: Path, right: Path) -> None:
+def equal_tables(spark, left: Path, right: Path, stage: str = "sums") -> None:
     for name in TABLES:
-        assert content(spark, left, name) == content(spark, right, name), name
+        assert content(spark, left, name, stage) == content(spark, right, name, stage), name
 
 
 def test_killed_at_every_point_of_a_tick(spark, tmp_path: Path, undisturbed: Path) -> None:
@@ -82,22 +82,35 @@ def test_killed_at_every_point_of_the_projections(spark, tmp_path: Path, undistu
     equal_tables(spark, tmp_path, undisturbed)
 
 
-def test_sessions_killed_between_their_writes(spark, tmp_path: Path) -> None:
-    """Merged sessions are withdrawn once, and the bounds of expired ones stay known."""
+LENGTHS = {
+    "name": "lengths", "from": "sums", "keys": ["k"], "window": {"fixed": {"size": "60s"}},
+    "select": {"length": "unix_micros(window_end) - unix_micros(window_start)"},
+    "trigger": {"after_watermark": {"early": {"after_count": 2}, "late": {"after_count": 1}}},
+    "accumulation": "retracting", "allowed_lateness": "605s",
+    "aggregates": {"sessions": {"count": "*"}, "mean_length": {"mean": "length"}, "longest": {"max": "length"}},
+}  # fmt: skip
+"""Over sessions whose longest is ten minutes."""
+
+
+def test_two_stages_of_sessions_killed_between_their_writes(spark, tmp_path: Path) -> None:
+    """Merged sessions are withdrawn once, in the stage behind too, and the bounds of expired ones stay known."""
     killed, calm = tmp_path / "killed", tmp_path / "calm"
     for root in (killed, calm):
         write_files(root / "data", range(3))
-        stage = {"window": {"sessions": {"gap": "4s"}}, "allowed_lateness": "5s"}
+        stage = {"window": {"sessions": {"gap": "4s", "max_session": "10m"}}, "allowed_lateness": "5s"}
         (root / STAGE).write_text(json.dumps(stage))
+        (root / BEHIND).write_text(json.dumps([LENGTHS]))
     assert finish(start(calm)) == 0
     for point in ("tick:before_journal", "tick:after_journal", "projection:after_panes"):
         assert finish(start(killed, point)) == -signal.SIGKILL, f"{point} was not passed"
     assert finish(start(killed)) == 0
     equal_tables(spark, killed, calm)
+    equal_tables(spark, killed, calm, "lengths")
     changes = {row["change"] for row in table(spark, calm, "panes").select("change").distinct().collect()}
     assert "delete" in changes and not table(spark, calm, "dead_letters").where("reason = 'late'").isEmpty()
-    (result,) = reconcile(pipeline(calm), spark)
-    assert result.equal and result.late_rows > 0
+    assert table(spark, calm, "panes", "lengths").where("weight < 0").count() > 0
+    sessions, lengths = reconcile(pipeline(calm), spark)
+    assert sessions.equal and sessions.late_rows > 0 and lengths.equal and lengths.windows > 0
 
 
 def test_a_backfill_killed_at_every_point(spark, tmp_path: Path) -> None:

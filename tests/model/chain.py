@@ -15,8 +15,10 @@ from tests.model.state import State
 from tests.model.stream import _held_back as held_back
 from tests.model.tick import Tick, transition
 from tests.model.typed_stage import TypedStage
-from windrow.spec.chains import emits_retractions, upstreams_of
+from windrow.spec.chains import emits_retractions
+from windrow.spec.cogroups import alone
 from windrow.spec.expressions import Expression
+from windrow.spec.graph import ONLY, read_by
 from windrow.spec.stages import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.triggers import percentiles_of
@@ -24,13 +26,6 @@ from windrow.spec.watermarks import Watermark
 
 SOURCE = ""
 """The one input of a stage that has no inputs by name."""
-
-
-@dataclass(frozen=True)
-class InputElement(Element):
-    """An element of a source that is one of several inputs."""
-
-    input: str | None = None
 
 
 @dataclass
@@ -100,7 +95,7 @@ class Chain:
 
     def __init__(
         self,
-        stages: Sequence[Stage | CoGroup],
+        stages: Sequence[Stage],
         schema: Mapping[str, str],
         watermark: Watermark | Mapping[str, Watermark] | None = None,
         size: Expression | None = None,
@@ -109,12 +104,12 @@ class Chain:
         self._source = (schema, watermark, size, weight)
         self.stages: dict[str, Running] = {}
         self.now = FIRST_CLOCK.now
-        reads = upstreams_of([one.stage if isinstance(one, CoGroup) else one for one in stages])
+        reads = read_by(stages)
         for one in stages:
-            if isinstance(one, CoGroup):
-                self.stages[one.stage.name] = self._running_group(one)
+            if one.inputs:
+                self.stages[one.name] = self._running_group(CoGroup.of_stage(one))
             else:
-                upstream = reads[one.name]
+                upstream = reads[one.name][ONLY]
                 typed = self._typed(one, None if upstream is None else upstream.name)
                 feed = self._feed(typed, SOURCE, None if upstream is None else upstream.name)
                 self.stages[one.name] = Running(one, typed, {SOURCE: feed})
@@ -165,7 +160,7 @@ class Chain:
         inputs, feeds = {}, {}
         for name, one in group.inputs.items():
             upstream = one.from_ if one.from_ in self.stages else None
-            typed = self._typed(one.as_stage(group.stage), upstream, name)
+            typed = self._typed(alone(group.stage, one), upstream, name)
             inputs[name] = TypedInput(
                 typed.stage, typed.schema, typed.watermark, typed.size, typed.weight, group.stage.trigger
             )
@@ -178,7 +173,7 @@ class Chain:
 
 
 def _of_input(elements: Sequence[Element], name: str) -> list[Element]:
-    return [one for one in elements if (getattr(one, "input", None) or SOURCE) == name]
+    return [one for one in elements if (one.input or SOURCE) == name]
 
 
 def _of_stage(tick: Tick, name: str) -> list[Element]:

@@ -9,16 +9,11 @@ from typing import Any
 
 from tests.model.elements import Reading, Row
 from tests.model.typed_stage import TypedStage
-from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields import Named, located, read_fields
-from windrow.spec.inherited_windows import InheritedWindows
-from windrow.spec.inputs import INPUTS, JOIN, Input, JoinKind, check_inputs
+from windrow.spec.fields import Named
+from windrow.spec.inputs import Input, JoinKind
 from windrow.spec.stages import Stage
 from windrow.spec.triggers import DEFAULT_TRIGGER, AfterBytes, Trigger, nodes_of
-
-OF_INPUTS = ("from", "select", "explode", "element_time", "where", "keys", "aggregates")
-"""The fields of a stage that stand in its inputs, where it has several."""
 
 
 @dataclass(frozen=True)
@@ -30,30 +25,8 @@ class CoGroup:
     join: JoinKind | None = None
 
     @classmethod
-    def from_mapping(cls, mapping: Mapping[str, Any]) -> CoGroup:
-        """Of a stage's YAML with `inputs`. Errors: SpecError."""
-        join = None if mapping.get("join") is None else located("join", JOIN.read, mapping["join"])
-        inputs = located("inputs", INPUTS.read, mapping.get("inputs", {}))
-        check_inputs(inputs, join)
-        for name in OF_INPUTS if join is None else (*OF_INPUTS, "derive", "having"):
-            if name in mapping:
-                raise SpecError(name, "does not go with inputs", mapping[name], "in each input, or in a stage behind")
-        rest = {name: value for name, value in mapping.items() if name not in ("inputs", "join")}
-        return cls.of(inputs, join, **stage_fields({**rest, "aggregates": {}}))
-
-    @classmethod
-    def of(cls, inputs: Mapping[str, Input], join: JoinKind | None = None, **shared: Any) -> CoGroup:
-        """Of its inputs and of what they share: window, trigger, accumulation and so on."""
-        results = {name: aggregate for one in inputs.values() for name, aggregate in one.gathered.items()}
-        keys = list(next(iter(inputs.values())).keys)
-        return cls(Stage(**{**shared, "keys": keys, "aggregates": results}), Named(inputs), join)
-
-
-def stage_fields(mapping: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a stage in YAML, also with inherited windows, which the grammar refuses as yet."""
-    if mapping.get("window") != {"inherited": {}}:
-        return read_fields(Stage, mapping)
-    return {**read_fields(Stage, {**mapping, "window": {"global": {}}}), "window": InheritedWindows()}
+    def of_stage(cls, stage: Stage) -> CoGroup:
+        return cls(replace(stage, inputs=Named(), join=None), stage.inputs, stage.join)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,9 @@ def element_of(pane: Pane, upstream: str) -> PaneElement:
         "weight": pane.weight,
     }
     at = MINUS_INFINITY if pane.event_time is None else pane.event_time
-    return PaneElement(at, upstream, Named({name: _hashable(value) for name, value in columns.items()}), pane.window)
+    return PaneElement(
+        at, upstream, Named({name: _hashable(value) for name, value in columns.items()}), window=pane.window
+    )
 
 
 def _timestamp(micros: int) -> datetime | None:

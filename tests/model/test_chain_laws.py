@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 
 from tests.laws.strategies import SCHEMA, Run, TickInput, runs, source_ticks, stages, watermarks
 from tests.model.assign import Window, windows_of
-from tests.model.chain import Chain, InputElement
-from tests.model.cogroup import CoGroup
+from tests.model.chain import Chain
 from tests.model.input_clocks import MadeClock
 from tests.model.panes import Pane
 from tests.model.stream import Stream
 from tests.model.table import current
 from tests.model.tick import Tick
 from windrow.spec.aggregates import Collect, Count, First, Last, Max, Min, Sum
-from windrow.spec.chains import check_chain
 from windrow.spec.fields import Named
+from windrow.spec.graph import check_graph
 from windrow.spec.inherited_windows import InheritedWindows
 from windrow.spec.inputs import Input, JoinKind
 from windrow.spec.sessions import Sessions
 from windrow.spec.stages import Accumulation, Stage
+from windrow.spec.steps import TranscriptElement
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
 from windrow.spec.triggers import (
     DEFAULT_TRIGGER,
@@ -69,8 +69,8 @@ class Raw:
     v: int
     input: str | None = None
 
-    def element(self) -> InputElement:
-        return InputElement(self.at, None, Named({"k": self.k, "g": self.g, "v": self.v}), self.input)
+    def element(self) -> TranscriptElement:
+        return TranscriptElement(self.at, None, Named({"k": self.k, "g": self.g, "v": self.v}), self.input)
 
 
 Bundles = Sequence[tuple[Sequence[Raw], int | None]]
@@ -107,6 +107,11 @@ def _rising(ticks: Bundles) -> Bundles:
 
 def raws(ticks: Bundles) -> list[Raw]:
     return [one for taken, _ in ticks for one in taken]
+
+
+def group_of(inputs: Mapping[str, Input], join: JoinKind | None = None, **shared: Any) -> Stage:
+    """A stage over several inputs."""
+    return Stage(**{**shared, "inputs": inputs, "join": join, "keys": Named(), "aggregates": Named()})
 
 
 def played(chain: Chain, ticks: Bundles) -> list[Mapping[str, Tick]]:
@@ -241,7 +246,7 @@ def second_results(found: Sequence[Sums]) -> dict[str, Any]:
 
 @given(chain_runs())
 def test_a_chain_of_two_is_the_plain_computation(run: ChainRun) -> None:
-    check_chain(run.stages)
+    check_graph(run.stages)
     ticks = played(Chain(run.stages[:2], COLUMNS), run.ticks)
     rows = first_rows(raws(run.ticks), run.stages[0].window)
     groups = second_rows(rows, run.stages[1].window).items()
@@ -342,7 +347,7 @@ def discarding_runs(draw: st.DrawFn) -> ChainRun:
 
 @given(discarding_runs())
 def test_panes_that_discard_add_up_behind(run: ChainRun) -> None:
-    check_chain(run.stages)
+    check_graph(run.stages)
     ticks = played(Chain(run.stages, COLUMNS), run.ticks)
     parts = [
         (k, window, one.v) for (k, window), found in by_key(raws(run.ticks), run.stages[0].window).items()
@@ -428,7 +433,7 @@ def without_number(panes: Iterable[Pane]) -> list[Pane]:
 
 @given(st.sampled_from(JoinKind), shared_fields(5 * SECOND, (*WINDOWS, SESSIONS)), bundles(5 * SECOND, SIDES))
 def test_a_join_is_a_nested_loop_per_window(join: JoinKind, shared: dict[str, Any], ticks: Bundles) -> None:
-    group = CoGroup.of({"left": LEFT, "right": RIGHT}, join, **shared)
+    group = group_of({"left": LEFT, "right": RIGHT}, join, **shared)
     panes = without_number(of(played(Chain([group], COLUMNS), ticks), "joined"))
     groups = by_key(raws(ticks), shared["window"])
     expected = join_rows(join, groups, lambda one: one.input == "left", lambda one: one.input == "right")
@@ -440,7 +445,7 @@ def test_the_weights_of_any_prefix_leave_rows_that_stand(
     join: JoinKind, shared: dict[str, Any], ticks: Bundles
 ) -> None:
     """No row is withdrawn that does not stand, and the rows of a pane that stand have its index and numbers from 0."""
-    chain = Chain([CoGroup.of({"left": LEFT, "right": RIGHT}, join, **shared)], COLUMNS)
+    chain = Chain([group_of({"left": LEFT, "right": RIGHT}, join, **shared)], COLUMNS)
     standing: Counter[Any] = Counter()
     for tick in played(chain, ticks):
         for row in tick["joined"].panes:
@@ -466,7 +471,7 @@ def test_a_join_of_two_retracting_stages_is_a_nested_loop(join: JoinKind, run: C
         "left": Input(from_="first", keys=["k"], columns=["n"]),
         "right": Input(from_="positive", keys=["k"], columns=["p"]),
     }
-    group = CoGroup.of(
+    group = group_of(
         inputs, join, name="joined", window=InheritedWindows(), trigger=run.stages[2].trigger,
         accumulation=Accumulation.RETRACTING, allowed_lateness=first.allowed_lateness,
     )  # fmt: skip
@@ -489,7 +494,7 @@ THREE = {
 
 @given(shared_fields(5 * SECOND), bundles(5 * SECOND, tuple(THREE)))
 def test_a_cogroup_of_three_is_the_plain_computation(shared: dict[str, Any], ticks: Bundles) -> None:
-    panes = of(played(Chain([CoGroup.of(THREE, **shared)], COLUMNS), ticks), "joined")
+    panes = of(played(Chain([group_of(THREE, **shared)], COLUMNS), ticks), "joined")
     counted = [one for one in raws(ticks) if one.input != "three" or one.v > 0]
     key: Callable[[Raw], str] = lambda one: one.g if one.input == "two" else one.k  # noqa: E731
     groups = grouped(counted, key, lambda one: windows_of(shared["window"], one.at))
@@ -512,7 +517,7 @@ RULES = {"one": Watermark(bounded_delay=0), "two": Watermark(bounded_delay=3 * S
 
 @given(shared_fields(), bundles(0, tuple(THREE)))
 def test_the_watermark_of_several_inputs_is_the_minimum(shared: dict[str, Any], ticks: Bundles) -> None:
-    chain = Chain([CoGroup.of(THREE, **shared)], COLUMNS, RULES)
+    chain = Chain([group_of(THREE, **shared)], COLUMNS, RULES)
     latest = dict.fromkeys(THREE, MINUS_INFINITY)
     for number, (taken, _) in enumerate(ticks):
         (tick,) = chain.tick([one.element() for one in taken], now=SECOND * number).values()

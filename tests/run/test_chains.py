@@ -126,6 +126,35 @@ def test_the_status_says_how_far_each_stage_has_read(spark, streamed: Path) -> N
     assert second.watermark == first.watermark
 
 
+def test_inherited_windows_of_sessions_and_of_calendar_days(spark, tmp_path: Path) -> None:
+    """Nobody knows how long they are; a restatement touches none that is open, and shuts none for later panes."""
+    write_files(tmp_path / "data", range(FILES))
+    inherits = {
+        "name": "by_session", "from": "sums", "window": {"inherited": {}}, "accumulation": "retracting",
+        "allowed_lateness": "10m", "aggregates": {"keys": {"count": "*"}, "num": {"sum": "num"}},
+    }  # fmt: skip
+    days = {
+        "name": "days", "from": "by_session", "window": {"calendar": {"unit": "day"}}, "accumulation": "retracting",
+        "allowed_lateness": "10m", "aggregates": {"num": {"sum": "num"}},
+    }  # fmt: skip
+    of_days = {**days, "name": "of_days", "from": "days", "window": {"inherited": {}}}
+    made = chain(
+        tmp_path, inherits, days, of_days, window={"sessions": {"gap": "4s", "max_session": "10m"}},
+        allowed_lateness="0s",
+    )  # fmt: skip
+    run(made, spark, once=True)
+    late = restate(made, spark)
+    assert late[0].backfilled is not None
+    write_files(tmp_path / "data", range(FILES, FILES + 1))
+    run(made, spark, drain=True)
+    assert equal(made, spark)
+    restate(made, spark)
+    assert equal(made, spark)
+    rows = table(spark, tmp_path, "clicks", "raw").where("_reason IS NULL AND d <> 0").count()
+    for name in ("by_session", "days", "of_days"):
+        assert table(spark, tmp_path, name).selectExpr("sum(num)").collect()[0][0] == rows, name
+
+
 def test_late_rows_are_restated_down_the_chain(spark, streamed: Path) -> None:
     made = three(streamed)
     first, second, third = restate(made, spark)

@@ -10,17 +10,17 @@ import pytest
 from tests.extensions.triggers import AfterSpread
 from windrow.spec.aggregates import ApproxCountDistinct, Collect, Count, Max, Quantiles, Sum
 from windrow.spec.chains import (
-    check_chain,
     check_reads,
     check_reads_a_source,
     emits_retractions,
     fires_once,
     reads_retractions,
-    upstreams_of,
 )
+from windrow.spec.cogroups import check_inputs_read
 from windrow.spec.errors import SpecError
+from windrow.spec.graph import ONLY, check_graph, read_by
 from windrow.spec.inherited_windows import InheritedWindows
-from windrow.spec.inputs import Input, JoinKind, check_inputs, check_inputs_read
+from windrow.spec.inputs import Input, JoinKind, check_inputs
 from windrow.spec.record_windows import RecordWindows
 from windrow.spec.sessions import Sessions
 from windrow.spec.stages import Accumulation, PaneTime, Stage
@@ -190,9 +190,9 @@ def test_windows_that_were_inherited_from_sessions_do_not_merge() -> None:
     first = upstream(window=Sessions(MINUTE, max_session=HOUR))
     second = reader(trigger=EACH, accumulation="retracting", allowed_lateness=HOUR)
     third = Stage(name="third", window=InheritedWindows(), allowed_lateness=HOUR, aggregates={"num": Count()})
-    check_chain([first, second, third])
+    check_graph([first, second, third])
     with pytest.raises(SpecError, match=r"stages\[2\].allowed_lateness must be at least the 1h of total"):
-        check_chain([first, second, replace(third, allowed_lateness=HOUR - 1)])
+        check_graph([first, second, replace(third, allowed_lateness=HOUR - 1)])
 
 
 # ---------------------------------------------------------------- taking back
@@ -279,17 +279,17 @@ def test_inherited_all_of_time_never_completes() -> None:
     second = reader(trigger=EACH, accumulation="retracting")
     third = Stage(name="third", window=InheritedWindows(), aggregates={"num": Count()})
     with pytest.raises(SpecError, match=r"stages\[2\].trigger must not be the default one over a global window"):
-        check_chain([above, second, third])
+        check_graph([above, second, third])
     with pytest.raises(SpecError, match=r"stages\[2\].window cannot be assigned"):
-        check_chain([above, second, replace(third, window=SlidingWindows(HOUR, MINUTE))])
-    check_chain([above, second, replace(third, trigger=EACH)])
+        check_graph([above, second, replace(third, window=SlidingWindows(HOUR, MINUTE))])
+    check_graph([above, second, replace(third, trigger=EACH)])
 
 
 def test_a_source_has_no_windows_to_inherit() -> None:
     with pytest.raises(SpecError, match="elements of a source have no windows"):
         check_reads_a_source(reader())
     with pytest.raises(SpecError, match=r"stages\[0\].window is for a stage that reads a stage"):
-        check_chain([reader()])
+        check_graph([reader()])
     check_reads_a_source(upstream())
 
 
@@ -311,20 +311,20 @@ def test_what_a_pane_has() -> None:
 
 def test_which_stage_reads_which() -> None:
     stages = [upstream(), reader(), reader(name="other", from_="sums"), reader(name="fresh", from_="orders")]
-    read = upstreams_of(stages, ["orders"])
-    assert [one and one.name for one in read.values()] == [None, "sums", "sums", None]
+    read = [of[ONLY] for of in read_by(stages, ["orders"]).values()]
+    assert [one and one.name for one in read] == [None, "sums", "sums", None]
     with pytest.raises(SpecError, match=r"stages\[1\].from is neither a source nor a stage before it"):
-        upstreams_of([upstream(), reader(from_="total")])
+        read_by([upstream(), reader(from_="total")])
     with pytest.raises(SpecError, match=r"stages\[1\].name is there twice"):
-        upstreams_of([upstream(), reader(name="sums")])
+        read_by([upstream(), reader(name="sums")])
     with pytest.raises(SpecError, match=r"stages\[0\].name is there twice"):
-        upstreams_of([upstream()], ["sums"])
+        read_by([upstream()], ["sums"])
 
 
 def test_a_chain_says_which_stage_it_refuses() -> None:
     with pytest.raises(SpecError, match=r"stages\[1\].from reads a stage whose panes accumulate"):
-        check_chain([upstream(accumulation="accumulating"), reader()])
-    check_chain([upstream(), reader(accumulation="retracting"), reader(name="third", aggregates={"m": Max("all_n")})])
+        check_graph([upstream(accumulation="accumulating"), reader()])
+    check_graph([upstream(), reader(accumulation="retracting"), reader(name="third", aggregates={"m": Max("all_n")})])
 
 
 # ---------------------------------------------------------------- inputs
@@ -398,16 +398,18 @@ def test_inputs_that_go_together() -> None:
 def test_each_input_is_judged_like_a_stage() -> None:
     above = upstream(allowed_lateness=MINUTE, aggregates={"n": Sum("v")})
     inputs = {"a": grouped("num", keys=["k"]), "b": grouped("other", keys=["k"])}
-    shared = Stage(
-        name="both", keys=["k"], window=InheritedWindows(), allowed_lateness=MINUTE,
-        aggregates={"num": Count(), "other": Count()},
-    )  # fmt: skip
-    check_inputs_read(shared, inputs, {"a": above, "b": above})
+
+    def shared(**fields: Any) -> Stage:
+        usual = {"name": "both", "inputs": inputs, "window": InheritedWindows(), "allowed_lateness": MINUTE}
+        return Stage(**{"aggregates": {}, **usual, **fields})
+
+    check_inputs_read(shared(), {"a": above, "b": above})
     with pytest.raises(SpecError, match=r"inputs.b.window is for a stage that reads a stage"):
-        check_inputs_read(shared, inputs, {"a": above})
+        check_inputs_read(shared(), {"a": above})
     with pytest.raises(SpecError, match=r"inputs.a.allowed_lateness must be at least"):
-        check_inputs_read(replace(shared, allowed_lateness=0), inputs, {"a": above, "b": above})
+        check_inputs_read(shared(allowed_lateness=0), {"a": above, "b": above})
     with pytest.raises(SpecError, match=r"^accumulation does not go with the retractions"):
-        check_inputs_read(replace(shared, accumulation=Accumulation.DISCARDING), inputs, {"a": above, "b": above})
+        check_inputs_read(shared(accumulation=Accumulation.DISCARDING), {"a": above, "b": above})
+    other = {name: replace(one, keys=["id"]) for name, one in inputs.items()}
     with pytest.raises(SpecError, match=r"inputs.a.keys.id is not a column here"):
-        check_inputs_read(shared, {**inputs, "a": grouped("num")}, {"a": above, "b": above})
+        check_inputs_read(shared(inputs=other), {"a": above, "b": above})

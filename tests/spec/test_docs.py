@@ -213,8 +213,8 @@ RESULTS = [name for name in current_columns(STAGE) if name != "n"]
 
 def journal_columns() -> list[str]:
     """The columns of the journal; the types that a stage gives to some of them are of no matter here."""
-    cells = SimpleNamespace(state_type="struct<a: int>", pane_type="struct<a: int>")
-    compiled = SimpleNamespace(cells=cells, key_type="struct<a: int>")
+    cells = SimpleNamespace(state_type="struct<a: int>")
+    compiled = SimpleNamespace(cells=cells, key_type="struct<a: int>", pane_type="struct<a: int>")
     return list(Schema.parse(Journal.schema.fget(SimpleNamespace(stage=compiled))))  # type: ignore[attr-defined]
 
 

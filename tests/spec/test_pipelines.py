@@ -74,6 +74,15 @@ def with_stage(**fields: Any) -> dict[str, Any]:
     return mapping
 
 
+SEVERAL = {
+    "name": "several", "window": {"fixed": {"size": "1h"}},
+    "inputs": {
+        "a": {"from": "departures", "aggregates": {"n": {"count": "*"}}},
+        "b": {"from": "clicks", "aggregates": {"m": {"count": "*"}}},
+    },
+}  # fmt: skip
+
+
 def test_a_file_gives_a_pipeline(tmp_path: Path) -> None:
     pipeline = Pipeline.from_yaml(written(tmp_path, FULL))
     assert (pipeline.pipeline, pipeline.lake) == ("flights", "lake/flights")
@@ -176,7 +185,7 @@ def test_what_a_pipeline_must_have(missing: str) -> None:
     "mapping",
     [
         changed(catalog="x"),
-        with_stage(join="inner"),
+        changed(stages=[SEVERAL]),
     ],
     ids=range(2),
 )  # fmt: skip

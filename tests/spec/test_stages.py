@@ -173,9 +173,32 @@ def test_an_error_names_place_rule_value_and_hint(fields: dict[str, Any], messag
     ],
     ids=str,
 )  # fmt: skip
-def test_what_is_not_built_yet_is_refused_by_name(fields: dict[str, Any]) -> None:
-    with pytest.raises(NotInThisVersion, match="is not in this version"):
+def test_inputs_must_be_there(fields: dict[str, Any]) -> None:
+    with pytest.raises(SpecError, match="inputs must be two or more"):
         stage_of(**fields)
+
+
+def test_a_stage_of_several_inputs_has_their_keys_and_results() -> None:
+    inputs = {
+        "sales": {"keys": ["shop"], "aggregates": {"amount": {"sum": "v"}}},
+        "visits": {"keys": [{"shop": "id"}], "where": "`v` > 0", "aggregates": {"visits": {"count": "*"}}},
+    }
+    mapping = {"inputs": inputs, "window": {"fixed": {"size": "1h"}}, "derive": {"each": "`amount` / `visits`"}}
+    stage = Stage.from_mapping(mapping)
+    assert (list(stage.keys), stage.result_columns) == (["shop"], ("amount", "visits", "each"))
+    assert not {"keys", "aggregates"} & set(stage.to_mapping()) and Stage.from_mapping(stage.to_mapping()) == stage
+    with pytest.raises(SpecError, match=r"keys does not go with inputs.*in each input"):
+        Stage.from_mapping({**mapping, "keys": ["shop"]})
+
+
+def test_a_join_has_the_columns_of_its_inputs_and_numbers_its_rows() -> None:
+    inputs = {"left": {"keys": ["id"], "columns": ["item"]}, "right": {"keys": ["id"], "columns": ["paid"]}}
+    stage = Stage.from_mapping({"inputs": inputs, "join": "left", "window": {"fixed": {"size": "1h"}}})
+    assert stage.result_columns == ("item", "paid", "row")
+    assert Stage.from_mapping(stage.to_mapping()) == stage
+    for name, value in (("derive", {"twice": "paid * 2"}), ("having", "paid > 1")):
+        with pytest.raises(SpecError, match=f"{name} does not go with inputs"):
+            Stage.from_mapping({**stage.to_mapping(), name: value})
 
 
 @pytest.mark.parametrize("missing", ["window", "aggregates"])

@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.fields import Named
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
-from windrow.spec.transcripts import Case, read_transcripts
+from windrow.spec.transcripts import Case, Expected, read_transcripts
 from windrow.spec.values import read_value
 
 CASE = """\
@@ -215,11 +216,11 @@ def test_a_stage_that_a_rule_refuses_fails_its_own_case_only(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "change",
     [
-        {"stage": {**mapping()["stage"], "inputs": {}}},
-        {"watermark_from": {"a": {"fixed_lag": "1s"}, "b": {"fixed_lag": "1s"}}},
+        {"stage": {**mapping()["stage"], "explode": {"x": "array(v)"}, "trigger": {"after_count": 2},
+                   "allow_closing": True}},
     ],
-    ids=range(2),
-)
+    ids=range(1),
+)  # fmt: skip
 def test_what_is_not_built_yet_fails_its_own_case_only(tmp_path: Path, change: dict[str, Any]) -> None:
     document = {key: value for key, value in mapping(case="later", **change).items() if value is not None}
     later, good = read(tmp_path, document, CASE)
@@ -287,3 +288,51 @@ def test_a_file_of_data_holds_no_case(tmp_path: Path) -> None:
     file.write_text("cas: a\nstage: {}\n")
     with pytest.raises(SpecError, match=r"document 1\.cas"):
         read_transcripts(file)
+
+
+# ---------------------------------------------------------------- several stages, several inputs
+
+SUMS = {"name": "sums", "keys": ["k"], "window": {"fixed": {"size": "10s"}}, "aggregates": {"n": {"sum": "v"}}}
+TOTAL = {"name": "total", "window": {"inherited": {}}, "aggregates": {"n": {"sum": "n"}}}
+FIRST = {"add": [{"at": 1, "k": "a", "v": 2}], "watermark": 10}
+
+
+def chain(**fields: Any) -> dict[str, Any]:
+    expected = {"sums": [{"k": "a", "n": 2}], "total": [{"n": 2, "window": [0, 10]}]}
+    elements = {"k": "string", "v": "long"}
+    usual = {"case": "c", "stages": [SUMS, TOTAL], "elements": elements, "steps": [{**FIRST, "expect": expected}]}
+    return {**usual, **fields}
+
+
+def test_a_case_of_several_stages(tmp_path: Path) -> None:
+    (case,) = read(tmp_path, chain())
+    (step,) = case.steps
+    assert case.is_chain and [stage.name for stage in case.stages] == ["sums", "total"]
+    assert step.of("sums") is step and step.of("total").expect == (
+        Expected(Named({"n": 2, "window": (0, 10_000_000)})),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"steps": [{**FIRST, "expect": {"totals": []}}]}, "must map the stages sums, total"),
+        ({"steps": [{**FIRST, "expect": []}]}, "must map the stages"),
+        ({"steps": [{**FIRST, "expect": {"total": [{"k": "a"}]}}]}, "k is not a field"),
+        ({"steps": [{"add": [{"at": 1, "input": "x"}], "expect": {}}]}, "input is for inputs"),
+        ({"steps": [{"watermarks": 1, "expect": {}}]}, "watermarks is not a field"),
+        ({"stages": [SUMS, {**TOTAL, "from": "summs"}]}, "neither a source nor a stage before it"),
+        ({"stages": [SUMS, {**TOTAL, "name": "sums"}]}, "is there twice"),
+        ({"stages": [SUMS, {**TOTAL, "windows": {}}]}, "here it is called window"),
+    ],
+    ids=range(8),
+)
+def test_a_case_of_several_stages_is_read_strictly(tmp_path: Path, fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        read(tmp_path, chain(**fields))
+
+
+def test_stages_that_do_not_go_together_fail_their_own_case_only(tmp_path: Path) -> None:
+    wrong = {**TOTAL, "aggregates": {"n": {"sum": "m"}}}
+    refused, good = read(tmp_path, chain(stages=[SUMS, wrong]), chain(case="good"))
+    assert "stages[1].aggregates.n is not a column here" in str(refused.refusal) and good.refusal is None

@@ -4,7 +4,7 @@ import pytest
 
 from tests.extensions.windows import OfficeHours
 from windrow.spec.aggregates import Count
-from windrow.spec.chains import check_chain
+from windrow.spec.graph import check_graph
 from windrow.spec.schemas import Schema
 from windrow.spec.sources import FileFormat, Files, Source
 from windrow.spec.stages import Stage
@@ -47,7 +47,7 @@ def test_words_of_a_stage_that_reads_a_stage() -> None:
     behind = Stage.from_mapping(
         {"name": "all", "from": "sums", "window": {"inherited": {}}, "aggregates": {"n": {"sum": "n"}}}
     )
-    check_chain([first, behind])
+    check_graph([first, behind])
     rows = dict(stage_section(behind, "lake", first).rows)
     assert rows["reads"] == [
         "the panes of sums, 1 tick of it a tick",

@@ -135,8 +135,12 @@ class CellState:
     def pane_type(self) -> str:
         """The Spark type of a pane in the journal."""
         result = ", ".join(f"`{name.removeprefix('v_')}`: {kind}" for name, kind in self.value_types.items())
+        return self.pane_type_of(f"struct<{result}>")
+
+    def pane_type_of(self, result: str) -> str:
+        """The type of a pane with a result of that type."""
         return (
             "struct<change: string, weight: int, timing: string, pane_index: int, on_time_index: int, "
             "is_first: boolean, is_last: boolean, `trigger`: string, watermark_percentile: int, "
-            f"{'event_time: bigint, ' if self.stage.keeps_event_times else ''}result: struct<{result}>>"
+            f"{'event_time: bigint, ' if self.stage.keeps_event_times else ''}result: {result}>"
         )

@@ -17,7 +17,7 @@ from windrow.compile.window_columns import CompiledWindows
 from windrow.spec.expressions import Expression
 from windrow.spec.stages import Stage
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
-from windrow.spec.triggers import counts_bytes, tick_aggregates
+from windrow.spec.triggers import Trigger, counts_bytes, tick_aggregates
 
 BAD_EXPRESSION = "bad_expression"
 SIZE = "y_size"
@@ -49,7 +49,8 @@ class CompiledElements:
 
     `floating_keys` are keys, and their types, for which -0.0 must become 0.0. `size` is the source's expression for the
     bytes of a row; without it they are those of `row_columns` as JSON.
-    `weight` is the source's column of +1 and -1, if it has one.
+    `weight` is the source's column of +1 and -1, if it has one. `trigger` is the one that sees the elements, where that
+    is not the stage's: that of a stage of several inputs, of which this is one.
     """
 
     stage: Stage
@@ -58,13 +59,28 @@ class CompiledElements:
     size: Expression | None = None
     row_columns: tuple[str, ...] = ()
     weight: str | None = None
+    trigger: Trigger | None = None
+
+    @property
+    def _looked_at(self) -> dict[str, Expression]:
+        """What the trigger's nodes aggregate over elements: of several inputs, what they have the columns for."""
+        aggregates = tick_aggregates(self.trigger or self.stage.trigger)
+        found = {name: e for name, aggregate in aggregates.items() for e in aggregate.expressions}
+        if self.trigger is None:
+            return found
+        known = {name.lower() for name in (*self.row_columns, *self.stage.select, *self.stage.explode)}
+        return {name: e for name, e in found.items() if known >= {column.lower() for column in e.columns}}
+
+    @property
+    def _counts_bytes(self) -> bool:
+        return counts_bytes(self.trigger or self.stage.trigger)
 
     @property
     def columns_read(self) -> list[str]:
         """The source columns that the stage uses, each once."""
         selected = {name.lower() for name in (*self.stage.select, *self.stage.explode)}
         read = [c for e in self._expressions() for c in e.columns if c.lower() not in selected]
-        if counts_bytes(self.stage.trigger) and self.size is None:
+        if self._counts_bytes and self.size is None:
             read += self.row_columns
         return list(dict.fromkeys([*read, *self.windows.columns_read, *([] if self.weight is None else [self.weight])]))
 
@@ -86,9 +102,8 @@ class CompiledElements:
         yield from self.stage.window.expressions.values()
         for aggregate in self.stage.aggregates.values():
             yield from aggregate.expressions
-        for aggregate in tick_aggregates(self.stage.trigger).values():
-            yield from aggregate.expressions
-        if self.size is not None and counts_bytes(self.stage.trigger):
+        yield from self._looked_at.values()
+        if self.size is not None and self._counts_bytes:
             yield self.size
 
     @property
@@ -178,12 +193,8 @@ class CompiledElements:
 
     def _of_trigger(self) -> dict[str, Column]:
         """The arguments of what the trigger's nodes aggregate."""
-        arguments = {
-            tick_argument(name): Column(expression.value_sql)
-            for name, aggregate in tick_aggregates(self.stage.trigger).items()
-            for expression in aggregate.expressions
-        }
-        return {**arguments, SIZE: self._size()} if counts_bytes(self.stage.trigger) else arguments
+        arguments = {tick_argument(name): Column(e.value_sql) for name, e in self._looked_at.items()}
+        return {**arguments, SIZE: self._size()} if self._counts_bytes else arguments
 
     def _size(self) -> Column:
         """The bytes of a row; null and what is below zero count as nothing."""

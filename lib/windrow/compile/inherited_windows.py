@@ -9,7 +9,7 @@ from windrow.compile import sql
 from windrow.compile.columns import WINDOWS
 from windrow.compile.sql import Column, bigint, call, changing, coalesce, col
 from windrow.compile.window_columns import UnalignedWindows
-from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
 from windrow.spec.window_function import LONGEST
 
 _BOUNDS = ("window_start", "window_end")
@@ -75,6 +75,10 @@ class CompiledInherited(UnalignedWindows):
 
     def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
         return super().bucket_range(earliest, latest) if self._lies_inside else (MINUS_INFINITY, INFINITY)
+
+    @property
+    def _bucket_size(self) -> int:
+        return super()._bucket_size if self.longest < LONGEST else DAY
 
     @property
     def _lies_inside(self) -> bool:

@@ -35,7 +35,9 @@ def of_panes(stage: Stage, panes: Chain) -> Chain:
 
 
 def _envelope(stage: Stage) -> Mapping[str, Column]:
-    identity = [col(name) for name in (*stage.keys, "window_start", "window_end", "pane_index")]
+    of_row = () if stage.join is None else ("row",)
+    keys = [column for name in stage.keys for column in (col(name).is_null(), col(name))]  # a hash passes over nulls
+    identity = [*keys, *map(col, ("window_start", "window_end", "pane_index", *of_row))]
     return {
         envelope.STEP: col("tick"),
         envelope.ROW: call("xxhash64", *identity),

@@ -81,8 +81,8 @@ def pane_rows(stage: Stage, transitions: Chain) -> Chain:
     rows = exploded.select(
         {
             **{name: col(KEY, name) for name in stage.keys},
-            **{name: col("pane", "result", name) for name in stage.aggregates},
-            **{name: col("pane", name) for name in _PANE_FIELDS},
+            **{name: col("pane", "result", name) for name in stage.emitted},
+            **{name: col("pane", name) for name in PANE_FIELDS},
             "window_start": as_timestamp(col(WINDOW_START)),
             "window_end": as_timestamp(col(WINDOW_END)),
             "event_time": as_timestamp(col("pane", "event_time") if stage.keeps_event_times else end_of_window()),
@@ -95,8 +95,9 @@ def pane_rows(stage: Stage, transitions: Chain) -> Chain:
     return rows.with_columns(derived).only(pane_columns(stage))
 
 
-_PANE_FIELDS = ("change", "weight", "timing", "pane_index", "on_time_index", "is_first", "is_last", "trigger",
-                "watermark_percentile")  # fmt: skip
+PANE_FIELDS = ("change", "weight", "timing", "pane_index", "on_time_index", "is_first", "is_last", "trigger",
+               "watermark_percentile")  # fmt: skip
+"""Of every pane in the journal, in their order there."""
 _CURRENT_FIELDS = ("timing", "pane_index", "on_time_index", "is_last", "event_time", "watermark", "produced_at", "tick")
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from windrow.compile import event_times
 from windrow.compile.aggregates import CompiledAggregate, Values
 from windrow.compile.cells import CellColumns
 from windrow.compile.columns import AHEAD, ELEMENTS, NET, WEIGHT
 from windrow.compile.elements import CompiledElements
+from windrow.compile.joins import JoinedPanes
 from windrow.compile.sql import Column, call, col, when
 from windrow.compile.triggers import TriggerTree, tick_part
 from windrow.compile.window_columns import CompiledWindows
@@ -37,8 +38,28 @@ class CompiledStage:
     key_type: str
     floating: frozenset[str]
     assertion: Assertion | None = None
+    inputs: Mapping[str, CompiledStage] = field(default_factory=dict)
+    """The stage as each of its inputs sees it, with their elements, where it has several."""
+    element_types: Mapping[str, str] = field(default_factory=dict)
+    """The columns of the elements of all inputs, and their types, where it has several."""
+    joined: JoinedPanes | None = None
+    """How the panes of a join are shown, whose cells collect rows; `stage` is the stage of the cells."""
     nets: bool = False
     """Whether its elements are panes and none is ever taken back, unless the stage that is read is corrected."""
+
+    @property
+    def shown(self) -> Stage:
+        """The stage as its users know it, with the keys and results of its tables."""
+        return self.stage if self.joined is None else self.joined.stage
+
+    @property
+    def pane_type(self) -> str:
+        """The Spark type of a pane in the journal."""
+        return self.cells.pane_type if self.joined is None else self.cells.pane_type_of(self.joined.result_type)
+
+    def of_input(self, name: str) -> CompiledStage:
+        """The stage as an input sees it; itself where it has only one."""
+        return self.inputs.get(name, self)
 
     @property
     def tree(self) -> TriggerTree:
@@ -52,7 +73,7 @@ class CompiledStage:
     @property
     def is_weighted(self) -> bool:
         """Whether elements can be taken back."""
-        return self.elements.weight is not None
+        return any(one.elements.weight is not None for one in (self, *self.inputs.values()))
 
     @property
     def partials(self) -> dict[str, Column]:

@@ -5,6 +5,7 @@ This is the one place where a tick is put together; stream, transcripts and back
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
@@ -14,10 +15,12 @@ from windrow.compile.sql import any_of, bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.engine import barriers, dead_letters
 from windrow.engine.clock import StageClock, TickTimes
+from windrow.engine.cogroups import united
 from windrow.engine.frames import apply, over, where
 from windrow.engine.held import Held, Span, has_window_in
-from windrow.engine.survey import Survey, survey
+from windrow.engine.survey import Survey, summed, survey
 from windrow.engine.tick import tick
+from windrow.spec.graph import ONLY
 from windrow.spec.stages import Stage
 from windrow.spec.triggers import percentiles_of
 from windrow.spec.watermarks import Watermark
@@ -46,19 +49,36 @@ def plan_tick(
     held: Held,
 ) -> TickPlan:
     """Plan a tick over rows with their envelope; a branch is planned only where the survey has found something."""
+    return plan_inputs(stage, {} if rows is None else {ONLY: (rows, batch)}, cells, times, held)
+
+
+def plan_inputs(
+    stage: CompiledStage,
+    inputs: Mapping[str, tuple[DataFrame, Survey]],
+    cells: DataFrame | None,
+    times: TickTimes,
+    held: Held,
+) -> TickPlan:
+    """Plan a tick over the rows of several inputs, each with its survey."""
     dead: list[DataFrame] = []
-    if rows is not None:
-        batch, dead = _dead(stage, rows, batch, cells, held)
-    elements = None
-    if rows is not None and _has_elements(stage, batch):
-        alive = pruned(stage, where(rows, col(envelope.REASON).is_null()))
-        elements = apply(stage.elements.elements(stage.elements.judged(over(alive))), alive)
-        if stage.windows.merges:
-            elements = barriers.admitted(stage, elements, cells, held.expired_end, batch.suspects > 0)
+    surveys: list[Survey] = []
+    elements: dict[str, DataFrame] = {}
+    for name, (rows, batch) in inputs.items():
+        part = stage.of_input(name)
+        batch, letters = _dead(part, rows, batch, cells, held)
+        dead += letters
+        surveys.append(batch)
+        if _has_elements(part, batch):
+            alive = pruned(part, where(rows, col(envelope.REASON).is_null()))
+            elements[name] = apply(part.elements.elements(part.elements.judged(over(alive))), alive)
+    total = summed(surveys)
+    whole = united(elements, stage.element_types) if elements else None
+    if whole is not None and stage.windows.merges:
+        whole = barriers.admitted(stage, whole, cells, held.expired_end, total.suspects > 0)
     transitions = None
-    if elements is not None or cells is not None:
-        transitions = tick(stage, cells, elements, times, held)
-    return TickPlan(transitions, dead, batch)
+    if whole is not None or cells is not None:
+        transitions = tick(stage, cells, whole, times, held)
+    return TickPlan(transitions, dead, total)
 
 
 def survey_rows(stage: CompiledStage, rows: DataFrame, held: Held) -> Survey:

@@ -15,7 +15,7 @@ from windrow.compile.pane_elements import of_transitions
 from windrow.compile.stage import CompiledStage
 from windrow.compile.window_columns import CompiledWindows
 from windrow.engine.clock import StageClock
-from windrow.engine.compiling import compile_stage
+from windrow.engine.compiling import InputRows, compile_stage
 from windrow.engine.frames import apply, over
 from windrow.spec.chains import emits_retractions
 from windrow.spec.inherited_windows import InheritedWindows
@@ -27,30 +27,37 @@ from windrow.spec.windows import GlobalWindow
 
 def compile_over(spark: SparkSession, stage: Stage, upstream: CompiledStage) -> CompiledStage:
     """Compile a stage that reads another. Errors: SpecError where a type does not fit."""
-    rows = pane_elements(upstream, spark.createDataFrame([], _transition_schema(upstream)))  # type: ignore[no-untyped-call, unused-ignore]
-    weight = "weight" if emits_retractions(upstream.stage) else None
-    inherited = None
-    if isinstance(stage.window, InheritedWindows):
-        if upstream.stage.window.IS_GLOBAL:
-            stage = replace(stage, window=GlobalWindow())
-        inherited = _inherited(stage, upstream.windows)
-    return replace(compile_stage(stage, rows, weight=weight, inherited=inherited), nets=weight is None)
+    given = rows_of(spark, stage, upstream)
+    if isinstance(stage.window, InheritedWindows) and upstream.stage.window.IS_GLOBAL:
+        stage = replace(stage, window=GlobalWindow())
+    compiled = compile_stage(stage, given.rows, weight=given.weight, inherited=given.inherited)
+    return replace(compiled, nets=given.weight is None)
+
+
+def rows_of(spark: SparkSession, stage: Stage, upstream: CompiledStage) -> InputRows:
+    """What a stage is compiled against that reads another one, or an input of it that does."""
+    schema = _transition_schema(upstream)
+    rows = pane_elements(upstream, spark.createDataFrame([], schema))  # type: ignore[no-untyped-call, unused-ignore]
+    weight = "weight" if emits_retractions(upstream.shown) else None
+    inherits = isinstance(stage.window, InheritedWindows)
+    return InputRows(rows, None, weight, _inherited(stage, upstream.windows) if inherits else None)
 
 
 def pane_elements(upstream: CompiledStage, transitions: DataFrame) -> DataFrame:
     """The panes that transitions (`key`, bounds, `panes`, `tick`) hold, as rows for the stages that read them."""
-    return apply(of_transitions(upstream.stage, over(transitions)), transitions)
+    return apply(of_transitions(upstream.shown, over(transitions)), transitions)
 
 
 def _transition_schema(stage: CompiledStage) -> str:
-    panes = f"{PANES} array<{stage.cells.pane_type}>"
+    panes = f"{PANES} array<{stage.pane_type}>"
     return f"`key` {stage.key_type}, window_start bigint, window_end bigint, {panes}, tick bigint"
 
 
 def _inherited(stage: Stage, windows: CompiledWindows) -> CompiledInherited:
     """How long windows are that merge is known only of those that have not merged."""
     longest = LONGEST if windows.merges else windows.longest
-    return CompiledInherited(longest, stage.element_time is not None)
+    may_lie_outside = isinstance(windows, CompiledInherited) and windows.is_moved
+    return CompiledInherited(longest, stage.element_time is not None or may_lie_outside)
 
 
 def in_band(stage: Stage, clock: StageClock, watermark: int) -> StageClock:

@@ -22,13 +22,21 @@ class PartitionClock:
 
 
 @dataclass(frozen=True)
+class InputClock:
+    """One of several inputs: its own clock, and `now` in the first tick of the stage."""
+
+    clock: StageClock
+    began: int
+
+
+@dataclass(frozen=True)
 class StageClock:
     """Where a stage's clocks stand after a tick; it is persisted with the tick.
 
     `expired_end`: windows that end at or before it have expired, for good, whatever the allowed lateness is changed to.
     `greatest_end`: the greatest end of any window so far. `percentiles`: the watermarks of the percentiles below 100
     that the stage names; none of them is behind `watermark`. `output_watermark`: what the tick found, for stages whose
-    panes have the event times of their elements; it never goes back.
+    panes have the event times of their elements; it never goes back. `inputs`: of a stage that has several.
     """
 
     now: int = MINUS_INFINITY
@@ -38,6 +46,7 @@ class StageClock:
     partitions: Mapping[str | None, PartitionClock] = field(default_factory=dict)
     percentiles: Mapping[int, int] = field(default_factory=dict)
     output_watermark: int = MINUS_INFINITY
+    inputs: Mapping[str, InputClock] = field(default_factory=dict)
 
     def with_held(self, held: int | None) -> StageClock:
         """The output watermark: the watermark, or the least event time that a pane which is still to come holds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -17,20 +17,25 @@ from windrow.compile.columns import EVENT_TIME, KEY, WEIGHT
 from windrow.compile.custom import CustomWindows
 from windrow.compile.elements import SIZE, CompiledElements, argument_name, tick_argument
 from windrow.compile.envelope import ENVELOPE
+from windrow.compile.joins import JoinedPanes
 from windrow.compile.results import over_results, result_column
 from windrow.compile.sql import Column, bigint, call, col, null, when
 from windrow.compile.stage import Assertion, CompiledStage, extracted, partials, tick_partials
 from windrow.compile.triggers import compile_trigger
 from windrow.compile.window_columns import CompiledWindows
 from windrow.compile.windows import compile_windows
+from windrow.engine.cogroups import united
 from windrow.engine.frames import apply, group, over, select
 from windrow.spec.aggregates import CONDITIONAL, TotalSize
+from windrow.spec.cogroups import alone
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
+from windrow.spec.fields import located
+from windrow.spec.joins import cell_aggregates, cell_stage
 from windrow.spec.sessions import Sessions
 from windrow.spec.stages import Stage
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
-from windrow.spec.triggers import counts_bytes, nodes_of, tick_aggregates
+from windrow.spec.triggers import Trigger, counts_bytes, nodes_of, tick_aggregates
 from windrow.spec.watermarks import Watermark
 
 
@@ -46,31 +51,82 @@ def compile_stage(
     `weight` is the column of the rows' weights, if they have any; `inherited` are the windows of the panes that the
     rows are, if they are panes. Errors: SpecError where a type does not fit.
     """
+    elements = _compile_elements(stage, InputRows(rows, size, weight, inherited))
+    return _compile(stage, elements, _elements(elements, rows), weight is not None)
+
+
+@dataclass(frozen=True)
+class InputRows:
+    """What an input of a stage reads: a frame with the columns of its rows, and what `compile_stage` says of them."""
+
+    rows: DataFrame
+    size: Expression | None = None
+    weight: str | None = None
+    inherited: CompiledWindows | None = None
+
+
+def compile_inputs(stage: Stage, inputs: Mapping[str, InputRows]) -> CompiledStage:
+    """Compile a stage of several inputs. Errors: SpecError where a type does not fit."""
+    elements = {}
+    for name, given in inputs.items():
+        by_itself = replace(alone(stage, stage.inputs[name]), aggregates=cell_aggregates(stage, name))
+
+        def compiled(by_itself: Stage, given: InputRows = given) -> CompiledElements:
+            return _compile_elements(by_itself, given, stage.trigger)
+
+        elements[name] = located(f"inputs.{name}", compiled, by_itself)
+    samples = {name: _elements(one, inputs[name].rows) for name, one in elements.items()}
+    _check_key_types(samples)
+    is_weighted = any(given.weight is not None for given in inputs.values())
+    sample = united(samples)
+    whole = _compile(cell_stage(stage), next(iter(elements.values())), sample, is_weighted)
+    parts = {name: replace(whole, elements=one, windows=one.windows) for name, one in elements.items()}
+    joined = None if stage.join is None else JoinedPanes(stage, whole.cells.value_types)
+    return replace(whole, inputs=parts, joined=joined, element_types=_types(sample))
+
+
+def _check_key_types(samples: Mapping[str, DataFrame]) -> None:
+    """Refuse keys that have not the types of those of the first input."""
+    first, kind = next((name, sample.schema[KEY].dataType) for name, sample in samples.items())
+    for name, sample in samples.items():
+        other = sample.schema[KEY].dataType
+        if other.simpleString() != kind.simpleString():
+            rule = f"must have the types of those of {first}, {kind.simpleString()}"
+            raise SpecError(f"inputs.{name}.keys", rule, other.simpleString(), "cast(.. as ..) in the keys")
+
+
+def _compile_elements(stage: Stage, given: InputRows, trigger: Trigger | None = None) -> CompiledElements:
+    rows = given.rows
     columns = tuple(name for name in rows.columns if name not in ENVELOPE)
-    windows = compile_windows(stage.window, inherited=inherited)
-    elements = CompiledElements(stage, windows, {}, size, columns, weight)
+    windows = compile_windows(stage.window, inherited=given.inherited)
+    elements = CompiledElements(stage, windows, {}, given.size, columns, given.weight, trigger)
     _check_conditions(elements, rows)
     elements = replace(elements, windows=_windows(elements, rows))
-    _check_size(stage, rows, size)
-    sample = _elements(elements, rows)
-    key_type = sample.schema[KEY].dataType
+    _check_size(stage, rows, given.size)
+    key_type = _elements(elements, rows).schema[KEY].dataType
     assert isinstance(key_type, StructType)
     numbers = [f for f in key_type.fields if isinstance(f.dataType, FloatType | DoubleType)]
-    elements = replace(elements, floating_keys={f.name: f.dataType.simpleString() for f in numbers})
+    return replace(elements, floating_keys={f.name: f.dataType.simpleString() for f in numbers})
+
+
+def _compile(stage: Stage, elements: CompiledElements, sample: DataFrame, is_weighted: bool) -> CompiledStage:
+    """A stage over elements of the columns of a frame."""
+    key_type = sample.schema[KEY].dataType
+    assert isinstance(key_type, StructType)
     kinds = {field.name: field.dataType for field in sample.schema.fields}
     aggregates = {}
     for name, aggregate in stage.aggregates.items():
         argument = argument_name(name)
         column = col(argument) if argument in kinds else None
         aggregates[name] = compile_aggregate(name, aggregate, column, kinds.get(argument), col(EVENT_TIME),
-                                             None if weight is None else col(WEIGHT))  # fmt: skip
+                                             col(WEIGHT) if is_weighted else None)  # fmt: skip
     tree = compile_trigger(stage.trigger, _of_ticks(stage, kinds), stage.window.MERGES)
-    _register(rows.sparkSession, [*aggregates.values(), *tree.aggregates.values()])
-    own = partials(aggregates, weight is not None)
+    _register(sample.sparkSession, [*aggregates.values(), *tree.aggregates.values()])
+    own = partials(aggregates, is_weighted)
     grouped = group(sample, (), {**own, **tick_partials(tree.aggregates), **event_times.partial(stage)})
     values = select(grouped, {f"v_{name}": column for name, column in extracted(aggregates).items()})
     _check_result_conditions(stage, values, key_type)
-    cells = CellColumns(stage, aggregates, tree, _types(grouped), _types(values), weight is not None)
+    cells = CellColumns(stage, aggregates, tree, _types(grouped), _types(values), is_weighted)
     floating = frozenset(f.name.removeprefix("v_") for f in values.schema.fields if is_floating(f.dataType))
     return CompiledStage(stage, elements, elements.windows, aggregates, cells, key_type.simpleString(), floating)
 

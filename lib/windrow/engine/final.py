@@ -14,6 +14,7 @@ from windrow.compile.results import PASSES, with_passes
 from windrow.compile.sql import Column, all_of, any_of, bigint, call, coalesce, col, lit, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine import merging
+from windrow.engine.cogroups import grouped
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Held, Span, starts_in
 from windrow.engine.record_windows import EXPIRED_END
@@ -81,7 +82,7 @@ def _combined(stage: CompiledStage, pairs: DataFrame) -> DataFrame:
     """Pairs combined for each cell."""
     if stage.windows.merges:
         return merging.merged(stage, merging.windows_of(stage, pairs))
-    return group(pairs, CELL, stage.partials)
+    return grouped(stage, pairs, CELL)
 
 
 def _passing(stage: CompiledStage, results: DataFrame) -> DataFrame:
@@ -113,7 +114,7 @@ def _with_expired(stage: CompiledStage, rows: DataFrame, excluded: DataFrame) ->
 
 def _with_pairs(stage: CompiledStage, elements: DataFrame, pairs: DataFrame) -> DataFrame:
     """Elements that are in all of their windows, and pairs, combined for each cell."""
-    of_pairs = group(pairs, CELL, stage.partials)
+    of_pairs = grouped(stage, pairs, CELL)
     if stage.windows.merges:
         own = merging.windows_of(stage, merging.pairs_of(stage, elements))
         return merging.merged(stage, own.unionByName(of_pairs))

@@ -27,6 +27,7 @@ from windrow.compile.sql import bigint, call, coalesce, col, empty_array, lit, n
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
 from windrow.compile.window_columns import CompiledWindows
+from windrow.engine.cogroups import grouped
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.spreading import bounded, spread
 from windrow.spec.times import INFINITY
@@ -45,9 +46,9 @@ def pairs_of(stage: CompiledStage, rows: DataFrame, event_time: str = EVENT_TIME
 def windows_of(stage: CompiledStage, pairs: DataFrame) -> DataFrame:
     """Pairs combined as far as they are in one window in any case: bounds and partials."""
     if stage.windows.needs_spread:
-        return group(pairs, CELL, stage.partials)
+        return grouped(stage, pairs, CELL)
     sliced = with_column(pairs, SLICE, stage.windows.slice_of(col(EVENT_TIME)))
-    return group(sliced, (KEY, SLICE), {**merging.bounds(), **stage.partials}).drop(SLICE)
+    return grouped(stage, sliced, (KEY, SLICE), merging.bounds()).drop(SLICE)
 
 
 def merged(stage: CompiledStage, rows: DataFrame) -> DataFrame:

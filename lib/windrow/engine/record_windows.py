@@ -27,6 +27,7 @@ from windrow.compile.record_windows import CompiledRecords
 from windrow.compile.sql import Column, bigint, call, changing, coalesce, col, floor_to, lit, null, when
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
+from windrow.engine.cogroups import grouped
 from windrow.engine.frames import group, select, where, with_column
 from windrow.spec.times import MINUS_INFINITY
 
@@ -87,7 +88,7 @@ def _records(stage: CompiledStage, elements: DataFrame, watermark_before: int) -
     windows = _function(stage)
     sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
     kept = where(sliced, ~windows.is_lost(col(SLICE), col(EXPIRED_END)))
-    rows = group(kept, (KEY, SLICE, EXPIRED_END), stage.partials)
+    rows = grouped(stage, kept, (KEY, SLICE, EXPIRED_END))
     return with_column(with_column(rows, _SINCE, changing(watermark_before, col(SLICE))), _NEW, lit(True))
 
 

@@ -5,6 +5,7 @@ One pass over pruned columns; its result is one row for each source partition.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, Row
@@ -114,6 +115,19 @@ def _summed(stage: CompiledStage, rows: list[Row]) -> Survey:
         greatest_arrival=MINUS_INFINITY if arrival is None else arrival,
         asserted={row[envelope.PARTITION]: row["asserted"] for row in rows if row["asserted"] is not None},
         greatest={row[envelope.PARTITION]: row["greatest"] for row in rows if row["greatest"] is not None},
+    )
+
+
+def summed(surveys: Sequence[Survey]) -> Survey:
+    """What several inputs hold together. Their source partitions are not: each has a watermark of its own."""
+    if len(surveys) <= 1:
+        return surveys[0] if surveys else Survey()
+    return Survey(
+        **{name: sum(getattr(survey, name) for survey in surveys) for name in _COUNTS},
+        earliest=min((s.earliest for s in surveys if s.earliest is not None), default=None),
+        latest=max((s.latest for s in surveys if s.latest is not None), default=None),
+        latest_end=max((s.latest_end for s in surveys if s.latest_end is not None), default=None),
+        greatest_arrival=max((s.greatest_arrival for s in surveys), default=MINUS_INFINITY),
     )
 
 

@@ -8,13 +8,26 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import AHEAD, CELL, ELEMENTS, EVENT_TIME, KEY, NET, SLICE, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import (
+    AHEAD,
+    CELL,
+    ELEMENTS,
+    EVENT_TIME,
+    KEY,
+    NET,
+    PANES,
+    SLICE,
+    STATE,
+    WINDOW_END,
+    WINDOW_START,
+)
 from windrow.compile.event_times import ahead_of
 from windrow.compile.sql import Column, bigint, coalesce, col, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
 from windrow.engine import merging, record_windows
 from windrow.engine.clock import TickTimes
+from windrow.engine.cogroups import grouped
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Held
 from windrow.engine.spreading import bounded, spread
@@ -39,7 +52,9 @@ def tick(
     added = columns.add(columns.before(over(asked)), clock)
     fired = columns.fire(added, clock, list(times.active_partitions) or None)
     transitions = apply(columns.transitions(columns.after(fired, clock)), asked)
-    return transitions if remembered is None else transitions.unionByName(remembered)
+    if remembered is not None:
+        transitions = transitions.unionByName(remembered)
+    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
 
 
 def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:
@@ -62,12 +77,12 @@ def combine(stage: CompiledStage, elements: DataFrame, held: Held) -> DataFrame:
         return merging.merged(stage, merging.windows_of(stage, merging.pairs_of(stage, elements)))
     sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
     if windows.needs_spread:
-        slices = group(sliced, (KEY, SLICE), stage.partials)
+        slices = grouped(stage, sliced, (KEY, SLICE))
         return group(spread(windows, slices, held.open_marks(windows, col(SLICE))), CELL, stage.merged)
     pairs = bounded(windows, sliced, col(SLICE))
     if held != Held():
         pairs = where(pairs, held.admits(col(WINDOW_START), col(WINDOW_END)))
-    return group(pairs, CELL, stage.partials)
+    return grouped(stage, pairs, CELL)
 
 
 def _asked(

@@ -82,7 +82,9 @@ class StageRunner:
         started = time.monotonic()
         until, withdraws = self._until_correction(after, until)
         rows = self.upstream.rows(self.spark, after, until)
-        held = Held(INFINITY) if withdraws else self._held(until)
+        held = self._held(until)
+        if withdraws:
+            held = Held(INFINITY, held.taken)
         batch = survey_rows(self.stage, rows, held)
         now = max(self.clock.now, self.clocks.now(batch, until))
         clock = self.clock.seen(batch.greatest, now, batch.latest_end, batch.asserted)
@@ -153,6 +155,8 @@ class StageRunner:
             return Held(self.clock.expired_end)
         taken, made = [], []
         for interval in self._backfilled:
+            if interval.streamed:
+                continue
             if interval.raw_step >= until:
                 taken.append((interval.start, interval.end))
                 continue

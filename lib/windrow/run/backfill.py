@@ -108,7 +108,7 @@ class Backfill:
     def at_once(self, item: StageWork, dry_run: bool) -> BackfillResult:
         """Recompute and commit a stage without gates. Errors: StepTaken when another has committed meanwhile."""
         request = self.request_of(item)
-        raw_step = prepare(self.work, item, request)
+        raw_step = prepare(self.work, item, request, dry_run)
         if raw_step == 0:
             return BackfillResult(item.name, 0, 0, 0, 0, None)
         batch = recomputed(self.work, item, request, raw_step)
@@ -148,18 +148,22 @@ class Backfill:
 
     def compute(self) -> None:
         """Recompute every stage into its staging area, behind the gate on its rows. Errors: GateFailed."""
-        for item in self._in_front():
+        for item in self._levels()[0]:
             _with_retries(lambda item=item: self._staged(item, fresh=True))  # type: ignore[misc]
 
-    def _in_front(self) -> list[StageWork]:
-        """The stages that read none of the others: those behind are computed when these are published."""
-        names = {item.name for item in self.stages}
-        return [item for item in self.stages if item.runner.upstream.name not in names]
+    def _levels(self) -> list[list[StageWork]]:
+        """The stages that read none of the others, and those behind, which are computed when these are published."""
+        chosen = {item.name for item in self.stages}
+        levels = [[item for item in level if item.name in chosen] for level in self.work.levels]
+        return [level for level in levels if level]
 
     def gate_results(self) -> list[GateResult]:
         """Judge the staged windows by the suite of each stage. Errors: GateFailed."""
-        results = []
-        for item in self._in_front():
+        return self._gated_level(self._levels()[0])
+
+    def _gated_level(self, items: list[StageWork]) -> list[GateResult]:
+        results: list[GateResult] = []
+        for item in items:
             staged = _with_retries(lambda item=item: self._staged(item))  # type: ignore[misc]
             results += self._gated_results(item, staged)
         return self._passed(results)
@@ -170,8 +174,10 @@ class Backfill:
         Where the journal has moved on since the windows were staged they are computed and judged again. Errors:
         GateFailed.
         """
-        self.gate_results()
-        results = [_with_retries(lambda item=item: self._published(item)) for item in self.stages]  # type: ignore[misc]
+        results = []
+        for level in self._levels():
+            self._gated_level(level)
+            results += [_with_retries(lambda item=item: self._published(item)) for item in level]  # type: ignore[misc]
         self.discard()
         return results
 

@@ -9,6 +9,7 @@ from windrow.compile.sql import col
 from windrow.engine.final import final_values
 from windrow.engine.frames import where
 from windrow.run.work import StageWork
+from windrow.spec.errors import NotInThisVersion
 
 
 def batch_of(item: StageWork, rows: DataFrame, excluded: DataFrame | None = None) -> DataFrame:
@@ -18,4 +19,7 @@ def batch_of(item: StageWork, rows: DataFrame, excluded: DataFrame | None = None
     """
     stage = item.runner.stage
     net = stage.nets and not where(rows, col(WEIGHT) < 0).isEmpty()
+    if net and stage.windows.made_by_records:
+        rule = "over a stage that was corrected cannot be recomputed in this version"
+        raise NotInThisVersion(f"stages.{item.name}.window.record", rule)
     return final_values(stage, rows, excluded, net)

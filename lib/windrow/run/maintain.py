@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from windrow.run.landing import clock_micros
 from windrow.run.points import point
+from windrow.run.recompute import has_stream
 from windrow.run.session import working_session
 from windrow.run.work import PipelineWork, StageWork
 from windrow.spec.errors import SpecError
@@ -145,10 +146,10 @@ class Maintenance:
                 yield f"generation {number} removed"
 
     def _drop(self, item: StageWork) -> list[str]:
-        """Drop transitions that every table has, and that were committed before what is kept."""
+        """Drop transitions that every table and every reader has, and that were committed before what is kept."""
         runner, journal = item.runner, item.runner.journal
         assert runner.last is not None, "it has ticks"
-        until = min(item.projections.place, journal.log.step_before(runner.spark, self._kept_from))
+        until = min(item.projections.place, journal.log.step_before(runner.spark, self._kept_from), *self._read(item))
         buckets = journal.spent_buckets(runner.spark, until, runner.last.clock.expired_end) if until else []
         if not buckets:
             return []
@@ -158,6 +159,14 @@ class Maintenance:
         point("maintain:after_drop")
         done = f"transitions of expired windows up to tick {until} dropped"
         return [done if dropped else "nothing dropped: other writers were in the way"]
+
+    def _read(self, item: StageWork) -> Iterator[int]:
+        """How far the stages that stream behind a stage have read it."""
+        for reader in self.work.stages:
+            if self.work.upstream_of(reader) is item:
+                reader.runner.reload()
+                if has_stream(reader.runner.last):
+                    yield reader.runner.upstream_step
 
     def _dropped(self, item: StageWork, buckets: list[int], until: int) -> bool:
         for _ in range(ATTEMPTS):

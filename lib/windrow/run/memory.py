@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,18 +14,20 @@ from windrow.compile import envelope
 from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.sql import Column, bigint, col
 from windrow.compile.stage import CompiledStage
-from windrow.engine.batch import plan_tick, survey_rows, tick_times
-from windrow.engine.chaining import compile_over, in_band, pane_elements
+from windrow.engine.batch import plan_inputs, survey_rows, tick_times
+from windrow.engine.chaining import compile_over, in_band, pane_elements, rows_of
 from windrow.engine.clock import StageClock, TickTimes
-from windrow.engine.compiling import compile_stage, with_assertion
+from windrow.engine.compiling import InputRows, compile_inputs, compile_stage, with_assertion
 from windrow.engine.frames import select, with_column
 from windrow.engine.held import Held
 from windrow.engine.holds import least_held
-from windrow.engine.survey import Survey
+from windrow.engine.input_clocks import InputTime, met, partitions
+from windrow.engine.survey import Survey, summed
 from windrow.run.rows import row_schema
 from windrow.run.session import is_remote, small_session
 from windrow.spec.aggregates import Collect
 from windrow.spec.expressions import Expression
+from windrow.spec.graph import ONLY
 from windrow.spec.schemas import Schema
 from windrow.spec.stages import Stage
 from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME, MINUS_INFINITY, saturating_add
@@ -47,12 +50,17 @@ class TickOutcome:
 
 @dataclass
 class MemoryStage:
-    """A stage that ticks in memory. `rule` makes its watermark, or it is given with every step."""
+    """A stage that ticks in memory. `rules` make the watermarks of its inputs, or they are given with every step.
+
+    The only input of a stage has the name `ONLY`; `schema` is that of the rows of sources. `upstreams` are the stages
+    that inputs read.
+    """
 
     spark: SparkSession
-    schema: Schema | None
+    schema: Schema
     stage: CompiledStage
-    rule: Watermark | None
+    rules: Mapping[str, Watermark | None]
+    upstreams: Mapping[str, MemoryStage] = field(default_factory=dict)
     clock: StageClock = field(default_factory=StageClock)
     tick: int = 0
     cells: dict[tuple[Any, int, int], Row] = field(default_factory=dict)
@@ -74,35 +82,74 @@ class MemoryStage:
         """
         session = small_session(spark)
         empty = session.createDataFrame([], row_schema(schema))
-        compiled = compile_stage(stage, empty, size, weight)
-        return cls(session, schema, with_assertion(compiled, rule, empty), rule)
+        compiled = with_assertion(compile_stage(stage, empty, size, weight), rule, empty)
+        return cls(session, schema, compiled, {ONLY: rule})
 
     @classmethod
     def behind(cls, upstream: MemoryStage, stage: Stage) -> MemoryStage:
         """The stage over the panes of another. Errors: SpecError where a type does not fit."""
-        return cls(upstream.spark, None, compile_over(upstream.spark, stage, upstream.stage), None)
+        compiled = compile_over(upstream.spark, stage, upstream.stage)
+        return cls(upstream.spark, upstream.schema, compiled, {ONLY: None}, {ONLY: upstream})
 
-    def step(self, step: Step) -> TickOutcome:
-        """One tick over the elements of a source."""
+    @classmethod
+    def of_inputs(
+        cls,
+        spark: SparkSession,
+        stage: Stage,
+        schema: Schema,
+        rules: Mapping[str, Watermark | None],
+        upstreams: Mapping[str, MemoryStage],
+        size: Expression | None = None,
+        weight: str | None = None,
+    ) -> MemoryStage:
+        """The stage over several inputs: stages, and elements of a source, all of that schema. Errors: SpecError."""
+        session = next((one.spark for one in upstreams.values()), None) or small_session(spark)
+        empty = session.createDataFrame([], row_schema(schema))
+        given = {
+            name: rows_of(session, stage, upstreams[name].stage)
+            if name in upstreams
+            else InputRows(empty, size, weight)
+            for name in stage.inputs
+        }
+        compiled = compile_inputs(stage, given)
+        parts = {
+            name: part if name in upstreams else with_assertion(part, rules.get(name), empty)
+            for name, part in compiled.inputs.items()
+        }
+        return cls(session, schema, replace(compiled, inputs=parts), rules, upstreams)
+
+    def step(self, step: Step, outcomes: Mapping[str, TickOutcome] | None = None) -> TickOutcome:
+        """One tick over the elements of sources, and over what the stages that are read have given, by their names."""
         now = self._now(step)
-        rows = self._rows(step, now) if step.add else None
-        out = self._tick(rows, now, step.watermark)
-        out.dead[:0] = self._dead_at_landing(step)
+        rows: dict[str, DataFrame] = {}
+        given: dict[str, int | None] = {}
+        for name in self.stage.inputs or (ONLY,):
+            upstream = self.upstreams.get(name)
+            if upstream is not None:
+                found = (outcomes or {})[upstream.stage.shown.name].transitions
+                if found is not None:
+                    rows[name] = pane_elements(upstream.stage, found)
+                given[name], now = upstream.output_watermark, max(now, upstream.clock.now)
+            else:
+                elements = [(number, one) for number, one in enumerate(step.add) if (one.input or ONLY) == name]
+                if elements:
+                    rows[name] = self._rows(name, elements, now)
+                given[name] = step.watermark
+        out = self._tick(rows, now, given)
+        out.dead[:0] = self._dead_at_landing(step, now)
         return out
-
-    def follow(self, upstream: MemoryStage, out: TickOutcome) -> TickOutcome:
-        """One tick over what a tick of the stage that is read has given."""
-        rows = None if out.transitions is None else pane_elements(upstream.stage, out.transitions)
-        return self._tick(rows, upstream.clock.now, upstream.output_watermark)
 
     @property
     def output_watermark(self) -> int:
         """The output watermark after the last tick."""
         return self.clock.with_held(least_held(self.stage.stage, self._cells())).output_watermark
 
-    def _tick(self, rows: DataFrame | None, now: int, watermark: int | None) -> TickOutcome:
-        batch, times = self._begin(rows, now, watermark)
-        plan = plan_tick(self.stage, rows, self._cells(), times, batch, Held(self.clock.expired_end))
+    def _tick(self, rows: Mapping[str, DataFrame], now: int, given: Mapping[str, int | None]) -> TickOutcome:
+        held = Held(self.clock.expired_end)
+        surveys = {name: survey_rows(self.stage.of_input(name), frame, held) for name, frame in rows.items()}
+        times = self._times(surveys, now, given)
+        inputs = {name: (frame, surveys[name]) for name, frame in rows.items()}
+        plan = plan_inputs(self.stage, inputs, self._cells(), times, held)
         panes: list[dict[str, Any]] = []
         dead: list[dict[str, Any]] = []
         transitions = None
@@ -113,20 +160,29 @@ class MemoryStage:
         self.clock, self.tick = times.after, times.tick
         return TickOutcome(panes, dead, plan.survey, times.after.watermark, transitions)
 
-    def _begin(self, rows: DataFrame | None, now: int, given: int | None) -> tuple[Survey, TickTimes]:
-        batch = Survey()
-        if rows is not None:
-            batch = survey_rows(self.stage, rows, Held(self.clock.expired_end))
-        self.clock = self.clock.with_held(least_held(self.stage.stage, self._cells()))
+    def _times(self, surveys: Mapping[str, Survey], now: int, given: Mapping[str, int | None]) -> TickTimes:
+        stage, number = self.stage.stage, self.tick + 1
+        self.clock = self.clock.with_held(least_held(stage, self._cells()))
         if self.stage.windows.made_by_records:
             ends = [end for _, start, end in self.cells if start < end]
             self.clock = self.clock.seen({}, self.clock.now, max(ends, default=None))
+        batch = summed(list(surveys.values()))
         clock = self.clock.seen(batch.greatest, now, batch.latest_end, batch.asserted)
-        if self.rule is not None:
-            rule = self.stage.stage.watermark_over(self.rule)
-            return batch, tick_times(self.clock, clock, rule, self.stage.stage, self.tick + 1)
-        watermark = clock.watermark if given is None else given
-        return batch, TickTimes(self.tick + 1, self.clock, in_band(self.stage.stage, clock, watermark))
+        if self.stage.inputs:
+            inputs = {
+                name: InputTime(surveys.get(name, Survey()), self.rules.get(name), given[name], name in self.upstreams)
+                for name in self.stage.inputs
+            }
+            after = met(clock, now, inputs, stage)
+            return TickTimes(number, self.clock, after, partitions(after, inputs))
+        rule, watermark = self.rules[ONLY], given[ONLY]
+        if rule is not None:
+            return tick_times(self.clock, clock, stage.watermark_over(rule), stage, number)
+        if watermark is None:
+            return TickTimes(number, self.clock, clock)
+        if self.upstreams:
+            return TickTimes(number, self.clock, in_band(stage, clock, watermark))
+        return TickTimes(number, self.clock, clock.with_watermark(watermark, stage.allowed_lateness))
 
     def _now(self, step: Step) -> int:
         """Processing time of the step; where none is written, that of the step before, and the epoch at first."""
@@ -134,14 +190,12 @@ class MemoryStage:
             return step.now
         return 0 if self.clock.now == MINUS_INFINITY else self.clock.now
 
-    def _rows(self, step: Step, now: int) -> DataFrame:
-        assert self.schema is not None, "it reads a source"
+    def _rows(self, name: str, elements: list[tuple[int, TranscriptElement]], now: int) -> DataFrame:
         schema = row_schema(self.schema)
-        tuples = [self._row(number, element, now, schema) for number, element in enumerate(step.add)]
-        return self._frame(tuples, schema)
+        return self._frame([self._row(name, number, element, now, schema) for number, element in elements], schema)
 
-    def _row(self, number: int, element: TranscriptElement, now: int, schema: StructType) -> tuple[Any, ...]:
-        rule = self.rule
+    def _row(self, name: str, number: int, element: TranscriptElement, now: int, schema: StructType) -> tuple[Any, ...]:
+        rule = self.rules.get(name)
         at = now if rule is not None and rule.processing_time else element.at
         readable = at is not None and EARLIEST_EVENT_TIME <= at <= LATEST_EVENT_TIME
         reason = None if readable else "bad_timestamp"
@@ -153,10 +207,10 @@ class MemoryStage:
             and at > now + rule.max_future
         ):
             reason = "future_timestamp"
-        weight = self.stage.elements.weight
+        weight = self.stage.of_input(name).elements.weight
         if reason is None and weight is not None and element.columns.get(weight) not in (1, -1):
             reason = "bad_expression"
-        values = [typed(element.columns.get(name), schema[name]) for name in self.schema or ()]
+        values = [typed(element.columns.get(column), schema[column]) for column in self.schema]
         return (self.tick + 1, number, at, now, element.partition, None, reason, None, None, *values)
 
     def _cells(self) -> DataFrame | None:
@@ -197,7 +251,7 @@ class MemoryStage:
 
     def _value(self, name: str, value: Any) -> Any:
         """A list as a tuple, which is compared in its order, but for that of `collect`."""
-        ordered = isinstance(value, list) and not isinstance(self.stage.stage.aggregates[name], Collect)
+        ordered = isinstance(value, list) and not isinstance(self.stage.stage.aggregates.get(name), Collect)
         return tuple(value) if ordered else value
 
     def _with_derived(self, panes: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -222,23 +276,21 @@ class MemoryStage:
             return self.spark.createDataFrame(rows, schema)
         return self.spark.createDataFrame(rows, schema, verifySchema=False)
 
-    def _dead_at_landing(self, step: Step) -> list[dict[str, Any]]:
-        assert self.schema is not None, "it reads a source"
-        now = self._now(step)
+    def _dead_at_landing(self, step: Step, now: int) -> list[dict[str, Any]]:
         schema = row_schema(self.schema)
+        own = [name for name in self.stage.inputs or (ONLY,) if name not in self.upstreams]
         dead = []
         for number, element in enumerate(step.add):
-            reason = self._row(number, element, now, schema)[6]
-            if reason is not None:
-                at = self._row(number, element, now, schema)[2]
-                dead.append({**element.columns, "at": at, "partition": element.partition, "window": None,
-                             "reason": reason})  # fmt: skip
+            name = element.input or ONLY
+            row = self._row(name, number, element, now, schema) if name in own else None
+            if row is not None and row[6] is not None:
+                dead.append({**element.columns, "at": row[2], "partition": element.partition, "window": None,
+                             "reason": row[6]})  # fmt: skip
         return dead
 
     def _dead_row(self, row: Row) -> dict[str, Any]:
         window = None if row[WINDOW_START] is None else (row[WINDOW_START], row[WINDOW_END])
-        columns = {name: row["element"][name] for name in self.stage.elements.row_columns}
-        partition = row[envelope.PARTITION]
+        columns, partition = row["element"].asDict(), row[envelope.PARTITION]
         return {**columns, "at": row["event_time"], "partition": partition, "window": window, "reason": row["reason"]}
 
 

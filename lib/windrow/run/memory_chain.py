@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from windrow.run.memory import MemoryStage, TickOutcome
-from windrow.spec.chains import upstreams_of
 from windrow.spec.expressions import Expression
+from windrow.spec.graph import ONLY, read_by
 from windrow.spec.schemas import Schema
 from windrow.spec.stages import Stage
 from windrow.spec.transcripts import Step
@@ -18,10 +18,9 @@ from windrow.spec.watermarks import Watermark
 
 @dataclass
 class MemoryChain:
-    """Stages by their names, and for each the one that it reads, if it does not read the source."""
+    """Stages by their names, in order."""
 
     stages: dict[str, MemoryStage]
-    upstreams: Mapping[str, str | None]
 
     @classmethod
     def of(
@@ -29,28 +28,26 @@ class MemoryChain:
         spark: SparkSession,
         stages: Sequence[Stage],
         schema: Schema,
-        rule: Watermark | None,
+        rule: Watermark | Mapping[str, Watermark] | None,
         size: Expression | None = None,
         weight: str | None = None,
     ) -> MemoryChain:
         """The stages over elements of that schema and size. Errors: SpecError where a type does not fit."""
-        read = {name: None if one is None else one.name for name, one in upstreams_of(stages).items()}
+        rules: Mapping[str, Watermark | None] = rule if isinstance(rule, Mapping) else {ONLY: rule}
         made: dict[str, MemoryStage] = {}
-        for stage in stages:
-            upstream = read[stage.name]
-            if upstream is None:
-                made[stage.name] = MemoryStage.of(spark, stage, schema, rule, size, weight)
+        for stage, read in zip(stages, read_by(stages).values(), strict=True):
+            upstreams = {name: made[one.name] for name, one in read.items() if one is not None}
+            if stage.inputs:
+                made[stage.name] = MemoryStage.of_inputs(spark, stage, schema, rules, upstreams, size, weight)
+            elif upstreams:
+                made[stage.name] = MemoryStage.behind(upstreams[ONLY], stage)
             else:
-                made[stage.name] = MemoryStage.behind(made[upstream], stage)
-        return cls(made, read)
+                made[stage.name] = MemoryStage.of(spark, stage, schema, rules.get(ONLY), size, weight)
+        return cls(made)
 
     def step(self, step: Step) -> dict[str, TickOutcome]:
         """One tick of every stage."""
         outcomes: dict[str, TickOutcome] = {}
         for name, memory in self.stages.items():
-            upstream = self.upstreams[name]
-            if upstream is None:
-                outcomes[name] = memory.step(step)
-            else:
-                outcomes[name] = memory.follow(self.stages[upstream], outcomes[upstream])
+            outcomes[name] = memory.step(step, outcomes)
         return outcomes

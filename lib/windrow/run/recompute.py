@@ -66,7 +66,7 @@ class BackfillResult:
     tick: int | None
 
 
-def prepare(work: PipelineWork, item: StageWork, request: Request) -> int:
+def prepare(work: PipelineWork, item: StageWork, request: Request, dry_run: bool = False) -> int:
     """Bring the stage up, and give the step of its upstream up to which its windows are recomputed; 0 without any.
 
     Errors: NotYet for windows that are not a backfill's.
@@ -74,7 +74,8 @@ def prepare(work: PipelineWork, item: StageWork, request: Request) -> int:
     above = work.upstream_of(item)
     if above is not None:
         bring_up(work, above)
-        follow(work, item)
+        if not dry_run:
+            follow(work, item)
     bring_up(work, item)
     for span in request.spans:
         check(item, span)
@@ -131,6 +132,9 @@ def recomputed(work: PipelineWork, item: StageWork, request: Request, raw_step: 
     batch = starting_in(batch_of(item, rows), *request.spans)
     if _is_checked_by_data(item.runner.stage):
         _check_none_open(item, batch)
+        cells = item.runner.journal.cells(work.spark, None, item.runner.clock.expired_end)
+        if cells is not None:
+            _check_none_open(item, starting_in(cells, *request.spans))
     return batch
 
 
@@ -287,12 +291,12 @@ def _is_checked_by_data(stage: CompiledStage) -> bool:
     return stage.windows.merges or isinstance(stage.windows, CompiledInherited)
 
 
-def _check_none_open(item: StageWork, batch: DataFrame) -> None:
+def _check_none_open(item: StageWork, windows: DataFrame) -> None:
     """Refuse windows of which one is open in the stream, and name the last."""
     last = item.runner.last
     if last is None or not has_stream(last):
         return
-    still_open = where(batch, col(WINDOW_END) > bigint(last.clock.expired_end))
+    still_open = where(windows, col(WINDOW_END) > bigint(last.clock.expired_end))
     found = group(still_open, (), {"last": call("max", struct(end=col(WINDOW_END), start=col(WINDOW_START)))})
     window = found.collect()[0]["last"]
     if window is not None:
@@ -335,7 +339,7 @@ def _count(changes: DataFrame) -> tuple[int, int, int]:
 def _control(last: Control | None, request: Request, raw_step: int, left_out: tuple[str, ...] = ()) -> Control:
     tick = 1 if last is None else last.tick + 1
     clock = StageClock() if last is None else last.clock
-    made = tuple(Interval(*span, raw_step, tick) for span in request.spans)
+    made = tuple(Interval(*span, raw_step, tick, has_stream(last)) for span in request.spans)
     before = [] if last is None else [i for i in last.backfilled if not any(map(i.is_within, made))]
     return Control(
         tick=tick,

@@ -85,7 +85,7 @@ def restate(
 
 def _restate(work: PipelineWork, items: list[StageWork], dry_run: bool) -> list[RestateResult]:
     """Restate stages of which none reads another; what was corrected in front of them comes to them first."""
-    late = {item.name: _find(work, item) for item in items}
+    late = {item.name: _find(work, item, dry_run) for item in items}
     requests = {name: Request(found.spans, KIND) for name, found in late.items() if found.spans}
     made: dict[str, BackfillResult] = {}
     if requests:
@@ -124,9 +124,9 @@ class _Found:
     waiting: Waiting | None
 
 
-def _find(work: PipelineWork, item: StageWork) -> _Found:
+def _find(work: PipelineWork, item: StageWork, dry_run: bool) -> _Found:
     """The late windows of a stage: those that can be restated, as spans of their starts, and those that wait."""
-    if work.upstream_of(item) is not None:
+    if work.upstream_of(item) is not None and not dry_run:
         follow(work, item)
     bring_up(work, item)
     last = item.runner.last

@@ -121,7 +121,7 @@ class _Reader:
     def _upstream(self, read: Source | Stage) -> Upstream:
         if isinstance(read, Source):
             return Raw.of(self.lake, read.name)
-        return StagePanes.of(self.spark, self.lake, self._journal(read))
+        return StagePanes.of(self.lake, self._journal(read))
 
     def _landed(self, raw: Upstream, last: int, place: int) -> dict[str | None, tuple[int, int]]:
         """By the reason why they are dead (None: alive): the rows up to a place of raw, and those behind it."""

@@ -25,7 +25,7 @@ from windrow.spec.pipelines import Pipeline
 from windrow.spec.quality import Suite
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
-from windrow.store.control import STREAM, Control
+from windrow.store.control import FOLLOW, STREAM, Control
 from windrow.store.floors import Floors, journal_floor
 from windrow.store.generations import Generation, Generations
 from windrow.store.journal import Journal
@@ -86,12 +86,15 @@ class StageWork:
 
         Errors: StepTaken when a second stream is at work.
         """
-        for _ in range(ATTEMPTS):
+        attempts = 0
+        while attempts < ATTEMPTS:
             try:
                 return self.ticked(advance())
             except StepTaken:
-                if any(control.kind == STREAM for control in self.runner.reload()):
+                kinds = {control.kind for control in self.runner.reload()}
+                if STREAM in kinds:
                     raise
+                attempts += FOLLOW not in kinds  # with such a tick the stage has come further
                 self._look()
         return self.ticked(advance())
 
@@ -193,7 +196,7 @@ class _Opening:
         compiled = located(
             f"stages.{self.stage.name}", lambda stage: compile_over(self.spark, stage, above.runner.stage), self.stage
         )
-        panes = StagePanes.of(self.spark, self.lake, above.runner.journal)
+        panes = StagePanes.of(self.lake, above.runner.journal)
         clocks = ClocksOfStage(self.spark, panes, self.stage, above.runner.clocks.replays)
         return self._work(compiled, panes, clocks)
 

@@ -1,15 +1,11 @@
-"""Stages that read stages: which of them would give a wrong result, and so are refused. Rule: SEMANTICS section 10.
+"""A stage that reads a stage: what would give a wrong result, and so is refused. Rule: SEMANTICS section 10.
 
-Every refusal has its mend. `check_chain` is for all stages of a pipeline, `check_reads` for one that reads another.
+Every refusal has its mend.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
-
 from windrow.spec.errors import SpecError
-from windrow.spec.fields import located
 from windrow.spec.firings import fires_once
 from windrow.spec.inherited_windows import InheritedWindows
 from windrow.spec.reads import (
@@ -24,11 +20,6 @@ from windrow.spec.times import format_duration
 from windrow.spec.triggers import DEFAULT_TRIGGER
 from windrow.spec.window_function import WindowFunction
 
-__all__ = [
-    "check_chain", "check_elements", "check_firings", "check_reads", "check_reads_a_source", "emits_retractions",
-    "fires_once", "reads_retractions", "upstreams_of",
-]  # fmt: skip
-
 
 def emits_retractions(stage: Stage) -> bool:
     """Whether rows of weight -1 may come out of a stage that another one may read."""
@@ -38,43 +29,6 @@ def emits_retractions(stage: Stage) -> bool:
 def reads_retractions(stage: Stage, upstream: Stage) -> bool:
     """Whether rows of weight -1 may come into a stage from another: it reads that one, and that one emits them."""
     return stage.from_ in (None, upstream.name) and emits_retractions(upstream)
-
-
-def upstreams_of(stages: Sequence[Stage], sources: Iterable[str] = ()) -> Mapping[str, Stage | None]:
-    """The stage that each stage reads, by its name; None where it reads a source.
-
-    Without `from` the first stage reads the source, every other one the stage before it. Errors: SpecError for a name
-    that is there twice, and for a `from` that stands neither among the sources nor before the stage.
-    """
-    before: dict[str, Stage] = {}
-    read: dict[str, Stage | None] = {}
-    names = set(sources)
-    for index, stage in enumerate(stages):
-        if stage.name in before or stage.name in names:
-            raise SpecError(f"stages[{index}].name", "is there twice", stage.name)
-        if stage.from_ is None:
-            read[stage.name] = stages[index - 1] if index else None
-        elif stage.from_ in before or stage.from_ in names:
-            read[stage.name] = before.get(stage.from_)
-        else:
-            hint = f"one of {', '.join([*names, *before])}" if names or before else "the first stage reads the source"
-            raise SpecError(f"stages[{index}].from", "is neither a source nor a stage before it", stage.from_, hint)
-        before[stage.name] = stage
-    return read
-
-
-def check_chain(stages: Sequence[Stage], sources: Iterable[str] = (), places: Sequence[str] | None = None) -> None:
-    """Refuse stages that do not go with what they read. Errors: SpecError with the stage's place."""
-    upstreams = upstreams_of(stages, sources)
-    windows: dict[str, WindowFunction] = {}
-    for index, stage in enumerate(stages):
-        upstream, place = upstreams[stage.name], f"stages[{index}]" if places is None else places[index]
-        if upstream is None:
-            located(place, check_reads_a_source, stage)
-        else:
-            located(place, partial(check_reads, upstream=upstream, windows=windows[upstream.name]), stage)
-        is_inherited = upstream is not None and isinstance(stage.window, InheritedWindows)
-        windows[stage.name] = windows[upstream.name] if upstream is not None and is_inherited else stage.window
 
 
 def check_reads_a_source(stage: Stage) -> None:

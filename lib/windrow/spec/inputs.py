@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import partial
 
 from windrow.spec.aggregates import AGGREGATE, Aggregate, Collect
-from windrow.spec.chains import check_elements, check_firings, check_reads_a_source
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields import Kind, Named, Spec, located, of
+from windrow.spec.fields import Kind, Named, Spec, of
+from windrow.spec.keys import KEYS, RESERVED_NAMES
 from windrow.spec.kinds import EXPRESSION, NAME, choice, mapping_of, nested
-from windrow.spec.stages import KEYS, RESERVED_NAMES, Stage
-from windrow.spec.triggers import Never
-from windrow.spec.window_function import WindowFunction
 
 
 class JoinKind(StrEnum):
@@ -72,26 +68,11 @@ class Input(Spec):
         columns = {name: Collect(expression) for name, expression in self.columns.items()}
         return Named({**self.aggregates, **columns})
 
-    def as_stage(self, shared: Stage) -> Stage:
-        """A stage that reads this input alone, with the windows and the lateness that all of them share.
-
-        It never fires: when, is for the stage as a whole.
-        """
-        return Stage(
-            name=shared.name,
-            from_=self.from_,
-            select=self.select,
-            where=self.where,
-            keys=self.keys,
-            window=shared.window,
-            trigger=Never(),
-            allowed_lateness=shared.allowed_lateness,
-            aggregates=self.gathered,
-        )
-
 
 JOIN = choice(JoinKind, {"outer": "full", "full_outer": "full", "left_outer": "left", "right_outer": "right"})
 INPUTS: Kind = mapping_of(nested(Input))
+OF_INPUTS = ("from", "select", "explode", "element_time", "where", "keys", "aggregates")
+"""The fields of a stage that stand in its inputs, where it has several."""
 
 
 def check_inputs(inputs: Mapping[str, Input], join: JoinKind | None) -> None:
@@ -142,24 +123,3 @@ def _check_names(inputs: Mapping[str, Input]) -> None:
                 hint = f"{name}_{result}, for instance: {{{name}_{result}: {result}}}"
                 raise SpecError(f"inputs.{name}", f"gives a name that is also one of {where}", result, hint)
             taken[result.lower()] = f"inputs.{name}"
-
-
-def check_inputs_read(
-    stage: Stage,
-    inputs: Mapping[str, Input],
-    upstreams: Mapping[str, Stage],
-    windows: Mapping[str, WindowFunction] | None = None,
-) -> None:
-    """Refuse an input that does not go with what it reads, as if it were a stage of its own. Errors: SpecError.
-
-    `stage` has what all inputs share; `upstreams` are the stages that are read, and `windows` what made the windows of
-    their panes, by the names of the inputs.
-    """
-    for name, one in inputs.items():
-        alone, upstream = one.as_stage(stage), upstreams.get(name)
-        if upstream is None:
-            located(f"inputs.{name}", check_reads_a_source, alone)
-        else:
-            made_by = (windows or {}).get(name)
-            located(f"inputs.{name}", partial(check_elements, upstream=upstream, windows=made_by), alone)
-            check_firings(stage, upstream, made_by)

@@ -10,11 +10,11 @@ from typing import Any
 
 import yaml
 
-from windrow.spec.chains import check_chain
 from windrow.spec.documents import load_yaml, read_document
-from windrow.spec.errors import SpecError
+from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.extensions import EXTENSIONS, load_extensions
 from windrow.spec.fields import Spec, located, of
+from windrow.spec.graph import check_graph
 from windrow.spec.kinds import NAME, TEXT, list_of, nested
 from windrow.spec.reads import check_columns_read
 from windrow.spec.schedules import Schedule
@@ -54,11 +54,17 @@ class Pipeline(Spec):
     def validate(self) -> None:
         self._check_names()
         object.__setattr__(self, "stages", tuple(self._connected(i, stage) for i, stage in enumerate(self.stages)))
-        check_chain(self.stages, [source.name for source in self.sources])
+        self._check_one_input_each()
+        check_graph(self.stages, [source.name for source in self.sources])
         for index, stage in enumerate(self.stages):
             upstream = self.upstream_of(stage)
             if isinstance(upstream, Source):
                 located(f"stages[{index}]", partial(check_over, source=upstream), stage)
+
+    def _check_one_input_each(self) -> None:
+        for index, stage in enumerate(self.stages):
+            if stage.inputs:
+                raise NotInThisVersion(f"stages[{index}].inputs", "of a pipeline is not in this version")
 
     def _check_names(self) -> None:
         taken: set[str] = set()
@@ -70,7 +76,7 @@ class Pipeline(Spec):
                 taken.add(item.name.lower())
 
     def _connected(self, index: int, stage: Stage) -> Stage:
-        if stage.from_ is not None:
+        if stage.from_ is not None or stage.inputs:
             return stage
         if len(self.sources) > 1:
             names = ", ".join(source.name for source in self.sources)

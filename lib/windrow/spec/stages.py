@@ -15,18 +15,14 @@ from windrow.spec.closing import can_close, check_loses_nothing
 from windrow.spec.custom_triggers import CustomTrigger, check_custom
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields import Kind, Named, Spec, located, of
+from windrow.spec.fields import Kind, Named, Spec, located, of, write_fields
+from windrow.spec.inputs import INPUTS, JOIN, OF_INPUTS, Input, JoinKind, check_inputs
+from windrow.spec.keys import KEYS, RESERVED_NAMES
 from windrow.spec.kinds import DURATION, EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, TEXT, choice, mapping_of, nested
 from windrow.spec.triggers import DEFAULT_TRIGGER, TRIGGER, Then, Trigger, nodes_of
 from windrow.spec.watermarks import Watermark
 from windrow.spec.window_function import WindowFunction
 from windrow.spec.windows import WINDOW
-
-RESERVED_NAMES = frozenset(
-    {"window_start", "window_end", "timing", "pane_index", "on_time_index", "is_first", "is_last", "event_time",
-     "watermark", "watermark_percentile", "produced_at", "tick", "row", "change", "weight", "trigger"}
-)  # fmt: skip
-"""The columns of `current` and `panes` that every stage has; no key or aggregate may take one, whatever its case."""
 
 
 class Accumulation(StrEnum):
@@ -75,34 +71,6 @@ EMISSION = choice(Emission)
 PANE_TIME = choice(PaneTime, {"end": "end_of_window", "first": "earliest", "last": "latest"})
 
 
-def _read_keys(value: Any) -> Named[Expression]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        raise SpecError("", "must be a list of columns, or of {name: EXPRESSION}", value)
-    items = value.items() if isinstance(value, Mapping) else [_read_key(index, key) for index, key in enumerate(value)]
-    keys = [(name, EXPRESSION.accept(expression)) for name, expression in items]
-    if len({name.lower() for name, _ in keys}) < len(keys):
-        raise SpecError("", "has a key twice", [name for name, _ in keys])
-    return Named(keys)
-
-
-def _read_key(index: int, value: Any) -> tuple[str, Expression]:
-    if isinstance(value, str):
-        name = located(f"[{index}]", NAME.read, value)
-        return name, Expression.parse(f"`{name}`")
-    if isinstance(value, Mapping) and len(value) == 1:
-        ((name, expression),) = value.items()
-        return located(f"[{index}]", NAME.read, name), located(f"[{index}].{name}", EXPRESSION.read, expression)
-    raise SpecError(f"[{index}]", "must be a column or {name: EXPRESSION}", value)
-
-
-def _write_keys(keys: Named[Expression]) -> list[Any]:
-    plain = {name: Expression.parse(f"`{name}`") for name in keys}
-    return [name if keys[name] == plain[name] else {name: keys[name].text} for name in keys]
-
-
-KEYS = Kind(_read_keys, _read_keys, _write_keys)
-
-
 @dataclass(frozen=True)
 class ElementTime(Spec):
     """The event time of a stage's elements, where it is not that of the source: a timestamp, by an expression.
@@ -123,18 +91,21 @@ class Stage(Spec):
 
     `explode` names one array: every item of it is an element of its own. `element_time` is another event time.
     `having` is a condition over a pane: one for which it is not true is not shown, and what was shown is withdrawn.
-    `quality` is the path of the file with the expectations on its results.
+    `quality` is the path of the file with the expectations on its results. With `inputs` its elements come from several
+    sources or stages, and what concerns an element stands in each of them; its keys and aggregates are theirs, all
+    together. `join` shows the rows of two inputs, pair by pair: its aggregates are then their columns.
 
     Errors: a reserved or repeated name, a trigger that loses data without `allow_closing`, a global window with the
     default trigger, an option that the accumulation does not go with.
     """
 
-    YAML_LATER = frozenset({"inputs", "join"})
     YAML_HINTS = {"group_by": "keys", "key": "keys", "lateness": "allowed_lateness", "filter": "where",
                   "mode": "accumulation", "windows": "window", "aggregate": "aggregates"}  # fmt: skip
 
     name: str = field(default="stage", metadata=of(NAME))
     from_: str | None = field(default=None, metadata=of(NAME))
+    inputs: Named[Input] = field(default_factory=Named, metadata=of(INPUTS))
+    join: JoinKind | None = field(default=None, metadata=of(JOIN))
     max_versions_per_tick: int = field(default=1, metadata=of(POSITIVE_INTEGER))
     select: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
     explode: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
@@ -156,7 +127,23 @@ class Stage(Spec):
     having: Expression | None = field(default=None, metadata=of(EXPRESSION))
     quality: str | None = field(default=None, metadata=of(TEXT))
 
+    @classmethod
+    def from_mapping(cls, mapping: Any) -> Stage:
+        """The stage of a YAML mapping; with `inputs` its aggregates are theirs."""
+        if isinstance(mapping, Mapping) and ("inputs" in mapping or "join" in mapping):
+            if not mapping.get("inputs"):
+                raise SpecError("inputs", "must be two or more", mapping.get("inputs"), "{left: {..}, right: {..}}")
+            mapping = {"aggregates": {}, **mapping}
+        return super().from_mapping(mapping)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The YAML form: every field that is not at its default, and what its inputs give only there."""
+        written = write_fields(self)
+        return {name: value for name, value in written.items() if not self.inputs or name not in ("keys", "aggregates")}
+
     def validate(self) -> None:
+        if self.inputs or self.join is not None:
+            self._take_inputs()
         self._check_names()
         self._check_explode()
         self._check_accumulation()
@@ -172,6 +159,20 @@ class Stage(Spec):
         if not self.allow_closing:
             # A global window expires when it is complete: +infinity plus any lateness is +infinity.
             check_loses_nothing(self.trigger, 0 if self.window.IS_GLOBAL else self.allowed_lateness)
+
+    def _take_inputs(self) -> None:
+        """Check the inputs, and take their keys and results as those of the stage."""
+        check_inputs(self.inputs, self.join)
+        first = next(iter(self.inputs.values()))
+        keys = Named([(name, Expression.parse(f"`{name}`")) for name in first.keys])
+        results = Named([item for one in self.inputs.values() for item in one.gathered.items()])
+        made = {"keys": keys, "aggregates": results}
+        for name in OF_INPUTS if self.join is None else (*OF_INPUTS, "derive", "having"):
+            value = getattr(self, name if name != "from" else "from_")
+            if value and value != made.get(name):
+                raise SpecError(name, "does not go with inputs", None, "in each input, or in a stage behind")
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
 
     def _check_names(self) -> None:
         taken: dict[str, str] = {}
@@ -204,7 +205,8 @@ class Stage(Spec):
                 raise SpecError(place, "reads what is not an aggregate or key", column, hint)
 
     def _check_conditions(self) -> None:
-        known = {name.lower() for name in (*self.result_columns, *self.keys)}
+        results = () if self.join else self.result_columns  # the rows of a pane are none
+        known = {name.lower() for name in (*results, *self.keys)}
         for node in nodes_of(self.trigger):
             if isinstance(node, CustomTrigger):
                 check_custom(node)
@@ -265,5 +267,10 @@ class Stage(Spec):
 
     @property
     def result_columns(self) -> tuple[str, ...]:
-        """The names of the aggregates and derived columns, in order."""
-        return (*self.aggregates, *self.derive)
+        """The names of the aggregates and derived columns, in order; of a join, of the columns of its rows."""
+        return (*self.emitted, *self.derive)
+
+    @property
+    def emitted(self) -> tuple[str, ...]:
+        """The names of what a pane holds."""
+        return tuple(self.aggregates) if self.join is None else (*self.aggregates, "row")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.errors import SpecError
 from windrow.spec.fields import Named, located, unknown_name
 from windrow.spec.schemas import Schema
 from windrow.spec.stages import Stage
@@ -27,11 +27,15 @@ _STEP_FIELDS = ("add", "watermark", "now", "expect", "dead", "unassigned", "expe
 
 @dataclass(frozen=True)
 class TranscriptElement:
-    """One element: `at` in microseconds (None: could not be read), its source partition, and its columns."""
+    """One element: `at` in microseconds (None: could not be read), its source partition, and its columns.
+
+    `input` is the one of a stage with several that it belongs to.
+    """
 
     at: int | None
     partition: str | None
     columns: Named[Any]
+    input: str | None = None
 
 
 @dataclass(frozen=True)
@@ -173,12 +177,11 @@ def _optional(place: str, step: Mapping[str, Any], read: Callable[[Any], int]) -
 def _element(item: Any, schema: Schema | None) -> TranscriptElement:
     assert schema is not None, "a stage that reads a stage is given no elements"
     check_fields(item, (*ELEMENT_FIELDS, *schema))
-    if "input" in item:
-        raise NotInThisVersion.named("input", item["input"])
     if "at" not in item:
         raise SpecError("at", "is missing")
     at = None if item["at"] is None else located("at", parse_time, item["at"])
-    return TranscriptElement(at, located("partition", _partition, item.get("partition")), Named(_columns(item, schema)))
+    partition = located("partition", _partition, item.get("partition"))
+    return TranscriptElement(at, partition, Named(_columns(item, schema)), item.get("input"))
 
 
 def _columns(item: Mapping[str, Any], schema: Schema) -> Iterator[tuple[str, Any]]:

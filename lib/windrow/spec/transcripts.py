@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from windrow.spec.chains import check_chain, upstreams_of
+from windrow.spec.cogroups import alone
 from windrow.spec.documents import load_yaml_documents, read_document
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.extensions import EXTENSIONS, load_extensions
-from windrow.spec.fields import located
+from windrow.spec.fields import Named, located
+from windrow.spec.graph import ONLY, check_graph, read_by
 from windrow.spec.kinds import EXPRESSION, list_of, nested
 from windrow.spec.reads import check_columns_read
 from windrow.spec.schemas import Schema, column_type
@@ -51,7 +53,8 @@ class Case:
     schema: Schema
     stages: tuple[Stage, ...]
     """None where they were refused."""
-    watermark_from: Watermark | None
+    watermark_from: Watermark | Mapping[str, Watermark] | None
+    """Of each input by its name, where a stage has several."""
     steps: tuple[Step, ...]
     rejects: str | None
     refusal: SpecError | None = field(default=None, compare=False)
@@ -134,14 +137,24 @@ def _check_text(name: str, document: Mapping[str, Any]) -> None:
 
 
 def _steps(
-    document: Mapping[str, Any], stages: tuple[Stage, ...], schema: Schema, watermark: Watermark | None
+    document: Mapping[str, Any],
+    stages: tuple[Stage, ...],
+    schema: Schema,
+    watermark: Watermark | Mapping[str, Watermark] | None,
 ) -> tuple[Step, ...]:
     def read(steps: Any) -> tuple[Step, ...]:
         if "stages" in document:
             return read_steps_of_chain(steps, stages, schema, watermark is not None)
         return read_steps(steps, stages[0], schema, watermark is not None)
 
-    return located("steps", read, document["steps"])
+    found = located("steps", read, document["steps"])
+    known = {name for of in read_by(stages).values() for name, upstream in of.items() if upstream is None}
+    for index, step in enumerate(found):
+        for number, element in enumerate(step.add):
+            if (element.input or ONLY) not in known:
+                rule = f"must be one of the inputs {', '.join(sorted(known))}" if known != {ONLY} else "is for inputs"
+                raise SpecError(f"steps[{index}].add[{number}].input", rule, element.input)
+    return found
 
 
 def _hard(refusal: SpecError | None, document: Mapping[str, Any]) -> SpecError | None:
@@ -169,15 +182,19 @@ def _size(text: Any, schema: Schema) -> Expression | None:
     return size
 
 
-def _watermark(document: Mapping[str, Any], schema: Schema) -> Watermark | None:
+def _watermark(document: Mapping[str, Any], schema: Schema) -> Watermark | Mapping[str, Watermark] | None:
     if document.get("watermark_from") is None:
         return None
     body = document["watermark_from"]
     if isinstance(body, Mapping) and body and all(isinstance(value, Mapping) and value for value in body.values()):
-        raise NotInThisVersion("watermark_from", "of several inputs is not in this version")
-    watermark = located("watermark_from", Watermark.from_mapping, body)
+        return Named({name: _rule(f"watermark_from.{name}", rule, schema) for name, rule in body.items()})
+    return _rule("watermark_from", body, schema)
+
+
+def _rule(place: str, body: Any, schema: Schema) -> Watermark:
+    watermark = located(place, Watermark.from_mapping, body)
     for column in () if watermark.punctuated is None else watermark.punctuated.columns:
-        schema.require(column, "watermark_from.punctuated")
+        schema.require(column, f"{place}.punctuated")
     return watermark
 
 
@@ -189,21 +206,28 @@ def _stages(document: Mapping[str, Any], schema: Schema) -> Iterator[Stage]:
         stages, places = (located("stage", Stage.from_mapping, document["stage"]),), ["stage"]
     if "weight" in document:
         check_weight(document["weight"], schema)
-    upstreams = upstreams_of(stages)
+    read = read_by(stages)
     for place, stage in zip(places, stages, strict=True):
-        if upstreams[stage.name] is None:
-            located(place, lambda stage: check_columns_read(stage, schema), stage)
-            if "weight" in document:
-                located(place, check_takes_back, stage)
+        for name, upstream in read[stage.name].items():
+            if upstream is None:
+                of_source = alone(stage, stage.inputs[name]) if stage.inputs else stage
+                where = f"{place}.inputs.{name}" if stage.inputs else place
+                located(where, partial(_check_over, schema=schema, is_weighted="weight" in document), of_source)
         located(place, _check_names, stage)
-    _check_chain(stages, places)
+    _check_graph(stages, places)
     yield from stages
 
 
-def _check_chain(stages: tuple[Stage, ...], places: list[str]) -> None:
+def _check_over(stage: Stage, schema: Schema, is_weighted: bool) -> None:
+    check_columns_read(stage, schema)
+    if is_weighted:
+        check_takes_back(stage)
+
+
+def _check_graph(stages: tuple[Stage, ...], places: list[str]) -> None:
     """Refuse stages that do not go with what they read; that breaks a rule, and is no misspelt field."""
     try:
-        check_chain(stages, places=places)
+        check_graph(stages, places=places)
     except SpecError as error:
         error.is_refusal = True
         raise

@@ -19,13 +19,15 @@ from windrow.spec.times import MINUS_INFINITY
 class Interval:
     """Windows that start in [start, end), made by a backfill from the raw steps up to `raw_step`.
 
-    `tick` is the backfill's own, so that dead letters before it are known to be taken in.
+    `tick` is the backfill's own, so that dead letters before it are known to be taken in. `streamed`: there was a
+    stream then, so that only windows were made which had expired in it.
     """
 
     start: int
     end: int
     raw_step: int
     tick: int
+    streamed: bool = False
 
     def is_within(self, later: Interval) -> bool:
         """Whether a later one has made all of its windows, from no fewer rows."""
@@ -76,7 +78,7 @@ class Control:
                 "output_watermark": clock.output_watermark,
                 "percentiles": [[percentile, watermark] for percentile, watermark in clock.percentiles.items()],
                 "counts": dict(self.counts),
-                "backfilled": [[i.start, i.end, i.raw_step, i.tick] for i in self.backfilled],
+                "backfilled": [[i.start, i.end, i.raw_step, i.tick, i.streamed] for i in self.backfilled],
                 "left_out": list(self.left_out),
                 "duration_ms": self.duration_ms,
             }

@@ -133,7 +133,7 @@ class Journal:
         return (
             "kind string, bucket bigint, tick bigint, generation int, "
             f"`key` {self.stage.key_type}, window_start bigint, window_end bigint, state {cells.state_type}, "
-            f"panes array<{cells.pane_type}>, expired boolean, opened boolean, "
+            f"panes array<{self.stage.pane_type}>, expired boolean, opened boolean, "
             "dead struct<reason: string, event_time: bigint, element: string, source: string, `partition`: string, "
             "`offset`: string, arrived_at: bigint, step: bigint, `row`: bigint>, control string"
         )

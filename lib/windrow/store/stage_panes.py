@@ -16,41 +16,52 @@ from windrow.spec.firings import leaves_nothing
 from windrow.store.control import READING
 from windrow.store.floors import Floors, journal_floor
 from windrow.store.journal import Journal
-from windrow.store.location import Lake, Location
+from windrow.store.location import Lake
 
 
-@dataclass(frozen=True)
+@dataclass
 class StagePanes:
-    """The panes of one generation of a stage. `journal` is the reader's own, so that each keeps its own place.
+    """The panes of one generation of a stage. `journal` is the reader's own, so that each keeps its own place."""
 
-    Up to the tick `floor` maintenance has dropped what the ticks did: those are read from the table `panes`.
-    """
-
+    lake: Lake
     journal: Journal
-    table: Location
-    floor: int
+    _floor: int | None = None
+    _rewritten: int = -1
 
     @classmethod
-    def of(cls, spark: SparkSession, lake: Lake, upstream: Journal) -> StagePanes:
-        name, generation = upstream.stage.stage.name, upstream.generation
-        journal = Journal.of(lake, upstream.stage, generation)
-        floor = Floors.of(lake).get(spark, journal_floor(name, generation))
-        return cls(journal, lake.table(name, "panes"), floor)
+    def of(cls, lake: Lake, upstream: Journal) -> StagePanes:
+        return cls(lake, Journal.of(lake, upstream.stage, upstream.generation))
 
     @property
     def name(self) -> str:
-        return self.journal.stage.stage.name
+        return self.journal.stage.shown.name
 
     def last_step(self, spark: SparkSession) -> int:
         commit = self.journal.log.last(spark)
         return 0 if commit is None else commit.step
 
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
-        """The panes of the ticks after < tick <= until."""
-        if after >= self.floor:
+        """The panes of the ticks after < tick <= until.
+
+        What ticks did that maintenance has dropped is read from the table `panes`, which had it before.
+        """
+        floor = self._floor_now(spark)
+        if after >= floor:
             return pane_elements(self.journal.stage, self.journal.rows(spark, after, until, "cell"))
-        panes = where(self.table.read(spark), (col("tick") > bigint(after)) & (col("tick") <= bigint(until)))
-        return apply(of_panes(self.journal.stage.stage, over(panes)), panes)
+        stage = self.journal.stage.shown
+        table = self.lake.table(self.name, "panes").read(spark)
+        old = where(table, (col("tick") > bigint(after)) & (col("tick") <= bigint(min(until, floor))))
+        rows = apply(of_panes(stage, over(old)), old)
+        return rows if until <= floor else rows.unionByName(self.rows(spark, floor, until))
+
+    def _floor_now(self, spark: SparkSession) -> int:
+        """The tick up to which transitions may be gone. It is raised before any of them is."""
+        self.journal.log.last(spark)
+        if self._floor is None or self.journal.log.rewritten != self._rewritten:
+            self._rewritten = self.journal.log.rewritten
+            name = journal_floor(self.name, self.journal.generation)
+            self._floor = Floors.of(self.lake).get(spark, name)
+        return self._floor
 
     def quarantined(self, spark: SparkSession) -> int:
         return 0

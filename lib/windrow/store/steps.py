@@ -102,6 +102,11 @@ class StepLog:
             self._rewritten = max(self._rewritten, version)
         return commit
 
+    @property
+    def rewritten(self) -> int:
+        """The newest version that was seen which changed rows of older ones; -1 without any."""
+        return self._rewritten
+
     def _versions_of(self, spark: SparkSession, steps: range) -> list[int] | None:
         """The versions of these steps, by a look at older commits where need be.
 
