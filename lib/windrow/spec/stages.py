@@ -133,7 +133,10 @@ class Stage(Spec):
         if isinstance(mapping, Mapping) and ("inputs" in mapping or "join" in mapping):
             if not mapping.get("inputs"):
                 raise SpecError("inputs", "must be two or more", mapping.get("inputs"), "{left: {..}, right: {..}}")
-            mapping = {"aggregates": {}, **mapping}
+            for name in OF_INPUTS:
+                if name in mapping:
+                    raise SpecError(name, "does not go with inputs", None, "in each input, or in a stage behind")
+            mapping = {**mapping, "aggregates": {}}
         return super().from_mapping(mapping)
 
     def to_mapping(self) -> dict[str, Any]:
