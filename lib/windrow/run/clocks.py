@@ -78,7 +78,7 @@ class ClocksOfStage:
     replays: bool
 
     def now(self, batch: Survey, until: int) -> int:
-        return self.panes.clock_after(self.spark, until).now
+        return self.panes.now_after(self.spark, until)
 
     def moved(self, clock: StageClock, until: int) -> StageClock:
         return in_band(self.stage, clock, self.panes.clock_after(self.spark, until).output_watermark)

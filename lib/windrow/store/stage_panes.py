@@ -73,6 +73,10 @@ class StagePanes:
                 return tick
         return None
 
+    def now_after(self, spark: SparkSession, tick: int) -> int:
+        """Processing time of the stage after a tick."""
+        return self.journal.stamp(spark, tick).clock.now
+
     def clock_after(self, spark: SparkSession, tick: int) -> StageClock:
         """The clock of the stage after a tick, with the output watermark that its panes up to there come with."""
         stage = self.journal.stage.stage
