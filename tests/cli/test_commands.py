@@ -125,25 +125,25 @@ def test_a_second_writer_is_said_in_plain_words(spark, tmp_path: Path, monkeypat
 
 CASES = """
 case: {name}
-stage: {{window: {{{window}}}, aggregates: {{n: {{count: "*"}}}}}}
+stage: {{window: {{fixed: {{size: 1m}}}}, aggregates: {{n: {{count: "*"}}}}{more}}}
 elements: {{v: long}}
 steps:
   - {{add: [{{at: "12:00", v: 1}}], watermark: "12:00"}}
   - {{watermark: "12:05", expect: [{{window: ["12:00", "12:01"], n: {n}}}]}}
 """
-FIXED = "fixed: {size: 1m}"
+NOT_BUILT = ", explode: {item: items}, trigger: {after_watermark: {}}, allowed_lateness: 1m, allow_closing: true"
 
 
 def test_transcripts_pass_fail_and_are_refused_by_name(spark, tmp_path: Path) -> None:
-    passes = CASES.format(name="passes", window=FIXED, n=1)
-    later = CASES.format(name="later", window="inherited: {}", n=1)
-    fails = CASES.format(name="fails", window=FIXED, n=2)
+    passes = CASES.format(name="passes", more="", n=1)
+    later = CASES.format(name="later", more=NOT_BUILT, n=1)
+    fails = CASES.format(name="fails", more="", n=2)
     good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
     good.write_text(f"{passes}---{later}")
     bad.write_text(fails)
     done = windrow("check", good)
     assert done.code == 0 and "2 cases: 1 passed, 0 failed, 1 refused (not in this version)" in done.out
-    assert "refused  later: " in done.out and "inherited is not in this version" in done.out
+    assert "refused  later: stage.explode with a trigger that can finish too soon" in done.out
     done = windrow("check", good, bad)
     assert done.code == 1 and "failed   fails" in done.out and "steps[1]" in done.out
     assert [case["outcome"] for case in windrow("check", bad, "--json").json] == ["failed"]
