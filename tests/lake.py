@@ -17,6 +17,8 @@ from windrow.spec.pipelines import Pipeline
 
 BEHIND = "behind.json"
 """A file there with the stages behind that one, in the same way."""
+VIEWS = "views"
+"""A folder there is that of a second source."""
 STAGE = "stage.json"
 """A file beside the landing folder with fields of the stage, for processes that know nothing but the folder."""
 SECONDS = 60
@@ -76,15 +78,21 @@ def pipeline(root: Path, **stage: Any) -> Pipeline:
     if (root / STAGE).exists():
         fields.update(json.loads((root / STAGE).read_text()))
     source = {
-        "name": "clicks", "files": {"path": str(root / "data"), "max_files_per_batch": 1},
         "schema": "k string, v long, d long, at string, arrived string",
         "event_time": {"column": "at", "format": "iso8601"}, "arrival_time": {"column": "arrived", "format": "iso8601"},
         "watermark": {"bounded_delay": "10s"},
     }  # fmt: skip
+    folders = {"clicks": "data", **({"views": VIEWS} if (root / VIEWS).exists() else {})}
+    sources = [
+        {**source, "name": name, "files": {"path": str(root / folder), "max_files_per_batch": 1}}
+        for name, folder in folders.items()
+    ]
+    if len(sources) > 1:
+        fields.setdefault("from", "clicks")
     behind = json.loads((root / BEHIND).read_text()) if (root / BEHIND).exists() else []
     stages = [{**fields, **stage}, *behind]
     return Pipeline.from_mapping(
-        {"pipeline": "tests", "lake": str(root / "lake"), "sources": [source], "stages": stages}
+        {"pipeline": "tests", "lake": str(root / "lake"), "sources": sources, "stages": stages}
     )
 
 

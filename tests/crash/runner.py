@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from tests.conftest import INTERPRETED
 from tests.lake import judged, pipeline
 from windrow.run import advance, maintain
 from windrow.run.backfill import Backfill
@@ -37,16 +38,17 @@ def main() -> None:
     """Do as asked. The base is folded every other tick, so that its points are passed."""
     root, task = Path(sys.argv[1]), sys.argv[2]
     advance.FOLD_EVERY = 2
+    spark = local_session(conf=INTERPRETED)
     if task == "backfill":
-        monday(PipelineWork.open(judged(root), local_session())).publish()
+        monday(PipelineWork.open(judged(root), spark)).publish()
     elif task == "restate":
-        restate(judged(root), local_session())
+        restate(judged(root), spark)
     elif task in ("maintain", "beside"):
-        upkeep(root, local_session(), 0 if task == "maintain" else HOUR)
+        upkeep(root, spark, 0 if task == "maintain" else HOUR)
     elif task == "quarantine":
-        quarantine(pipeline(root), local_session(), "clicks", "batch-0001.json")
+        quarantine(pipeline(root), spark, "clicks", "batch-0001.json")
     else:
-        run(pipeline(root), local_session(), once=True, drain=task == "drain")
+        run(pipeline(root), spark, once=True, drain=task == "drain")
 
 
 if __name__ == "__main__":

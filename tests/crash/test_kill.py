@@ -96,7 +96,7 @@ def test_two_stages_of_sessions_killed_between_their_writes(spark, tmp_path: Pat
     """Merged sessions are withdrawn once, in the stage behind too, and the bounds of expired ones stay known."""
     killed, calm = tmp_path / "killed", tmp_path / "calm"
     for root in (killed, calm):
-        write_files(root / "data", range(3))
+        write_files(root / "data", range(2))
         stage = {"window": {"sessions": {"gap": "4s", "max_session": "10m"}}, "allowed_lateness": "5s"}
         (root / STAGE).write_text(json.dumps(stage))
         (root / BEHIND).write_text(json.dumps([LENGTHS]))
@@ -111,6 +111,35 @@ def test_two_stages_of_sessions_killed_between_their_writes(spark, tmp_path: Pat
     assert table(spark, calm, "panes", "lengths").where("weight < 0").count() > 0
     sessions, lengths = reconcile(pipeline(calm), spark)
     assert sessions.equal and sessions.late_rows > 0 and lengths.equal and lengths.windows > 0
+
+
+MATCHED = {
+    "name": "matched", "join": "full", "window": {"fixed": {"size": "20s"}}, "accumulation": "retracting",
+    "trigger": {"after_watermark": {"early": {"after_count": 8}, "late": {"after_count": 1}}},
+    "allowed_lateness": "60s",
+    "inputs": {
+        "clicks": {"from": "clicks", "keys": ["k"], "where": "v > 4", "columns": ["v"]},
+        "sums": {"from": "sums", "keys": ["k"], "columns": ["num", "total"]},
+    },
+}  # fmt: skip
+"""A source and a stage that retracts."""
+
+
+def test_a_join_killed_between_its_writes(spark, tmp_path: Path) -> None:
+    """Its inputs take the same steps together, and what it has withdrawn is withdrawn once."""
+    killed, calm = tmp_path / "killed", tmp_path / "calm"
+    for root in (killed, calm):
+        write_files(root / "data", range(2))
+        (root / BEHIND).write_text(json.dumps([MATCHED]))
+    assert finish(start(calm)) == 0
+    for point in ("landing:after_raw", "tick:after_journal#3", "projection:after_panes#2"):
+        assert finish(start(killed, point)) == -signal.SIGKILL, f"{point} was not passed"
+    assert finish(start(killed)) == 0
+    equal_tables(spark, killed, calm)
+    equal_tables(spark, killed, calm, "matched")
+    assert table(spark, calm, "panes", "matched").where("weight < 0").count() > 0
+    sums, matched = reconcile(pipeline(calm), spark)
+    assert sums.equal and matched.equal and matched.windows > 0 and matched.late_rows > 0
 
 
 def test_a_backfill_killed_at_every_point(spark, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from windrow.run.memory import MemoryStage
 from windrow.spec.aggregates import AGGREGATES
 from windrow.spec.errors import SpecError
 from windrow.spec.extensions import load_extensions
+from windrow.spec.graph import ONLY
 from windrow.spec.schemas import Schema
 from windrow.spec.stages import Stage
 from windrow.spec.transcripts import Step, TranscriptElement, read_transcripts
@@ -83,5 +84,5 @@ def test_a_type_that_is_not_taken_is_refused(spark) -> None:
 
 def test_the_plan_names_them_with_their_fields() -> None:
     stage = stage_of(wide={"span": {"of": "v", "unit": 10}}, middle={"median": "v"})
-    text = str(stage_section(stage, "lake", SOURCE))
+    text = str(stage_section(stage, "lake", {ONLY: SOURCE}))
     assert "wide = span of v (unit 10)" in text and "middle = median of v" in text

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.laws.raw import COLUMNS, TRIGGERS, Bundles, Raw, bundles, group_of, raws, rising
 from tests.laws.strategies import SCHEMA, Run, TickInput, runs, source_ticks, stages, watermarks
 from tests.model.assign import Window, windows_of
 from tests.model.chain import Chain
@@ -19,36 +20,23 @@ from tests.model.stream import Stream
 from tests.model.table import current
 from tests.model.tick import Tick
 from windrow.spec.aggregates import Collect, Count, First, Last, Max, Min, Sum
-from windrow.spec.fields import Named
 from windrow.spec.graph import check_graph
 from windrow.spec.inherited_windows import InheritedWindows
 from windrow.spec.inputs import Input, JoinKind
 from windrow.spec.sessions import Sessions
 from windrow.spec.stages import Accumulation, Stage
-from windrow.spec.steps import TranscriptElement
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
 from windrow.spec.triggers import (
-    DEFAULT_TRIGGER,
-    AfterCount,
-    AfterWatermark,
-    AtClose,
-    Never,
-    Repeat,
     Trigger,
 )
 from windrow.spec.watermarks import Watermark
 from windrow.spec.window_function import WindowFunction
 from windrow.spec.windows import CumulativeWindows, FixedWindows, SlidingWindows
 
-COLUMNS = {"k": "string", "g": "string", "v": "bigint"}
 GAP = 4 * SECOND
 LONGEST_SESSION = 60 * SECOND
 """More than there is between the first element of a run and the last."""
 
-TRIGGERS: tuple[Trigger, ...] = (
-    DEFAULT_TRIGGER, Repeat(AfterCount(1)), Repeat(AfterCount(2)), AtClose(), Never(),
-    AfterWatermark(early=AfterCount(2), late=AfterCount(1)), AfterWatermark(late=AfterCount(2)),
-)  # fmt: skip
 WINDOWS: tuple[WindowFunction, ...] = (
     FixedWindows(10 * SECOND), FixedWindows(7 * SECOND, 3 * SECOND), SlidingWindows(10 * SECOND, 5 * SECOND),
     CumulativeWindows(12 * SECOND, 4 * SECOND), SlidingWindows(4 * SECOND, 6 * SECOND),
@@ -57,61 +45,6 @@ SESSIONS = Sessions(GAP, max_session=LONGEST_SESSION)
 
 
 # ---------------------------------------------------------------- runs
-
-
-@dataclass(frozen=True)
-class Raw:
-    """An element in plain words: its time in microseconds, and its columns."""
-
-    at: int
-    k: str
-    g: str
-    v: int
-    input: str | None = None
-
-    def element(self) -> TranscriptElement:
-        return TranscriptElement(self.at, None, Named({"k": self.k, "g": self.g, "v": self.v}), self.input)
-
-
-Bundles = Sequence[tuple[Sequence[Raw], int | None]]
-"""The elements of each tick, and the watermark after it."""
-
-
-@st.composite
-def bundles(draw: st.DrawFn, lateness: int = 0, inputs: Sequence[str | None] = (None,)) -> Bundles:
-    """Elements in any order, in ticks of any size, with watermarks behind which nothing is late; and the end of all."""
-    raw = st.builds(
-        Raw, st.integers(-5, 35).map(lambda second: second * SECOND), st.sampled_from("abc"), st.sampled_from("xy"),
-        st.integers(-2, 3), st.sampled_from(inputs),
-    )  # fmt: skip
-    elements = draw(st.lists(raw, max_size=14))
-    if draw(st.booleans()):
-        elements.sort(key=lambda one: one.at)
-    ticks: list[tuple[Sequence[Raw], int | None]] = []
-    while elements or draw(st.booleans()):
-        size = draw(st.integers(0, min(4, len(elements))))
-        taken, elements = elements[:size], elements[size:]
-        highest = min((one.at for one in elements), default=40 * SECOND) + lateness
-        slack = draw(st.sampled_from([None, 0, 0, SECOND, 20 * SECOND]))
-        ticks.append((taken, None if slack is None else highest - slack))
-    return [*_rising(ticks), ((), INFINITY)]
-
-
-def _rising(ticks: Bundles) -> Bundles:
-    highest, rising = MINUS_INFINITY, []
-    for taken, watermark in ticks:
-        highest = highest if watermark is None else max(highest, watermark)
-        rising.append((taken, None if watermark is None else highest))
-    return rising
-
-
-def raws(ticks: Bundles) -> list[Raw]:
-    return [one for taken, _ in ticks for one in taken]
-
-
-def group_of(inputs: Mapping[str, Input], join: JoinKind | None = None, **shared: Any) -> Stage:
-    """A stage over several inputs."""
-    return Stage(**{**shared, "inputs": inputs, "join": join, "keys": Named(), "aggregates": Named()})
 
 
 def played(chain: Chain, ticks: Bundles) -> list[Mapping[str, Tick]]:
@@ -306,7 +239,7 @@ def test_the_weights_of_any_prefix_leave_the_current_panes_of_every_stage(run: C
 def test_a_dishonest_watermark_never_makes_a_withdrawal_late(run: ChainRun, data: st.DataObject) -> None:
     """However much is late in the first stage: what has come out of it finds its place behind."""
     times = st.sampled_from([None, 0, 5, 12, 20, 33, 60]).map(lambda second: second and second * SECOND)
-    ticks = _rising([(taken, data.draw(times)) for taken, _ in run.ticks])
+    ticks = rising([(taken, data.draw(times)) for taken, _ in run.ticks])
     for tick in played(Chain(run.stages, COLUMNS), [*ticks, ((), INFINITY)]):
         assert not tick["second"].dead and not tick["third"].dead
 

@@ -7,6 +7,7 @@ import pytest
 from windrow.run.quarantine import quarantine
 from windrow.run.since import plan
 from windrow.spec.errors import SpecError
+from windrow.spec.graph import ONLY
 from windrow.spec.meaning import changes, gains, meaning_of
 from windrow.spec.pipelines import Pipeline
 
@@ -76,7 +77,7 @@ def test_a_value_that_is_wrong_is_not_shown_where_it_may_be_a_secret() -> None:
 def test_another_topic_is_another_meaning_and_options_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROKERS", "one:9092")
     meanings = [
-        meaning_of(pipeline.stages[0], pipeline.sources[0])
+        meaning_of(pipeline.stages[0], {ONLY: pipeline.sources[0]}, {})
         for pipeline in map(Pipeline.from_mapping, (kafka(), kafka(servers="x", options={"a": "b"}), kafka(topic="t")))
     ]
     assert changes(meanings[0], meanings[1]) == []
@@ -108,7 +109,7 @@ def test_a_change_feed_has_its_own_weight() -> None:
 def test_a_column_more_is_no_change_and_another_type_is_one() -> None:
     def meaning(schema: str) -> dict[str, Any]:
         pipeline = Pipeline.from_mapping(document(files={"path": "x"}, schema=schema))
-        return meaning_of(pipeline.stages[0], pipeline.sources[0])
+        return meaning_of(pipeline.stages[0], {ONLY: pipeline.sources[0]}, {})
 
     before = meaning("k string, v long")
     assert changes(before, meaning("x int, k string, v long, y date")) == []

@@ -9,7 +9,8 @@ import pytest
 
 from windrow.spec.documents import load_yaml, load_yaml_documents
 from windrow.spec.errors import NotInThisVersion, SpecError
-from windrow.spec.meaning import changes, meaning_of
+from windrow.spec.graph import ONLY
+from windrow.spec.meaning import changes, is_of_source, meaning_of, source_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.schemas import Schema, column_type
 from windrow.spec.sources import Source, TimeColumn, TimeFormat, resolve_environment
@@ -92,7 +93,7 @@ def test_a_file_gives_a_pipeline(tmp_path: Path) -> None:
     assert departures.watermark == Watermark(bounded_delay=2 * HOUR, idle_timeout=10 * MINUTE, max_future=HOUR)
     assert clicks.event_time is None
     assert clicks.files.path == "${CLICKS:-data/clicks}"
-    assert pipeline.upstream_of(pipeline.stage("per_user")) is clicks
+    assert pipeline.upstreams_of(pipeline.stage("per_user")) == {ONLY: clicks}
 
 
 def test_a_pipeline_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -185,13 +186,49 @@ def test_what_a_pipeline_must_have(missing: str) -> None:
     "mapping",
     [
         changed(catalog="x"),
-        changed(stages=[SEVERAL]),
     ],
-    ids=range(2),
-)  # fmt: skip
+    ids=range(1),
+)
 def test_what_is_not_built_yet_is_refused_by_name(mapping: Any) -> None:
     with pytest.raises(NotInThisVersion, match="not in this version"):
         Pipeline.from_mapping(mapping)
+
+
+def test_a_stage_of_several_inputs() -> None:
+    pipeline = Pipeline.from_mapping(changed(stages=[SEVERAL]))
+    (stage,), sources = pipeline.stages, pipeline.sources
+    assert pipeline.upstreams_of(stage) == dict(zip("ab", sources, strict=True))
+    assert Pipeline.from_mapping(pipeline.to_mapping()) == pipeline
+    before = meaning_of(stage, pipeline.upstreams_of(stage), {})
+    other = Pipeline.from_mapping({**with_source(watermark={"bounded_delay": "9h"}), "stages": [SEVERAL]})
+    lines = changes(before, meaning_of(stage, other.upstreams_of(stage), {}))
+    assert lines and {source_of(stage, line) for line in lines if is_of_source(line)} == {"departures"}
+    text = str(plan_sections(pipeline))
+    assert "the watermark is the least of those of the inputs" in text and "n = the number of elements" in text
+
+
+def test_an_input_is_checked_against_what_it_reads() -> None:
+    wrong = {
+        **SEVERAL,
+        "inputs": {**SEVERAL["inputs"], "a": {"from": "departures", "aggregates": {"n": {"sum": "no"}}}},
+    }
+    with pytest.raises(SpecError, match=r"^stages\[0\]\.inputs\.a\.aggregates\.n is not a column here"):
+        Pipeline.from_mapping(changed(stages=[wrong]))
+    nameless = {**SEVERAL, "inputs": {**SEVERAL["inputs"], "a": {"aggregates": {"n": {"count": "*"}}}}}
+    with pytest.raises(SpecError, match=r"^stages\[0\]\.inputs\.a\.from must be there: which of the sources"):
+        Pipeline.from_mapping(changed(stages=[nameless]))
+
+
+def test_a_join_withdraws_where_elements_can_be_taken_back() -> None:
+    inputs = {
+        "a": {"from": "departures", "columns": {"d": "dep_delay"}},
+        "b": {"from": "clicks", "columns": {"at": "1"}},
+    }
+    join = {"name": "both", "window": {"fixed": {"size": "1h"}}, "join": "inner", "inputs": inputs}
+    mapping = {**with_source(weight="dep_delay"), "stages": [join]}
+    with pytest.raises(SpecError, match=r"accumulation of a join must be retracting where elements can be taken back"):
+        Pipeline.from_mapping(mapping)
+    Pipeline.from_mapping({**mapping, "stages": [{**join, "accumulation": "retracting"}]})
 
 
 def test_a_weighted_source() -> None:
@@ -347,5 +384,5 @@ def test_the_size_of_a_row_is_part_of_what_a_stage_means_that_counts_bytes() -> 
             mapping = with_stage(trigger=trigger)
             mapping["sources"][0].update(size)
             pipeline = Pipeline.from_mapping(mapping)
-            meanings.append(meaning_of(pipeline.stages[0], pipeline.sources[0]))
+            meanings.append(meaning_of(pipeline.stages[0], {ONLY: pipeline.sources[0]}, {}))
         assert changes(*meanings) == changed

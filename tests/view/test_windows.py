@@ -4,7 +4,7 @@ import pytest
 
 from tests.extensions.windows import OfficeHours
 from windrow.spec.aggregates import Count
-from windrow.spec.graph import check_graph
+from windrow.spec.graph import ONLY, check_graph
 from windrow.spec.schemas import Schema
 from windrow.spec.sources import FileFormat, Files, Source
 from windrow.spec.stages import Stage
@@ -30,13 +30,13 @@ WORDS = {
 def test_words_of_a_class_of_ones_own() -> None:
     stage = Stage(window=OfficeHours(), aggregates={"n": Count()})
     words = "those that tests.extensions.windows.OfficeHours gives to each element"
-    assert ("windows", [words]) in stage_section(stage, "lake", SOURCE).rows
+    assert ("windows", [words]) in stage_section(stage, "lake", {ONLY: SOURCE}).rows
 
 
 @pytest.mark.parametrize("words", WORDS)
 def test_words(words: str) -> None:
     stage = Stage.from_mapping({"keys": ["k"], "window": WORDS[words], "aggregates": {"n": {"count": "*"}}})
-    assert ("windows", [words]) in stage_section(stage, "lake", SOURCE).rows
+    assert ("windows", [words]) in stage_section(stage, "lake", {ONLY: SOURCE}).rows
 
 
 def test_words_of_a_stage_that_reads_a_stage() -> None:

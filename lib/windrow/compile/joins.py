@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from windrow.compile.panes import PANE_FIELDS
 from windrow.compile.sql import Column, case, quoted, struct
 from windrow.spec.joins import rows_name
 from windrow.spec.stages import Stage
+
+JOINED = "rows"
+"""The value of a window of a join: an array of its rows as they are shown, with their numbers."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,13 @@ class JoinedPanes:
 
     def rows(self, panes: Column) -> Column:
         """Every pane of an array once for each of its rows, with their columns and the number of the row in it."""
-        shown = f"transform({self._pairs('pane.result').text}, (pair, number) -> {self._row().text})"
+        pairs = self._pairs(lambda name: Column(f"pane.result.{quoted(name)}"))
+        shown = f"transform({pairs.text}, (pair, number) -> {self._pane().text})"
         return Column(f"flatten(transform({panes.text}, pane -> {shown}))")
+
+    def rows_of(self, collected: Callable[[str], Column]) -> Column:
+        """The rows of a window, of what its inputs have collected, by the names of those aggregates."""
+        return Column(f"transform({self._pairs(collected).text}, (pair, number) -> {self._row().text})")
 
     @property
     def result_type(self) -> str:
@@ -34,9 +42,9 @@ class JoinedPanes:
         kind = self.kinds[f"v_{rows_name(name)}"].removeprefix("array<struct<").removesuffix(">>")
         return [kind] if self.stage.inputs[name].columns else []
 
-    def _pairs(self, result: str) -> Column:
+    def _pairs(self, collected: Callable[[str], Column]) -> Column:
         left, right = self.stage.inputs
-        ours, theirs = (f"{result}.{quoted(rows_name(name))}" for name in (left, right))
+        ours, theirs = (collected(rows_name(name)).text for name in (left, right))
         kinds = [self.kinds[f"v_{rows_name(name)}"].removeprefix("array<").removesuffix(">") for name in (left, right)]
         nothing = [f"CAST(NULL AS {kind})" for kind in kinds]
         join = self.stage.join
@@ -53,12 +61,15 @@ class JoinedPanes:
         return case(*alone, otherwise=pairs) if alone else pairs
 
     def _row(self) -> Column:
-        """The pane with the pair in place of what it has collected."""
+        """The columns of a pair, and its number."""
         columns = {
             column: Column(f"pair.{side}.{quoted(column)}")
             for side, one in zip(("left", "right"), self.stage.inputs.values(), strict=True)
             for column in one.columns
         }
-        result = struct(**columns, row=Column("CAST(number AS BIGINT)"))
+        return struct(**columns, row=Column("CAST(number AS BIGINT)"))
+
+    def _pane(self) -> Column:
+        """The pane with the pair in place of what it has collected."""
         names = [*PANE_FIELDS, *(["event_time"] if self.stage.keeps_event_times else [])]
-        return struct(**{name: Column(f"pane.{quoted(name)}") for name in names}, result=result)
+        return struct(**{name: Column(f"pane.{quoted(name)}") for name in names}, result=self._row())

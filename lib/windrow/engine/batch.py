@@ -11,16 +11,17 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
-from windrow.compile.sql import any_of, bigint, col
+from windrow.compile.columns import INPUT
+from windrow.compile.sql import any_of, bigint, col, lit
 from windrow.compile.stage import CompiledStage
 from windrow.engine import barriers, dead_letters
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.cogroups import united
-from windrow.engine.frames import apply, over, where
+from windrow.engine.frames import apply, over, where, with_column
 from windrow.engine.held import Held, Span, has_window_in
+from windrow.engine.inputs import parted
 from windrow.engine.survey import Survey, summed, survey
 from windrow.engine.tick import tick
-from windrow.spec.graph import ONLY
 from windrow.spec.stages import Stage
 from windrow.spec.triggers import percentiles_of
 from windrow.spec.watermarks import Watermark
@@ -40,35 +41,27 @@ class TickPlan:
     survey: Survey
 
 
-def plan_tick(
-    stage: CompiledStage,
-    rows: DataFrame | None,
-    cells: DataFrame | None,
-    times: TickTimes,
-    batch: Survey,
-    held: Held,
-) -> TickPlan:
+Batch = Mapping[str, tuple[DataFrame, Survey]]
+"""The rows of a tick with what was found in them, by the inputs of the stage; the only one has the name `ONLY`."""
+
+
+def surveyed(stage: CompiledStage, rows: DataFrame, held: Held) -> Batch:
+    """The rows of each input, looked at."""
+    parts = parted(stage, rows)
+    return {name: (frame, survey_rows(stage.of_input(name), frame, held)) for name, frame in parts.items()}
+
+
+def plan_tick(stage: CompiledStage, batch: Batch, cells: DataFrame | None, times: TickTimes, held: Held) -> TickPlan:
     """Plan a tick over rows with their envelope; a branch is planned only where the survey has found something."""
-    return plan_inputs(stage, {} if rows is None else {ONLY: (rows, batch)}, cells, times, held)
-
-
-def plan_inputs(
-    stage: CompiledStage,
-    inputs: Mapping[str, tuple[DataFrame, Survey]],
-    cells: DataFrame | None,
-    times: TickTimes,
-    held: Held,
-) -> TickPlan:
-    """Plan a tick over the rows of several inputs, each with its survey."""
     dead: list[DataFrame] = []
     surveys: list[Survey] = []
     elements: dict[str, DataFrame] = {}
-    for name, (rows, batch) in inputs.items():
+    for name, (rows, found) in batch.items():
         part = stage.of_input(name)
-        batch, letters = _dead(part, rows, batch, cells, held)
-        dead += letters
-        surveys.append(batch)
-        if _has_elements(part, batch):
+        found, letters = _dead(part, rows, found, cells, held)
+        dead += [with_column(frame, INPUT, lit(name)) for frame in letters] if stage.inputs else letters
+        surveys.append(found)
+        if _has_elements(part, found):
             alive = pruned(part, where(rows, col(envelope.REASON).is_null()))
             elements[name] = apply(part.elements.elements(part.elements.judged(over(alive))), alive)
     total = summed(surveys)

@@ -31,7 +31,7 @@ def compile_over(spark: SparkSession, stage: Stage, upstream: CompiledStage) -> 
     if isinstance(stage.window, InheritedWindows) and upstream.stage.window.IS_GLOBAL:
         stage = replace(stage, window=GlobalWindow())
     compiled = compile_stage(stage, given.rows, weight=given.weight, inherited=given.inherited)
-    return replace(compiled, nets=given.weight is None)
+    return replace(compiled, nets=given.nets)
 
 
 def rows_of(spark: SparkSession, stage: Stage, upstream: CompiledStage) -> InputRows:
@@ -40,7 +40,7 @@ def rows_of(spark: SparkSession, stage: Stage, upstream: CompiledStage) -> Input
     rows = pane_elements(upstream, spark.createDataFrame([], schema))  # type: ignore[no-untyped-call, unused-ignore]
     weight = "weight" if emits_retractions(upstream.shown) else None
     inherits = isinstance(stage.window, InheritedWindows)
-    return InputRows(rows, None, weight, _inherited(stage, upstream.windows) if inherits else None)
+    return InputRows(rows, None, weight, _inherited(stage, upstream.windows) if inherits else None, True)
 
 
 def pane_elements(upstream: CompiledStage, transitions: DataFrame) -> DataFrame:

@@ -63,6 +63,12 @@ class InputRows:
     size: Expression | None = None
     weight: str | None = None
     inherited: CompiledWindows | None = None
+    are_panes: bool = False
+
+    @property
+    def nets(self) -> bool:
+        """Whether the rows are panes that are never taken back, unless the stage that is read is corrected."""
+        return self.are_panes and self.weight is None
 
 
 def compile_inputs(stage: Stage, inputs: Mapping[str, InputRows]) -> CompiledStage:
@@ -80,7 +86,10 @@ def compile_inputs(stage: Stage, inputs: Mapping[str, InputRows]) -> CompiledSta
     is_weighted = any(given.weight is not None for given in inputs.values())
     sample = united(samples)
     whole = _compile(cell_stage(stage), next(iter(elements.values())), sample, is_weighted)
-    parts = {name: replace(whole, elements=one, windows=one.windows) for name, one in elements.items()}
+    parts = {
+        name: replace(whole, elements=one, windows=one.windows, nets=inputs[name].nets)
+        for name, one in elements.items()
+    }
     joined = None if stage.join is None else JoinedPanes(stage, whole.cells.value_types)
     return replace(whole, inputs=parts, joined=joined, element_types=_types(sample))
 

@@ -6,17 +6,21 @@ SEMANTICS section 11.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
 from windrow.compile.columns import AHEAD, CELL, EVENT_TIME, KEY, NET, WEIGHT, WINDOW_END, WINDOW_START
+from windrow.compile.joins import JOINED, JoinedPanes
 from windrow.compile.results import PASSES, with_passes
 from windrow.compile.sql import Column, all_of, any_of, bigint, call, coalesce, col, lit, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine import merging
-from windrow.engine.cogroups import grouped
+from windrow.engine.cogroups import grouped, united
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Held, Span, starts_in
+from windrow.engine.inputs import parted
 from windrow.engine.record_windows import EXPIRED_END
 from windrow.engine.spreading import spread
 from windrow.engine.tick import combine
@@ -33,16 +37,17 @@ TOLERANCE = 1e-9
 
 
 def final_values(
-    stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None = None, net: bool = False
+    stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None = None, net: Collection[str] = ()
 ) -> DataFrame:
-    """`key`, bounds and the aggregates of every window over raw rows.
+    """`key`, bounds and the aggregates of every window over raw rows; of a join, the rows of every window.
 
     `excluded` has pairs (`PAIR`) that are left out: those that are dead as late or closed. Where records make the
-    windows it says in `EXPIRED_END` what had expired by then. `net`: rows are panes that others of them may withdraw.
+    windows it says in `EXPIRED_END` what had expired by then. `net` names the inputs whose rows are panes that others
+    of them may withdraw.
     """
     alive = where(rows, col(envelope.REASON).is_null())
     if net:
-        combined = _combined(stage, _net(stage, alive, excluded))
+        combined = _combined(stage, _standing(stage, alive, excluded, net))
     elif excluded is None:
         combined = combine(stage, _elements(stage, alive), Held())
     elif stage.windows.made_by_records:
@@ -59,14 +64,32 @@ def final_values(
     values = {f"v_{name}": column for name, column in stage.values.items()}
     if stage.stage.keeps_event_times:
         values[f"v_{PANE_TIME}"] = col(AHEAD)
-    return _passing(stage, select(combined, {**{name: col(name) for name in CELL}, **values}))
+    results = _passing(stage, select(combined, {**{name: col(name) for name in CELL}, **values}))
+    return results if stage.joined is None else _joined(stage, stage.joined, results)
 
 
-def _net(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None) -> DataFrame:
+def _joined(stage: CompiledStage, panes: JoinedPanes, results: DataFrame) -> DataFrame:
+    """The windows of a join with their rows as they are shown, in order; those that have one."""
+    times = [f"v_{PANE_TIME}"] if stage.stage.keeps_event_times else []
+    kept = {name: col(name) for name in (*CELL, *times)}
+    shown = select(results, {**kept, f"v_{JOINED}": panes.rows_of(lambda name: col(f"v_{name}"))})
+    return where(shown, call("size", col(f"v_{JOINED}")) > 0)
+
+
+def _standing(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None, net: Collection[str]) -> DataFrame:
+    """The pairs of panes that stand, and those of the inputs that withdraw none."""
+    parts = {}
+    for name, frame in parted(stage, rows).items():
+        part = stage.of_input(name)
+        found = _pairs(part, frame, (WEIGHT,) if name in net else ())
+        if excluded is not None:
+            found = found.join(excluded.select(*PAIR), on=list(PAIR), how="left_anti")
+        parts[name] = _net(found) if name in net else found
+    return united(parts, stage.element_types)
+
+
+def _net(found: DataFrame) -> DataFrame:
     """The pairs of panes that stand: those that are left out neither count nor withdraw."""
-    found = pairs(stage, rows, (WEIGHT,))
-    if excluded is not None:
-        found = found.join(excluded.select(*PAIR), on=list(PAIR), how="left_anti")
     of_pane = f"OVER (PARTITION BY {', '.join(col(name).text for name in PAIR[1:])})"
     added, weight = col(WEIGHT) > 0, col(WEIGHT).text
     standing = {
@@ -93,8 +116,13 @@ def _passing(stage: CompiledStage, results: DataFrame) -> DataFrame:
     return apply(passes.where(col(PASSES)).only(results.columns), results)
 
 
-def pairs(stage: CompiledStage, rows: DataFrame, also: tuple[str, ...] = ()) -> DataFrame:
-    """Raw rows as elements, once for every window that they fall in, with their identity and other columns."""
+def pairs(stage: CompiledStage, rows: DataFrame) -> DataFrame:
+    """Raw rows as elements, once for every window that they fall in, with their identity."""
+    parts = {name: _pairs(stage.of_input(name), frame) for name, frame in parted(stage, rows).items()}
+    return united(parts, stage.element_types)
+
+
+def _pairs(stage: CompiledStage, rows: DataFrame, also: tuple[str, ...] = ()) -> DataFrame:
     judged = stage.elements.judged(over(rows))
     elements = stage.elements.elements(judged, (envelope.STEP, envelope.ROW, *also))
     if stage.windows.merges or stage.windows.made_by_records:
@@ -108,8 +136,7 @@ def _with_expired(stage: CompiledStage, rows: DataFrame, excluded: DataFrame) ->
     bounds = group(excluded, PAIR[:2], {EXPIRED_END: call("max", col(EXPIRED_END))})
     joined = rows.join(bounds, on=list(PAIR[:2]), how="left")
     known = with_column(joined, EXPIRED_END, coalesce(col(EXPIRED_END), bigint(MINUS_INFINITY)))
-    judged = stage.elements.judged(over(known))
-    return apply(stage.elements.elements(judged, (EXPIRED_END,)), known)
+    return _elements(stage, known, (EXPIRED_END,))
 
 
 def _with_pairs(stage: CompiledStage, elements: DataFrame, pairs: DataFrame) -> DataFrame:
@@ -121,8 +148,12 @@ def _with_pairs(stage: CompiledStage, elements: DataFrame, pairs: DataFrame) -> 
     return group(combine(stage, elements, Held()).unionByName(of_pairs), CELL, stage.merged)
 
 
-def _elements(stage: CompiledStage, rows: DataFrame) -> DataFrame:
-    return apply(stage.elements.elements(stage.elements.judged(over(rows))), rows)
+def _elements(stage: CompiledStage, rows: DataFrame, also: tuple[str, ...] = ()) -> DataFrame:
+    parts = {}
+    for name, frame in parted(stage, rows).items():
+        elements = stage.of_input(name).elements
+        parts[name] = apply(elements.elements(elements.judged(over(frame)), also), frame)
+    return united(parts, stage.element_types)
 
 
 def starting_in(frame: DataFrame, *spans: Span) -> DataFrame:
@@ -146,12 +177,15 @@ def differing(stage: CompiledStage, stream: DataFrame, batch: DataFrame, touched
 
 
 def _same_values(stage: CompiledStage) -> Column:
+    if stage.joined is not None:
+        return _same(stage, JOINED)
     return all_of(_same(stage, name) for name, aggregate in stage.stage.aggregates.items() if not aggregate.IS_SKETCH)
 
 
 def compared_columns(stage: CompiledStage, frame: DataFrame) -> list[str]:
-    """The aggregates, and the event times of panes where the frame has them, which are not compared."""
-    return [*stage.aggregates, *([PANE_TIME] if f"v_{PANE_TIME}" in frame.columns else [])]
+    """The aggregates, or the rows of a join; and the event times of panes, if any, which are not compared."""
+    times = [PANE_TIME] if f"v_{PANE_TIME}" in frame.columns else []
+    return [*(stage.aggregates if stage.joined is None else [JOINED]), *times]
 
 
 def _as_struct(stage: CompiledStage, frame: DataFrame, name: str) -> DataFrame:

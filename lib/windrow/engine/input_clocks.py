@@ -26,9 +26,20 @@ class InputTime:
     is_known: bool = False
 
 
+def seen(before: StageClock, now: int, surveys: Mapping[str, Survey]) -> StageClock:
+    """The clock of a stage after the rows of its inputs; no watermark has moved yet."""
+    known = {name: before.inputs.get(name, InputClock(StageClock(), now)) for name in surveys}
+    inputs = {
+        name: replace(one, clock=one.clock.seen(found.greatest, now, before.greatest_end, found.asserted))
+        for (name, one), found in zip(known.items(), surveys.values(), strict=True)
+    }
+    return replace(before, inputs=inputs)
+
+
 def met(before: StageClock, now: int, inputs: Mapping[str, InputTime], stage: Stage) -> StageClock:
     """The clock of a stage after a tick over its inputs; `before` knows the windows of this tick, and `now`."""
-    clocks = {name: _advanced(before, now, name, one, stage) for name, one in inputs.items()}
+    known = seen(before, now, {name: one.survey for name, one in inputs.items()}).inputs
+    clocks = {name: _advanced(known[name], one, stage) for name, one in inputs.items()}
     holding = [clocks[n].clock for n, one in inputs.items() if not _is_idle(clocks[n], one, now)]
     holding = holding or [clocks[n].clock for n, one in inputs.items() if _has_sent(clocks[n], one)]
     watermark = min((clock.watermark for clock in holding), default=MINUS_INFINITY)
@@ -52,9 +63,8 @@ def partitions(clock: StageClock, inputs: Mapping[str, InputTime]) -> tuple[int,
     return tuple(found)
 
 
-def _advanced(before: StageClock, now: int, name: str, one: InputTime, stage: Stage) -> InputClock:
-    known = before.inputs.get(name, InputClock(StageClock(), now))
-    clock = known.clock.seen(one.survey.greatest, now, before.greatest_end, one.survey.asserted)
+def _advanced(known: InputClock, one: InputTime, stage: Stage) -> InputClock:
+    clock = known.clock
     if one.rule is not None:
         return replace(known, clock=moved(clock, one.rule, stage))
     given = clock.watermark if one.watermark is None else one.watermark

@@ -16,12 +16,12 @@ from windrow.compile.sql import bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import NOW, due_column
 from windrow.engine import record_windows
-from windrow.engine.batch import plan_tick, survey_rows
+from windrow.engine.batch import Batch, plan_tick, surveyed
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.frames import where
 from windrow.engine.held import Held
 from windrow.engine.holds import has_new, least_held
-from windrow.engine.survey import Survey
+from windrow.engine.survey import Survey, summed
 from windrow.engine.tick import trigger_clock
 from windrow.run.clocks import Clocks
 from windrow.run.points import point
@@ -29,9 +29,9 @@ from windrow.spec.errors import NotYet
 from windrow.spec.firings import leaves_nothing
 from windrow.spec.times import INFINITY
 from windrow.store.control import STREAM, Control, Interval
+from windrow.store.input_logs import InputLogs
 from windrow.store.journal import Journal
 from windrow.store.stage_panes import StagePanes
-from windrow.store.upstream import Upstream
 
 FOLD_EVERY = 8
 """After how many ticks the tail of the journal is folded into the base."""
@@ -39,7 +39,7 @@ FOLD_EVERY = 8
 
 @dataclass
 class StageRunner:
-    """A stage at work: its compiled columns, the log that it reads, what moves its clocks, and its journal.
+    """A stage at work: its compiled columns, the logs that it reads, what moves its clocks, and its journal.
 
     `is_read` says that other stages read it. `last` is the control row of the newest tick; it is read when the runner
     starts, and after another writer's commit.
@@ -47,7 +47,7 @@ class StageRunner:
 
     spark: SparkSession
     stage: CompiledStage
-    upstream: Upstream
+    upstream: InputLogs
     clocks: Clocks
     journal: Journal
     is_read: bool = False
@@ -73,37 +73,38 @@ class StageRunner:
         return 0 if self.last is None else self.last.upstream_step
 
     def advance(self, head: int, kind: str = STREAM) -> Control | None:
-        """Take the next steps of the upstream, which ends at `head`, as one tick. None when there are none."""
+        """Take the next steps of what is read, up to the place `head`, as one tick. None when there are none."""
         after = self.upstream_step
         if head <= after:
             return None
-        until = min(head, after + self.stage.stage.max_versions_per_tick, *self._backfilled_until(after))
+        most = self.stage.shown.max_versions_per_tick
+        until = self.upstream.next(after, most, head, *self._backfilled_until(after))
         self._check_begins()
         started = time.monotonic()
         until, withdraws = self._until_correction(after, until)
-        rows = self.upstream.rows(self.spark, after, until)
         held = self._held(until)
         if withdraws:
             held = Held(INFINITY, held.taken)
-        batch = survey_rows(self.stage, rows, held)
+        batch = surveyed(self.stage, self.upstream.rows(self.spark, after, until), held)
         now = max(self.clock.now, self.clocks.now(batch, until))
-        clock = self.clock.seen(batch.greatest, now, batch.latest_end, batch.asserted)
-        return self._tick(clock, until, batch, rows, held, started, kind)
+        return self._tick(self.clocks.seen(self.clock, batch, now), until, batch, held, started, kind)
 
     def _until_correction(self, after: int, until: int) -> tuple[int, bool]:
         """Where a tick ends whose stage cannot take elements back, and whether all that it reads is a correction.
 
         A correction of panes that it has counted is late as a whole: `restate` takes it in.
         """
-        if not self.stage.nets or not isinstance(self.upstream, StagePanes):
-            return until, False
-        tick = self.upstream.correction(self.spark, after, until)
-        if tick is None:
-            return until, False
-        if tick > after + 1:
-            return tick - 1, False
-        rows = self.upstream.rows(self.spark, after, tick)
-        return tick, not where(rows, col(WEIGHT) < 0).isEmpty()
+        first = self.upstream.steps(after)
+        for name, log in self.upstream.logs.items():
+            if not self.stage.of_input(name).nets or not isinstance(log, StagePanes):
+                continue
+            tick = log.correction(self.spark, first[name], self.upstream.steps(until)[name])
+            if tick is not None and tick > first[name] + 1:
+                until = self.upstream.with_step(until, name, tick - 1)
+            elif tick is not None:
+                rows = log.rows(self.spark, tick - 1, tick)
+                return self.upstream.with_step(after, name, tick), not where(rows, col(WEIGHT) < 0).isEmpty()
+        return until, False
 
     def pass_time(self, now: int) -> Control | None:
         """A tick without elements at the head of the upstream: None where it moves no watermark and is not due.
@@ -112,11 +113,11 @@ class StageRunner:
         """
         if self.last is None or self.clocks.replays:
             return None
-        clock = self.clock.seen({}, now, self._greatest_end())
+        clock = self.clocks.seen(self.clock.seen({}, now, self._greatest_end()), {}, now)
         after = self.clocks.moved(clock, self.upstream_step)
         if not after.is_ahead_of(self.clock) and not self._is_due(clock.now):
             return None
-        return self._tick(clock, self.upstream_step, Survey(), None, Held(), time.monotonic())
+        return self._tick(clock, self.upstream_step, {}, Held(), time.monotonic())
 
     def _greatest_end(self) -> int | None:
         """The greatest end of a window, where only the cells know and an idle source would complete it."""
@@ -131,7 +132,7 @@ class StageRunner:
         if self.last is None or self.clock.watermark == INFINITY:
             return None
         clock = self.clock.with_watermark(INFINITY, self.stage.stage.allowed_lateness)
-        return self._tick(clock, self.upstream_step, Survey(), None, Held(), time.monotonic())
+        return self._tick(clock, self.upstream_step, {}, Held(), time.monotonic())
 
     def _backfilled_until(self, after: int) -> list[int]:
         """The steps at which a tick has to end, so that a backfill has either all of its rows or none."""
@@ -169,8 +170,7 @@ class StageRunner:
         self,
         clock: StageClock,
         until: int,
-        batch: Survey,
-        rows: DataFrame | None,
+        batch: Batch,
         held: Held,
         started: float,
         kind: str = STREAM,
@@ -180,7 +180,7 @@ class StageRunner:
         clock = replace(clock, output_watermark=before.output_watermark)
         clock = self.clocks.moved(clock, until)
         times = TickTimes(number, before, clock, self.clocks.active(clock))
-        plan = plan_tick(self.stage, rows, self._cells(times, batch), times, batch, held)
+        plan = plan_tick(self.stage, batch, self._cells(times, batch), times, held)
         control = Control(
             tick=number,
             kind=kind,
@@ -214,13 +214,14 @@ class StageRunner:
             self.journal.fold(self.spark, self.last.tick, self.last.clock.expired_end)
             point("fold:after_base")
 
-    def _cells(self, times: TickTimes, batch: Survey) -> DataFrame | None:
+    def _cells(self, times: TickTimes, batch: Batch) -> DataFrame | None:
         """The open cells that the tick may concern: those of its elements' buckets, and those that are due."""
         if self.last is None:
             return None
         wanted = self.stage.cells.is_due(trigger_clock(self.stage, times))
-        if batch.earliest is not None and batch.latest is not None:
-            low, high = self.stage.windows.bucket_range(batch.earliest, batch.latest)
+        found = summed([found for _, found in batch.values()])
+        if found.earliest is not None and found.latest is not None:
+            low, high = self.stage.windows.bucket_range(found.earliest, found.latest)
             wanted = wanted | col("bucket").between(bigint(low), bigint(high))
         return self.journal.cells(self.spark, wanted, times.before.expired_end)
 

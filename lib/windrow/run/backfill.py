@@ -17,8 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile import envelope
 from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
+from windrow.compile.joins import JOINED
 from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, any_of, bigint, col
+from windrow.compile.sql import Column, any_of, bigint, call, col
 from windrow.engine.frames import select, where, with_column
 from windrow.engine.held import Span
 from windrow.quality.gate import judge
@@ -139,12 +140,14 @@ class Backfill:
 
     def gate_rows(self) -> list[GateResult]:
         """Judge the rows of the interval's windows by the suite of their source. Errors: GateFailed."""
-        return self._passed([result for name, step in self._read().items() for result in self._gated_rows(name, step)])
+        read = {name: step for item in self.stages for name, step in self._read(item).items()}
+        return self._passed([result for name, step in read.items() for result in self._gated_rows(name, step)])
 
-    def _read(self) -> dict[str, int]:
-        """The sources of the stages, and how far they are read."""
-        upstreams = {item.runner.upstream.name: raw_step_of(self.work, item) for item in self.stages}
-        return {name: step for name, step in upstreams.items() if name in self.work.raws}
+    def _read(self, item: StageWork, place: int | None = None) -> dict[str, int]:
+        """The sources of a stage, and how far each is read at a place, or now."""
+        upstream = item.runner.upstream
+        place = raw_step_of(self.work, item) if place is None else place
+        return {name: upstream.step_of(name, place) for name in upstream.names if name in self.work.raws}
 
     def compute(self) -> None:
         """Recompute every stage into its staging area, behind the gate on its rows. Errors: GateFailed."""
@@ -196,7 +199,7 @@ class Backfill:
         work, request = self.work, self.request_of(item)
         raw_step = prepare(work, item, request)
         if raw_step == 0:
-            self._passed(self._gated_rows(item.runner.upstream.name, 0))
+            self._pass_rows(item, 0)
             return None
         tick = 0 if item.runner.last is None else item.runner.last.tick
         quarantined = item.runner.upstream.quarantined(work.spark)
@@ -205,12 +208,17 @@ class Backfill:
         is_current = not fresh and staged is not None and staged.quarantined == quarantined
         if is_current and self._is_valid(item, staged, tick, raw_step):
             return staged
-        self._passed(self._gated_rows(item.runner.upstream.name, raw_step))
+        self._pass_rows(item, raw_step)
         batch = recomputed(work, item, request, raw_step)
         staged = staging.write(batch, tick, raw_step, quarantined)
         point("backfill:after_staging")
         self._record("rows", item.name, in_windows(work.spark, item, request.spans, raw_step))
         return staged
+
+    def _pass_rows(self, item: StageWork, place: int) -> None:
+        """Errors: GateFailed of the rows that a stage has read at a place."""
+        for name, step in self._read(item, place).items():
+            self._passed(self._gated_rows(name, step))
 
     def _is_valid(self, item: StageWork, staged: Staged | None, tick: int, raw_step: int) -> bool:
         """Whether nothing has happened since, or nothing that would give other windows.
@@ -244,12 +252,7 @@ class Backfill:
         return Staging.of(self.work.lake, self.run, item.runner.journal, self.start, self.end)
 
     def _gated_rows(self, source: str, raw_step: int) -> list[GateResult]:
-        """The rows of the interval's windows that could be read and dated: those that were rejected count as well.
-
-        Those of a stage have passed its own gate.
-        """
-        if source not in self.work.raws:
-            return []
+        """The rows of the interval's windows that could be read and dated: those that were rejected count as well."""
 
         def rows() -> DataFrame:
             at, reason = col(envelope.EVENT_TIME), col(envelope.REASON)
@@ -322,7 +325,7 @@ class Backfill:
         return {
             time
             for item in self.stages
-            if item.runner.upstream.name == source
+            if source in item.runner.upstream.names
             for span in self.request_of(item).spans
             for time in [times_of(item, span) or span]
         }
@@ -341,15 +344,21 @@ class Backfill:
 
 
 def results(item: StageWork, staged: DataFrame) -> DataFrame:
-    """Recomputed windows with the columns that a stage's suite knows: keys, bounds, aggregates and derived ones."""
-    stage = item.runner.stage.stage
+    """Recomputed windows with the columns that a stage's suite knows: keys, bounds, aggregates and derived ones.
+
+    Of a join, the rows of these windows.
+    """
+    stage, values = item.runner.stage.shown, {name: col(f"v_{name}") for name in item.runner.stage.aggregates}
+    if stage.join is not None:
+        staged = with_column(staged, "one", call("explode", col(f"v_{JOINED}")))
+        values = {name: col("one", name) for name in stage.emitted}
     frame = select(
         staged,
         {
             **{name: col(KEY, name) for name in stage.keys},
             "window_start": as_timestamp(col(WINDOW_START)),
             "window_end": as_timestamp(col(WINDOW_END)),
-            **{name: col(f"v_{name}") for name in stage.aggregates},
+            **values,
         },
     )
     for name, expression in stage.derive.items():

@@ -8,6 +8,7 @@ from windrow.compile.columns import WEIGHT
 from windrow.compile.sql import col
 from windrow.engine.final import final_values
 from windrow.engine.frames import where
+from windrow.engine.inputs import parted
 from windrow.run.work import StageWork
 from windrow.spec.errors import NotInThisVersion
 
@@ -18,7 +19,11 @@ def batch_of(item: StageWork, rows: DataFrame, excluded: DataFrame | None = None
     `excluded` are the pairs of row and window that are left out.
     """
     stage = item.runner.stage
-    net = stage.nets and not where(rows, col(WEIGHT) < 0).isEmpty()
+    net = [
+        name
+        for name, frame in parted(stage, rows).items()
+        if stage.of_input(name).nets and not where(frame, col(WEIGHT) < 0).isEmpty()
+    ]
     if net and stage.windows.made_by_records:
         rule = "over a stage that was corrected cannot be recomputed in this version"
         raise NotInThisVersion(f"stages.{item.name}.window.record", rule)

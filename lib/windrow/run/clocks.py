@@ -5,30 +5,36 @@ Rule: SEMANTICS sections 1, 8 and 10.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from pyspark.sql import SparkSession
 
-from windrow.engine.batch import active, moved
+from windrow.engine.batch import Batch, active, moved
 from windrow.engine.chaining import in_band
 from windrow.engine.clock import StageClock
-from windrow.engine.survey import Survey
+from windrow.engine.input_clocks import InputTime, met, partitions, seen
+from windrow.engine.survey import Survey, summed
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
 from windrow.spec.watermarks import Watermark
+from windrow.store.input_logs import InputLogs
 from windrow.store.stage_panes import StagePanes
 
 
 class Clocks(Protocol):
-    """How far the clocks of a stage are when it has read its upstream up to a step."""
+    """How far the clocks of a stage are when it has read its upstream up to a place."""
 
     @property
     def replays(self) -> bool:
         """Whether a history is replayed as it arrived: its clock stands still without rows."""
 
-    def now(self, batch: Survey, until: int) -> int:
-        """Processing time of a tick over the rows up to that step."""
+    def now(self, batch: Batch, until: int) -> int:
+        """Processing time of a tick over the rows up to that place."""
+
+    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
+        """The clock after the rows of a tick; its watermarks stand where they were."""
 
     def moved(self, clock: StageClock, until: int) -> StageClock:
         """The clock with its watermarks moved forward."""
@@ -55,8 +61,11 @@ class ClocksOfSource:
     def replays(self) -> bool:
         return self.source.arrival_time is not None
 
-    def now(self, batch: Survey, until: int) -> int:
-        return batch.greatest_arrival
+    def now(self, batch: Batch, until: int) -> int:
+        return _found(batch).greatest_arrival
+
+    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
+        return _seen(clock, _found(batch), now)
 
     def moved(self, clock: StageClock, until: int) -> StageClock:
         return moved(clock, self.rule, self.stage)
@@ -77,8 +86,11 @@ class ClocksOfStage:
     stage: Stage
     replays: bool
 
-    def now(self, batch: Survey, until: int) -> int:
+    def now(self, batch: Batch, until: int) -> int:
         return self.panes.now_after(self.spark, until)
+
+    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
+        return _seen(clock, _found(batch), now)
 
     def moved(self, clock: StageClock, until: int) -> StageClock:
         return in_band(self.stage, clock, self.panes.clock_after(self.spark, until).output_watermark)
@@ -88,3 +100,57 @@ class ClocksOfStage:
 
     def is_idle(self, clock: StageClock) -> bool:
         return False
+
+
+@dataclass(frozen=True)
+class ClocksOfInputs:
+    """Each input has clocks of its own; the watermark is the least of theirs."""
+
+    spark: SparkSession
+    stage: Stage
+    logs: InputLogs
+    inputs: Mapping[str, ClocksOfSource | ClocksOfStage]
+
+    @property
+    def replays(self) -> bool:
+        return any(one.replays for one in self.inputs.values())
+
+    def now(self, batch: Batch, until: int) -> int:
+        steps = self.logs.steps(until)
+        known = [one.now({}, steps[n]) for n, one in self.inputs.items() if isinstance(one, ClocksOfStage) and steps[n]]
+        return max([_found(batch).greatest_arrival, *known])
+
+    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
+        clock = clock.seen({}, now, _found(batch).latest_end)
+        surveys = {name: batch[name][1] if name in batch else Survey() for name in self.inputs}
+        return seen(clock, clock.now, surveys)
+
+    def moved(self, clock: StageClock, until: int) -> StageClock:
+        return met(clock, clock.now, self._times(until), self.stage)
+
+    def active(self, clock: StageClock) -> tuple[int, ...]:
+        return partitions(clock, self._times(0))
+
+    def is_idle(self, clock: StageClock) -> bool:
+        known = {name: clock.inputs[name] for name in self.inputs if name in clock.inputs}
+        return all(self.inputs[name].is_idle(one.clock) for name, one in known.items())
+
+    def _times(self, until: int) -> dict[str, InputTime]:
+        steps = self.logs.steps(until)
+        times = {}
+        for name, one in self.inputs.items():
+            if isinstance(one, ClocksOfSource):
+                times[name] = InputTime(Survey(), one.rule)
+            else:
+                step = steps[name]
+                known = one.panes.clock_after(self.spark, step).output_watermark if step else None
+                times[name] = InputTime(Survey(), None, known, is_known=True)
+        return times
+
+
+def _found(batch: Batch) -> Survey:
+    return summed([found for _, found in batch.values()])
+
+
+def _seen(clock: StageClock, found: Survey, now: int) -> StageClock:
+    return clock.seen(found.greatest, now, found.latest_end, found.asserted)

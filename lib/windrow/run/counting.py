@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile import envelope
@@ -9,7 +11,8 @@ from windrow.compile.sql import call, col
 from windrow.engine.batch import judged_in_windows
 from windrow.engine.frames import group, where
 from windrow.engine.held import Held, Span
-from windrow.engine.survey import survey
+from windrow.engine.inputs import parted
+from windrow.engine.survey import Survey, summed, survey
 from windrow.run.recompute import rows_of
 from windrow.run.work import StageWork
 from windrow.store.raw import Raw
@@ -29,13 +32,19 @@ def landed(spark: SparkSession, raw: Raw, after: int, until: int) -> dict[str, o
 def in_windows(spark: SparkSession, item: StageWork, spans: tuple[Span, ...], raw_step: int) -> dict[str, object]:
     """What became of the rows that fall into the windows which start in the spans; nothing without a window."""
     rows = rows_of(item, spans, item.runner.upstream.rows(spark, 0, raw_step))
-    inside = judged_in_windows(item.runner.stage, rows, spans)
-    if inside is None:
-        return {}
-    counts = survey(item.runner.stage, inside, Held())
+    surveys: list[Survey] = []
+    dead: Counter[str] = Counter()
+    for name, frame in parted(item.runner.stage, rows).items():
+        part = item.runner.stage.of_input(name)
+        inside = judged_in_windows(part, frame, spans)
+        if inside is None:
+            return {}
+        surveys.append(survey(part, inside, Held()))
+        if surveys[-1].dead:
+            dead.update(_by_reason(where(inside, col(envelope.REASON).is_not_null())))
+    counts = summed(surveys)
     counted = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned")
-    dead = _by_reason(where(inside, col(envelope.REASON).is_not_null())) if counts.dead else {}
-    return {**{name: getattr(counts, name) for name in counted}, "reasons": dead}
+    return {**{name: getattr(counts, name) for name in counted}, "reasons": dict(dead)}
 
 
 def _by_reason(rows: DataFrame) -> dict[str, int]:

@@ -163,10 +163,10 @@ class Maintenance:
     def _read(self, item: StageWork) -> Iterator[int]:
         """How far the stages that stream behind a stage have read it."""
         for reader in self.work.stages:
-            if self.work.upstream_of(reader) is item:
+            if item in self.work.upstreams_of(reader):
                 reader.runner.reload()
                 if has_stream(reader.runner.last):
-                    yield reader.runner.upstream_step
+                    yield reader.runner.upstream.step_of(item.name, reader.runner.upstream_step)
 
     def _dropped(self, item: StageWork, buckets: list[int], until: int) -> bool:
         for _ in range(ATTEMPTS):
@@ -182,8 +182,9 @@ class Maintenance:
     def _behind(self, source: str) -> str | None:
         """A stage that has far to go in the rows of a source, if there is one."""
         far = self.work.raws[source].last_step(self.work.spark) - NEAR
-        readers = [item for item in self.work.stages if item.runner.upstream.name == source]
-        return next((item.name for item in readers if item.runner.upstream_step < far), None)
+        readers = [item.runner for item in self.work.stages if source in item.runner.upstream.names]
+        behind = (one for one in readers if one.upstream.step_of(source, one.upstream_step) < far)
+        return next((one.stage.stage.name for one in behind), None)
 
     def _table(self, name: str, compacts: bool, notes: list[str], dry_run: bool) -> Iterator[Maintained]:
         location = Location(f"{self.work.lake.root}/{name}")

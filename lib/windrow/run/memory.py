@@ -14,7 +14,7 @@ from windrow.compile import envelope
 from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.sql import Column, bigint, col
 from windrow.compile.stage import CompiledStage
-from windrow.engine.batch import plan_inputs, survey_rows, tick_times
+from windrow.engine.batch import plan_tick, survey_rows, tick_times
 from windrow.engine.chaining import compile_over, in_band, pane_elements, rows_of
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.compiling import InputRows, compile_inputs, compile_stage, with_assertion
@@ -149,7 +149,7 @@ class MemoryStage:
         surveys = {name: survey_rows(self.stage.of_input(name), frame, held) for name, frame in rows.items()}
         times = self._times(surveys, now, given)
         inputs = {name: (frame, surveys[name]) for name, frame in rows.items()}
-        plan = plan_inputs(self.stage, inputs, self._cells(), times, held)
+        plan = plan_tick(self.stage, inputs, self._cells(), times, held)
         panes: list[dict[str, Any]] = []
         dead: list[dict[str, Any]] = []
         transitions = None

@@ -19,6 +19,7 @@ from windrow.engine.frames import group, where
 from windrow.run.points import point
 from windrow.run.session import working_session
 from windrow.spec.errors import SpecError
+from windrow.spec.graph import reads_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import SECOND
 from windrow.store.location import Lake
@@ -96,7 +97,8 @@ def _starts(pipeline: Pipeline, source: str, first: int | None, last: int | None
     """From the first start of a window that holds `first` to the second behind `last`, over all stages."""
     if first is None or last is None:
         return None, None
-    windows = [stage.window for stage in pipeline.stages if stage.from_ == source and not stage.window.IS_GLOBAL]
+    readers = [stage for stage in pipeline.stages if source in reads_of(stage).values()]
+    windows = [stage.window for stage in readers if not stage.window.IS_GLOBAL]
     starts = [compile_windows(window).earliest_start(first) for window in windows]
     return min(first, *starts), (last // SECOND + 1) * SECOND
 

@@ -71,11 +71,11 @@ def prepare(work: PipelineWork, item: StageWork, request: Request, dry_run: bool
 
     Errors: NotYet for windows that are not a backfill's.
     """
-    above = work.upstream_of(item)
-    if above is not None:
-        bring_up(work, above)
-        if not dry_run:
-            follow(work, item)
+    above = work.upstreams_of(item)
+    for one in above:
+        bring_up(work, one)
+    if above and not dry_run:
+        follow(work, item)
     bring_up(work, item)
     for span in request.spans:
         check(item, span)

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, EXPIRED, OPENED, PANES, STATE
 from windrow.compile.event_times import end_of_window, of_pane
+from windrow.compile.joins import JOINED
 from windrow.compile.merged_away import gone
 from windrow.compile.panes import BACKFILL, LATE, ON_TIME, PaneColumns, pane_struct
 from windrow.compile.sql import (
@@ -21,6 +24,7 @@ from windrow.compile.sql import (
     empty_array,
     lit,
     null,
+    quoted,
     when,
 )
 from windrow.compile.stage import CompiledStage
@@ -33,7 +37,7 @@ def with_gone(stage: CompiledStage, changes: DataFrame, standing: DataFrame) -> 
         PaneColumns(
             change=lit("delete"), weight=-1, timing=col("timing"), pane_index=col("pane_index"),
             on_time_index=col("on_time_index"), is_last=col("is_last"), trigger=col("trigger"),
-            percentile=col("watermark_percentile"), values={name: col(f"v_{name}") for name in stage.aggregates},
+            percentile=col("watermark_percentile"), values={name: col(f"v_{name}") for name in stage.shown.emitted},
             event_time=col("event_time") if stage.stage.keeps_event_times else None,
         )
     )  # fmt: skip
@@ -44,14 +48,14 @@ def with_gone(stage: CompiledStage, changes: DataFrame, standing: DataFrame) -> 
 
 def gone_type(stage: CompiledStage) -> str:
     """The Spark type of the withdrawals of a window, as `with_gone` gives them."""
-    return f"array<struct<index: int, pane: {stage.cells.pane_type}>>"
+    return f"array<struct<index: int, pane: {stage.pane_type}>>"
 
 
 def transitions(stage: CompiledStage, rows: DataFrame, streams: bool) -> DataFrame:
     """Withdraw what stands in each window, and insert what is right."""
     inserted = _inserted(stage, streams)
-    gone_panes = coalesce(col("gone", "pane"), empty_array(stage.cells.pane_type))
-    panes = case((col("batch").is_null(), gone_panes), otherwise=call("concat", gone_panes, array(inserted)))
+    gone_panes = coalesce(col("gone", "pane"), empty_array(stage.pane_type))
+    panes = case((col("batch").is_null(), gone_panes), otherwise=call("concat", gone_panes, inserted))
     return select(
         rows,
         {
@@ -74,7 +78,15 @@ def _ordered(pane: Column) -> Column:
 
 
 def _inserted(stage: CompiledStage, late: bool) -> Column:
-    """The pane of the recomputed window: the index goes on, and it is late where a pane was there before."""
+    """The pane of the recomputed window, as an array; of a join, each of its rows."""
+    if stage.joined is None:
+        return array(_pane(stage, late, {name: col("batch", name) for name in stage.aggregates}))
+    pane = _pane(stage, late, {name: Column(f"one.{quoted(name)}") for name in stage.shown.emitted})
+    return Column(f"transform({col('batch', JOINED).text}, one -> {pane.text})")
+
+
+def _pane(stage: CompiledStage, late: bool, values: Mapping[str, Column]) -> Column:
+    """The index goes on, and it is late where a pane was there before."""
     index = coalesce(Column("(element_at(gone, -1).index + 1)"), 0)
     on_time = Column("element_at(gone, -1).pane.on_time_index")
     event_time = end_of_window() if late else of_pane(col("batch", "event_time"))
@@ -88,7 +100,7 @@ def _inserted(stage: CompiledStage, late: bool) -> Column:
             is_last=lit(True),
             trigger=lit(BACKFILL),
             percentile=null("int"),
-            values={name: col("batch", name) for name in stage.aggregates},
+            values=values,
             event_time=event_time if stage.stage.keeps_event_times else None,
         )
     )

@@ -126,7 +126,7 @@ class _Found:
 
 def _find(work: PipelineWork, item: StageWork, dry_run: bool) -> _Found:
     """The late windows of a stage: those that can be restated, as spans of their starts, and those that wait."""
-    if work.upstream_of(item) is not None and not dry_run:
+    if work.upstreams_of(item) and not dry_run:
         follow(work, item)
     bring_up(work, item)
     last = item.runner.last

@@ -43,9 +43,7 @@ def _since(pipeline: Pipeline, name: str, known: Mapping[str, tuple[int, Mapping
         return StageSince(name, None)
     number, meaning = known[name]
     stage = pipeline.stage(name)
-    upstream = pipeline.upstream_of(stage)
-    above, _ = known.get(upstream.name, (None, {}))
-    now = meaning_of(stage, upstream, above)
+    now = meaning_of(stage, pipeline.upstreams_of(stage), {name: number for name, (number, _) in known.items()})
     return StageSince(name, number, changes(meaning, now), gained=gains(meaning, now))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,16 +10,17 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.compile.envelope import ARRIVAL_TIME, EVENT_TIME, REASON, STEP, file_of
 from windrow.compile.sql import Column, any_of, bigint, call, col, lit, when
 from windrow.compile.stage import CompiledStage
-from windrow.engine.chaining import compile_over
+from windrow.engine.clock import StageClock
 from windrow.engine.frames import group, where
 from windrow.run.session import working_session
-from windrow.run.work import compiled_over_source
+from windrow.run.work import compiled_stage
 from windrow.spec.meaning import changes, meaning_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
-from windrow.store.control import READING, Control
+from windrow.store.control import READING
 from windrow.store.generations import Generation, Generations
+from windrow.store.input_logs import InputLogs
 from windrow.store.journal import Journal
 from windrow.store.location import Lake
 from windrow.store.raw import QUARANTINED, Raw
@@ -61,18 +62,19 @@ class _Reader:
         return SourceStatus(source.name, batches, row["rows"], row["files"], dead, *times, offsets)
 
     def stage(self, stage: Stage) -> StageStatus:
-        generation, read = self.generations.get(stage.name), self.pipeline.upstream_of(stage)
+        generation, read = self.generations.get(stage.name), self.pipeline.upstreams_of(stage)
         if generation is None:
             return StageStatus(stage.name)
-        above = self.generations.get(read.name)
-        changed = changes(generation.meaning, meaning_of(stage, read, None if above is None else above.number))
+        above = {name: one.number for name, one in self.generations.items()}
+        changed = changes(generation.meaning, meaning_of(stage, read, above))
         journal = self._journal(stage)
         last = journal.last(self.spark)
         if last is None:
             return StageStatus(stage.name, generation.number, changed)
-        upstream = self._upstream(read)
-        batches = upstream.last_step(self.spark)
-        landed = self._landed(upstream, batches, last.upstream_step)
+        logs = InputLogs({name: self._upstream(one) for name, one in read.items()})
+        batches = logs.last_step(self.spark)
+        heads, steps = logs.steps(batches), logs.steps(last.upstream_step)
+        landed = _together([self._landed(log, heads[name], steps[name]) for name, log in logs.logs.items()])
         counts = self._counts(journal)
         ticks = self._ticks(stage, generation.number)
         # a weight is judged when its row lands, all other expressions in the tick
@@ -86,9 +88,9 @@ class _Reader:
             tick=last.tick,
             now=last.clock.now,
             watermark=last.clock.watermark,
-            partitions=_partitions(stage, read, last),
-            reads_a_stage=isinstance(read, Stage),
-            batches_behind=batches - last.upstream_step,
+            partitions=[p for name, one in read.items() for p in _partitions(stage, name, one, last.clock)],
+            reads_a_stage=all(isinstance(one, Stage) for one in read.values()),
+            batches_behind=logs.number(last.upstream_step, batches),
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks["projected_to"],
             in_raw=sum(read for read, _ in landed.values()),
@@ -113,18 +115,17 @@ class _Reader:
         return Journal.of(self.lake, self._compiled(stage), 0 if generation is None else generation.number)
 
     def _compiled(self, stage: Stage) -> CompiledStage:
-        read = self.pipeline.upstream_of(stage)
-        if isinstance(read, Source):
-            return compiled_over_source(self.spark, stage, read)
-        return compile_over(self.spark, stage, self._compiled(read))
+        read = self.pipeline.upstreams_of(stage)
+        given = {name: one if isinstance(one, Source) else self._compiled(one) for name, one in read.items()}
+        return compiled_stage(self.spark, stage, given)
 
     def _upstream(self, read: Source | Stage) -> Upstream:
         if isinstance(read, Source):
             return Raw.of(self.lake, read.name)
         return StagePanes.of(self.lake, self._journal(read))
 
-    def _landed(self, raw: Upstream, last: int, place: int) -> dict[str | None, tuple[int, int]]:
-        """By the reason why they are dead (None: alive): the rows up to a place of raw, and those behind it."""
+    def _landed(self, raw: Upstream, last: int, place: int) -> Landed:
+        """The rows of a log up to its last step, as far as they are read up to a step."""
         if last == 0:
             return {}
         counts = {"before": call("count_if", col(STEP) <= bigint(place)), "all": call("count", 1)}
@@ -164,7 +165,7 @@ class _Reader:
         return self.lake.table(stage.name, name).read(self.spark)
 
 
-def _dead(landed: Mapping[str | None, tuple[int, int]]) -> dict[str, int]:
+def _dead(landed: Landed) -> dict[str, int]:
     """The dead rows up to the place, by reason, the most first."""
     dead = {reason: read for reason, (read, _) in landed.items() if reason is not None}
     return dict(sorted(dead.items(), key=lambda item: -item[1]))
@@ -176,8 +177,22 @@ def _when_read(dead: Mapping[str, int], read: int) -> dict[str, int]:
     return {reason: number - (since if reason == QUARANTINED else 0) for reason, number in dead.items()}
 
 
-def _partitions(stage: Stage, read: Source | Stage, last: Control) -> list[PartitionStatus]:
-    clock = last.clock
+Landed = Mapping[str | None, tuple[int, int]]
+"""By the reason why they are dead (None: alive): the rows that a stage has read, and those that it has not."""
+
+
+def _together(inputs: Sequence[Landed]) -> Landed:
+    reasons = {reason: None for landed in inputs for reason in landed}
+    both = {reason: [landed.get(reason, (0, 0)) for landed in inputs] for reason in reasons}
+    return {reason: (sum(read for read, _ in found), sum(rest for _, rest in found)) for reason, found in both.items()}
+
+
+def _partitions(stage: Stage, name: str, read: Source | Stage, clock: StageClock) -> list[PartitionStatus]:
+    """The source partitions of an input."""
+    if stage.inputs:
+        if name not in clock.inputs:
+            return []
+        clock = clock.inputs[name].clock
     if isinstance(read, Stage):
         return [PartitionStatus(read.name, clock.watermark, False, clock.now)]
     rule = stage.watermark_over(read.watermark)

@@ -114,7 +114,7 @@ class Stream:
         self._land()
         for source in self.work.sources:
             source.project()
-        while self._advance_all():
+        while self._advance_all() or self._advance_together():
             pass
         if self.stop.is_set():
             self._project_meanwhile()
@@ -126,7 +126,7 @@ class Stream:
     def _tick_in_order(self, tick: Callable[[StageWork], Control | None]) -> None:
         """Such a tick of every stage, when it has read all that the ticks before have emitted."""
         for stage in self.work.stages:
-            if self.work.upstream_of(stage) is not None:
+            if self.work.upstreams_of(stage):
                 while self._ticked(stage, _advance(stage, stage.runner.upstream.last_step(self.work.spark))):
                     pass
             self._ticked(stage, stage.tick(lambda stage=stage: tick(stage)))  # type: ignore[misc]
@@ -155,17 +155,30 @@ class Stream:
         self._judge()
 
     def _advance_all(self) -> bool:
-        """One tick for every stage that is behind; whether there was one."""
-        if self.stop.is_set():
+        """One tick for every stage of one input that is behind; whether there was one."""
+        stages = [stage for stage in self.work.stages if not stage.runner.stage.inputs]
+        if self.stop.is_set() or not stages:
             return False
-        heads = [stage.runner.upstream.last_step(self.work.spark) for stage in self.work.stages]
-        with ThreadPoolExecutor(len(self.work.stages)) as pool:  # most of a small tick is planning, on one core
-            controls = list(pool.map(_advance, self.work.stages, heads))
+        heads = [stage.runner.upstream.last_step(self.work.spark) for stage in stages]
+        with ThreadPoolExecutor(len(stages)) as pool:  # most of a small tick is planning, on one core
+            controls = list(pool.map(_advance, stages, heads))
         moved = False
-        for stage, control, head in zip(self.work.stages, controls, heads, strict=True):
+        for stage, control, head in zip(stages, controls, heads, strict=True):
             moved |= self._ticked(stage, control, head)
         if self._pace.is_due():
             self._project_meanwhile()
+        return moved
+
+    def _advance_together(self) -> bool:
+        """One tick for every stage of several inputs that is behind; whether there was one.
+
+        All that they read stands still then, so that they take the same steps together whenever they were killed.
+        """
+        moved = False
+        for stage in self.work.stages:
+            if stage.runner.stage.inputs and not self.stop.is_set():
+                head = stage.runner.upstream.last_step(self.work.spark)
+                moved |= self._ticked(stage, _advance(stage, head), head)
         return moved
 
     def _project_meanwhile(self) -> None:
@@ -184,7 +197,9 @@ class Stream:
             return False
         self.totals.ticks += 1
         self.totals.rows += control.counts.get("read", 0)
-        self._lags[stage.name, control.tick] = 0 if head is None else head - control.upstream_step
+        self._lags[stage.name, control.tick] = (
+            0 if head is None else stage.runner.upstream.number(control.upstream_step, head)
+        )
         return True
 
     def _project(self, stages: list[StageWork]) -> None:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.stage import CompiledStage
-from windrow.engine.chaining import compile_over
-from windrow.engine.compiling import compile_stage, with_assertion
+from windrow.engine.chaining import compile_over, rows_of
+from windrow.engine.compiling import InputRows, compile_inputs, compile_stage, with_assertion
 from windrow.run.advance import StageRunner
-from windrow.run.clocks import Clocks, ClocksOfSource, ClocksOfStage
+from windrow.run.clocks import Clocks, ClocksOfInputs, ClocksOfSource, ClocksOfStage
 from windrow.run.landing import Landing, clock_micros
 from windrow.run.points import point
 from windrow.run.rows import row_schema
 from windrow.run.session import working_session
 from windrow.spec.errors import SpecError
 from windrow.spec.fields import located
+from windrow.spec.graph import ONLY
 from windrow.spec.loading import suites_of
-from windrow.spec.meaning import UPSTREAM_GENERATION, changes, meaning_of
+from windrow.spec.meaning import changes, is_of_source, is_rebuild, meaning_of, source_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.quality import Suite
 from windrow.spec.sources import Source
@@ -28,6 +29,7 @@ from windrow.spec.stages import Stage
 from windrow.store.control import FOLLOW, STREAM, Control
 from windrow.store.floors import Floors, journal_floor
 from windrow.store.generations import Generation, Generations
+from windrow.store.input_logs import InputLogs
 from windrow.store.journal import Journal
 from windrow.store.location import Lake
 from windrow.store.projections.batch import TickSummary
@@ -152,15 +154,12 @@ class PipelineWork:
         landings = [Landing(session, s, lake, clock, rules.get(s.name, ())) for s in pipeline.sources]
         stages: dict[str, StageWork] = {}
         for stage in pipeline.stages:
-            upstream = pipeline.upstream_of(stage)
-            above = stages.get(upstream.name)
-            meaning = meaning_of(stage, upstream, None if above is None else above.runner.journal.generation)
+            upstreams = pipeline.upstreams_of(stage)
+            above = {name: item.runner.journal.generation for name, item in stages.items()}
+            meaning = meaning_of(stage, upstreams, above)
             number = _generation(session, generations, known.get(stage.name), stage, meaning, from_start)
             opening = _Opening(session, lake, pipeline, stage, number)
-            if isinstance(upstream, Source):
-                stages[stage.name] = opening.over_source(upstream, raws[upstream.name])
-            else:
-                stages[stage.name] = opening.over_stage(stages[upstream.name])
+            stages[stage.name] = opening.over(upstreams, raws, stages)
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
         return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites)
 
@@ -169,13 +168,13 @@ class PipelineWork:
         """The stages that read sources, those that read these, and so on."""
         depths: dict[str, int] = {}
         for item in self.stages:
-            depths[item.name] = depths.get(item.runner.upstream.name, -1) + 1
+            depths[item.name] = max(depths.get(name, -1) for name in item.runner.upstream.names) + 1
         most = max(depths.values(), default=-1)
         return [[item for item in self.stages if depths[item.name] == depth] for depth in range(most + 1)]
 
-    def upstream_of(self, item: StageWork) -> StageWork | None:
-        """The stage that a stage reads, if it reads one."""
-        return next((other for other in self.stages if other.name == item.runner.upstream.name), None)
+    def upstreams_of(self, item: StageWork) -> list[StageWork]:
+        """The stages that a stage reads."""
+        return [other for other in self.stages if other.name in item.runner.upstream.names]
 
 
 @dataclass(frozen=True)
@@ -188,19 +187,30 @@ class _Opening:
     stage: Stage
     generation: int
 
-    def over_source(self, source: Source, raw: Raw) -> StageWork:
-        compiled = compiled_over_source(self.spark, self.stage, source)
-        return self._work(compiled, raw, ClocksOfSource(source, self.stage))
+    def over(
+        self, upstreams: Mapping[str, Source | Stage], raws: Mapping[str, Raw], stages: Mapping[str, StageWork]
+    ) -> StageWork:
+        """Over its sources and stages, by the inputs that read them."""
+        logs: dict[str, Upstream] = {}
+        clocks: dict[str, ClocksOfSource | ClocksOfStage] = {}
+        read: dict[str, Source | CompiledStage] = {}
+        for name, upstream in upstreams.items():
+            if isinstance(upstream, Source):
+                logs[name] = raws[upstream.name]
+                clocks[name], read[name] = ClocksOfSource(upstream, self.stage), upstream
+            else:
+                above = stages[upstream.name].runner
+                panes = logs[name] = StagePanes.of(self.lake, above.journal)
+                clocks[name] = ClocksOfStage(self.spark, panes, self.stage, above.clocks.replays)
+                read[name] = above.stage
+        place = f"stages.{self.stage.name}"
+        compiled = located(place, lambda stage: compiled_stage(self.spark, stage, read), self.stage)
+        inputs = InputLogs(logs)
+        if self.stage.inputs:
+            return self._work(compiled, inputs, ClocksOfInputs(self.spark, self.stage, inputs, clocks))
+        return self._work(compiled, inputs, clocks[ONLY])
 
-    def over_stage(self, above: StageWork) -> StageWork:
-        compiled = located(
-            f"stages.{self.stage.name}", lambda stage: compile_over(self.spark, stage, above.runner.stage), self.stage
-        )
-        panes = StagePanes.of(self.lake, above.runner.journal)
-        clocks = ClocksOfStage(self.spark, panes, self.stage, above.runner.clocks.replays)
-        return self._work(compiled, panes, clocks)
-
-    def _work(self, compiled: CompiledStage, upstream: Upstream, clocks: Clocks) -> StageWork:
+    def _work(self, compiled: CompiledStage, upstream: InputLogs, clocks: Clocks) -> StageWork:
         journal = Journal.of(self.lake, compiled, self.generation)
         is_read = bool(self.pipeline.readers_of(self.stage))
         runner = StageRunner(self.spark, compiled, upstream, clocks, journal, is_read)
@@ -208,12 +218,34 @@ class _Opening:
         return StageWork(runner, projections)
 
 
-def compiled_over_source(spark: SparkSession, stage: Stage, source: Source) -> CompiledStage:
-    """A stage compiled against the rows of its source. Errors: SpecError where a type does not fit."""
-    empty = spark.createDataFrame([], row_schema(source.columns))
-    compiled = compile_stage(stage, empty, source.size, source.weight)
+def compiled_stage(spark: SparkSession, stage: Stage, read: Mapping[str, Source | CompiledStage]) -> CompiledStage:
+    """A stage compiled against the rows of what its inputs read. Errors: SpecError where a type does not fit."""
+    if not stage.inputs:
+        upstream = read[ONLY]
+        if not isinstance(upstream, Source):
+            return compile_over(spark, stage, upstream)
+        given = _rows_of_source(spark, upstream)
+        return _with_assertion(compile_stage(stage, given.rows, given.size, given.weight), upstream, given.rows)
+    rows = {
+        name: _rows_of_source(spark, one) if isinstance(one, Source) else rows_of(spark, stage, one)
+        for name, one in read.items()
+    }
+    compiled = compile_inputs(stage, rows)
+    parts = {
+        name: _with_assertion(compiled.inputs[name], one, rows[name].rows) if isinstance(one, Source) else
+        compiled.inputs[name]
+        for name, one in read.items()
+    }  # fmt: skip
+    return replace(compiled, inputs=parts)
+
+
+def _rows_of_source(spark: SparkSession, source: Source) -> InputRows:
+    return InputRows(spark.createDataFrame([], row_schema(source.columns)), source.size, source.weight)
+
+
+def _with_assertion(compiled: CompiledStage, source: Source, rows: DataFrame) -> CompiledStage:
     try:
-        return with_assertion(compiled, source.watermark, empty)
+        return with_assertion(compiled, source.watermark, rows)
     except SpecError as error:
         raise error.within(f"sources.{source.name}") from None
 
@@ -242,7 +274,7 @@ def _generation(
         generations.record(session, stage.name, Generation(1, meaning))
         return 1
     changed = changes(known.meaning, meaning)
-    if changed and all(line.startswith(UPSTREAM_GENERATION) for line in changed):
+    if changed and all(map(is_rebuild, changed)):
         from_start = True
     if changed and not from_start:
         raise SpecError(
@@ -251,10 +283,11 @@ def _generation(
             "; ".join(changed),
             "take a new lake path (--set lake=...), or run with --from-start: a new generation, rebuilt from raw",
         )
-    moved = [line for line in changed if line.startswith("source.")]
+    moved = [line for line in changed if is_of_source(line)]
     if moved:
         rule = "has landed its rows under another meaning, which a rebuild from raw cannot change"
-        raise SpecError(f"sources.{stage.from_}", rule, "; ".join(moved), "take a new lake path (--set lake=...)")
+        source = source_of(stage, moved[0])
+        raise SpecError(f"sources.{source}", rule, "; ".join(moved), "take a new lake path (--set lake=...)")
     if from_start:
         generations.record(session, stage.name, Generation(known.number + 1, meaning))
         return known.number + 1

@@ -55,6 +55,13 @@ def _named(place: str, name: str, stages: Mapping[str, Stage], sources: set[str]
     raise SpecError(f"{place}.from", "is neither a source nor a stage before it", name, hint)
 
 
+def reads_of(stage: Stage) -> Mapping[str, str]:
+    """What a stage of a pipeline reads, by its inputs: the names of sources and stages, all of which it says."""
+    if stage.inputs:
+        return {name: one.from_ or ONLY for name, one in stage.inputs.items()}
+    return {ONLY: stage.from_ or ONLY}
+
+
 def check_graph(stages: Sequence[Stage], sources: Iterable[str] = (), places: Sequence[str] | None = None) -> None:
     """Refuse stages that do not go with what they read. Errors: SpecError with the stage's place."""
     read = read_by(stages, sources)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from windrow.spec.aggregates import Aggregate, Collect, Count
+from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields import Named
 from windrow.spec.stages import Stage
@@ -20,6 +21,15 @@ def rows_name(name: str) -> str:
 
 def _number_name(name: str) -> str:
     return f"_{name}_number"
+
+
+def check_shown(stage: Stage, takes_back: bool) -> None:
+    """Refuse a join whose rows a table could not show. Errors: SpecError."""
+    if stage.join is None:
+        return
+    rule = "of a join must be retracting where elements can be taken back, or rows that are gone would stay"
+    if takes_back and not stage.is_retracting:
+        raise SpecError("accumulation", rule, str(stage.accumulation), "retracting")
 
 
 def cell_aggregates(stage: Stage, name: str) -> Named[Aggregate]:

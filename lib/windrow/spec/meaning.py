@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from windrow.spec.graph import ONLY, reads_of
 from windrow.spec.schemas import Schema
 from windrow.spec.sources import CONNECTORS, Source
 from windrow.spec.stages import Stage
@@ -19,26 +20,55 @@ _SCHEMA = "source.schema"
 _NOT_MEANING_OF_SOURCE = (*CONNECTORS, "quality", "size")
 
 
-UPSTREAM_GENERATION = "upstream.generation"
+_UPSTREAM_GENERATION = "upstream.generation"
 """What changes where the stage that is read is rebuilt."""
 
 
-def meaning_of(stage: Stage, upstream: Source | Stage, generation: int | None = None) -> dict[str, Any]:
-    """The meaning of a stage over its source, or over a generation of a stage, as plain values that JSON can hold.
+def is_rebuild(change: str) -> bool:
+    """Whether a line of `changes` says that a stage in front has been rebuilt."""
+    return _without_input(change).startswith(_UPSTREAM_GENERATION)
+
+
+def is_of_source(change: str) -> bool:
+    """Whether a line of `changes` is about the meaning of a source."""
+    return _without_input(change).startswith("source.")
+
+
+def source_of(stage: Stage, change: str) -> str:
+    """The source that such a line is about."""
+    return reads_of(stage)[change.split(".", 2)[1] if change.startswith("inputs.") else ONLY]
+
+
+def _without_input(change: str) -> str:
+    """What a line says of an input, or as it is."""
+    return change.split(".", 2)[-1] if change.startswith("inputs.") else change
+
+
+def meaning_of(
+    stage: Stage, upstreams: Mapping[str, Source | Stage], generations: Mapping[str, int | None]
+) -> dict[str, Any]:
+    """The meaning of a stage over its sources, and over generations of stages, as plain values that JSON can hold.
 
     The size of a row is looked at when a stage reads it, so it is part of what the stages that count bytes mean.
     """
+    read = {name: _of_upstream(one, generations.get(one.name)) for name, one in upstreams.items()}
+    sizes = {name: _size(stage, one) for name, one in upstreams.items()}
+    if stage.inputs:
+        return {"stage": _fields(stage), "inputs": {name: {**sizes[name], **one} for name, one in read.items()}}
+    return {"stage": {**_fields(stage), **sizes[ONLY]}, **read[ONLY]}
+
+
+def _of_upstream(upstream: Source | Stage, generation: int | None) -> dict[str, Any]:
     if isinstance(upstream, Stage):
-        return {"stage": _fields(stage), "upstream": {"stage": upstream.name, "generation": generation}}
-    source = upstream
-    size = {"size": source.size.text} if source.size is not None and counts_bytes(stage.trigger) else {}
-    return {
-        "stage": {**_fields(stage), **size},
-        "source": {
-            **{name: value for name, value in source.to_mapping().items() if name not in _NOT_MEANING_OF_SOURCE},
-            **source.connector.meaning,
-        },
-    }
+        return {"upstream": {"stage": upstream.name, "generation": generation}}
+    source = {name: value for name, value in upstream.to_mapping().items() if name not in _NOT_MEANING_OF_SOURCE}
+    return {"source": {**source, **upstream.connector.meaning}}
+
+
+def _size(stage: Stage, upstream: Source | Stage) -> dict[str, str]:
+    """The size of a row, where the stage counts bytes."""
+    size = upstream.size if isinstance(upstream, Source) else None
+    return {} if size is None or not counts_bytes(stage.trigger) else {"size": size.text}
 
 
 def _fields(stage: Stage) -> dict[str, Any]:
@@ -52,8 +82,11 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 def gains(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """The columns that the schema of the source has now and had not, with their types: they change no result."""
-    had, has = (_columns(meaning) for meaning in (before, after))
-    return [f"{name} {kind}" for name, kind in has.items() if name.lower() not in {known.lower() for known in had}]
+    gained: dict[str, str] = {}
+    for name in after.get("inputs", {ONLY: after}):
+        had, has = (_columns(meaning.get("inputs", {ONLY: meaning}).get(name, {})) for meaning in (before, after))
+        gained.update({n: kind for n, kind in has.items() if n.lower() not in {known.lower() for known in had}})
+    return [f"{name} {kind}" for name, kind in gained.items()]
 
 
 def _columns(meaning: Mapping[str, Any]) -> Schema:
@@ -62,8 +95,8 @@ def _columns(meaning: Mapping[str, Any]) -> Schema:
 
 
 def _changes(place: str, before: Any, after: Any) -> Iterator[str]:
-    if place == _SCHEMA and isinstance(before, str) and isinstance(after, str):
-        yield from _changed_columns(Schema.parse(before), Schema.parse(after))
+    if _without_input(place) == _SCHEMA and isinstance(before, str) and isinstance(after, str):
+        yield from _changed_columns(place, Schema.parse(before), Schema.parse(after))
     elif isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in {**before, **after}:
             yield from _changes(f"{place}.{name}" if place else name, before.get(name), after.get(name))
@@ -71,11 +104,11 @@ def _changes(place: str, before: Any, after: Any) -> Iterator[str]:
         yield f"{place}: {_shown(before)} -> {_shown(after)}"
 
 
-def _changed_columns(before: Schema, after: Schema) -> Iterator[str]:
+def _changed_columns(place: str, before: Schema, after: Schema) -> Iterator[str]:
     """The columns that are gone or have another type."""
     for name, kind in before.items():
         if after.get(name) != kind:
-            yield f"{_SCHEMA}.{name}: {kind} -> {after.get(name, '(gone)')}"
+            yield f"{place}.{name}: {kind} -> {after.get(name, '(gone)')}"
 
 
 def _is_larger_lateness(place: str, before: Any, after: Any) -> bool:

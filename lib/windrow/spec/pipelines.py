@@ -10,11 +10,14 @@ from typing import Any
 
 import yaml
 
+from windrow.spec.chains import emits_retractions
+from windrow.spec.cogroups import alone
 from windrow.spec.documents import load_yaml, read_document
-from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.errors import SpecError
 from windrow.spec.extensions import EXTENSIONS, load_extensions
-from windrow.spec.fields import Spec, located, of
-from windrow.spec.graph import check_graph
+from windrow.spec.fields import Named, Spec, located, of
+from windrow.spec.graph import check_graph, reads_of
+from windrow.spec.joins import check_shown
 from windrow.spec.kinds import NAME, TEXT, list_of, nested
 from windrow.spec.reads import check_columns_read
 from windrow.spec.schedules import Schedule
@@ -54,17 +57,15 @@ class Pipeline(Spec):
     def validate(self) -> None:
         self._check_names()
         object.__setattr__(self, "stages", tuple(self._connected(i, stage) for i, stage in enumerate(self.stages)))
-        self._check_one_input_each()
         check_graph(self.stages, [source.name for source in self.sources])
         for index, stage in enumerate(self.stages):
-            upstream = self.upstream_of(stage)
-            if isinstance(upstream, Source):
-                located(f"stages[{index}]", partial(check_over, source=upstream), stage)
-
-    def _check_one_input_each(self) -> None:
-        for index, stage in enumerate(self.stages):
-            if stage.inputs:
-                raise NotInThisVersion(f"stages[{index}].inputs", "of a pipeline is not in this version")
+            for name, upstream in self.upstreams_of(stage).items():
+                if isinstance(upstream, Source):
+                    place = f"stages[{index}].inputs.{name}" if name else f"stages[{index}]"
+                    by_itself = _alone(stage, name) if name else stage
+                    located(place, partial(check_over, source=upstream), by_itself)
+            takes_back = any(map(may_take_back, self.upstreams_of(stage).values()))
+            located(f"stages[{index}]", partial(check_shown, takes_back=takes_back), stage)
 
     def _check_names(self) -> None:
         taken: set[str] = set()
@@ -76,26 +77,29 @@ class Pipeline(Spec):
                 taken.add(item.name.lower())
 
     def _connected(self, index: int, stage: Stage) -> Stage:
-        if stage.from_ is not None or stage.inputs:
-            return stage
+        if stage.inputs:
+            inputs = {
+                name: replace(one, from_=one.from_ or self._only_source(f"stages[{index}].inputs.{name}"))
+                for name, one in stage.inputs.items()
+            }
+            return replace(stage, inputs=Named(inputs))
+        return replace(stage, from_=stage.from_ or self._only_source(f"stages[{index}]"))
+
+    def _only_source(self, place: str) -> str:
         if len(self.sources) > 1:
             names = ", ".join(source.name for source in self.sources)
-            raise SpecError(f"stages[{index}].from", "must be there: which of the sources", None, f"one of {names}")
-        return replace(stage, from_=self.sources[0].name)
+            raise SpecError(f"{place}.from", "must be there: which of the sources", None, f"one of {names}")
+        return self.sources[0].name
 
-    def upstream_of(self, stage: Stage) -> Source | Stage:
-        """The source or the stage that a stage reads."""
-        known: tuple[Source | Stage, ...] = (*self.sources, *self.stages)
-        return next(one for one in known if one.name == stage.from_)
-
-    def sources_of(self, stage: Stage) -> tuple[Source, ...]:
-        """The sources whose rows come to a stage, by itself or through the stages that it reads."""
-        upstream = self.upstream_of(stage)
-        return (upstream,) if isinstance(upstream, Source) else self.sources_of(upstream)
+    def upstreams_of(self, stage: Stage) -> Mapping[str, Source | Stage]:
+        """The sources and stages that a stage reads, by its inputs; the only one has the name `ONLY`."""
+        known: dict[str, Source | Stage] = {one.name: one for one in self.sources}
+        known.update({one.name: one for one in self.stages})
+        return {name: known[read] for name, read in reads_of(stage).items()}
 
     def readers_of(self, stage: Stage) -> tuple[Stage, ...]:
         """The stages that read a stage."""
-        return tuple(other for other in self.stages if other.from_ == stage.name)
+        return tuple(other for other in self.stages if stage.name in reads_of(other).values())
 
     def source(self, name: str) -> Source:
         """The source of that name, or SpecError."""
@@ -129,6 +133,15 @@ class Pipeline(Spec):
     def to_yaml(self) -> str:
         """The YAML text that `from_yaml` reads back to an equal pipeline."""
         return yaml.safe_dump(self.to_mapping(), sort_keys=False, allow_unicode=True)
+
+
+def may_take_back(upstream: Source | Stage) -> bool:
+    """Whether rows of weight -1 may come from a source or a stage."""
+    return upstream.weight is not None if isinstance(upstream, Source) else emits_retractions(upstream)
+
+
+def _alone(stage: Stage, name: str) -> Stage:
+    return replace(alone(stage, stage.inputs[name]), accumulation=stage.accumulation)
 
 
 def check_over(stage: Stage, source: Source) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from windrow.engine.clock import PartitionClock, StageClock
+from windrow.engine.clock import InputClock, PartitionClock, StageClock
 from windrow.spec.times import MINUS_INFINITY
 
 
@@ -46,9 +46,9 @@ class Control:
     """What a tick leaves behind beside transitions and dead letters.
 
     `kind` is stream, follow (a tick like those of a stream, made by someone else who needed it), backfill or
-    restatement; `upstream_step` the last step of the upstream log that was consumed; `watermark_before` that of the
-    tick; `counts` what the survey counted; `backfilled` the intervals that backfills made so far; `left_out` the files
-    in quarantine whose late rows this one did not take in.
+    restatement; `upstream_step` the last step of the upstream log that was consumed, or the place in several of them
+    (`input_logs`); `watermark_before` that of the tick; `counts` what the survey counted; `backfilled` the intervals
+    that backfills made so far; `left_out` the files in quarantine whose late rows this one did not take in.
     """
 
     tick: int
@@ -62,21 +62,13 @@ class Control:
     duration_ms: int = 0
 
     def to_json(self) -> str:
-        clock = self.clock
-        partitions = [[name, p.greatest_event_time, p.last_seen, p.asserted] for name, p in clock.partitions.items()]
         return json.dumps(
             {
                 "tick": self.tick,
                 "kind": self.kind,
                 "upstream_step": self.upstream_step,
                 "watermark_before": self.watermark_before,
-                "now": clock.now,
-                "watermark": clock.watermark,
-                "expired_end": clock.expired_end,
-                "greatest_end": clock.greatest_end,
-                "partitions": partitions,
-                "output_watermark": clock.output_watermark,
-                "percentiles": [[percentile, watermark] for percentile, watermark in clock.percentiles.items()],
+                **_clock_to_json(self.clock),
                 "counts": dict(self.counts),
                 "backfilled": [[i.start, i.end, i.raw_step, i.tick, i.streamed] for i in self.backfilled],
                 "left_out": list(self.left_out),
@@ -87,21 +79,12 @@ class Control:
     @classmethod
     def from_json(cls, text: str) -> Control:
         values: dict[str, Any] = json.loads(text)
-        clock = StageClock(
-            now=values["now"],
-            watermark=values["watermark"],
-            expired_end=values["expired_end"],
-            greatest_end=values["greatest_end"],
-            partitions={name: PartitionClock(*clock) for name, *clock in values["partitions"]},
-            output_watermark=values.get("output_watermark", MINUS_INFINITY),
-            percentiles={percentile: watermark for percentile, watermark in values.get("percentiles", [])},
-        )
         return cls(
             tick=values["tick"],
             kind=values["kind"],
             upstream_step=values["upstream_step"],
             watermark_before=values["watermark_before"],
-            clock=clock,
+            clock=_clock_from_json(values),
             counts=values["counts"],
             backfilled=tuple(Interval(*interval) for interval in values["backfilled"]),
             left_out=tuple(values.get("left_out", ())),
@@ -110,6 +93,35 @@ class Control:
 
     def lasting(self, duration_ms: int) -> Control:
         return replace(self, duration_ms=duration_ms)
+
+
+def _clock_to_json(clock: StageClock) -> dict[str, Any]:
+    partitions = [[name, p.greatest_event_time, p.last_seen, p.asserted] for name, p in clock.partitions.items()]
+    inputs = {name: {"began": one.began, **_clock_to_json(one.clock)} for name, one in clock.inputs.items()}
+    return {
+        "now": clock.now,
+        "watermark": clock.watermark,
+        "expired_end": clock.expired_end,
+        "greatest_end": clock.greatest_end,
+        "partitions": partitions,
+        "output_watermark": clock.output_watermark,
+        "percentiles": [[percentile, watermark] for percentile, watermark in clock.percentiles.items()],
+        **({"inputs": inputs} if inputs else {}),
+    }
+
+
+def _clock_from_json(values: Mapping[str, Any]) -> StageClock:
+    inputs = values.get("inputs", {})
+    return StageClock(
+        now=values["now"],
+        watermark=values["watermark"],
+        expired_end=values["expired_end"],
+        greatest_end=values["greatest_end"],
+        partitions={name: PartitionClock(*clock) for name, *clock in values["partitions"]},
+        output_watermark=values.get("output_watermark", MINUS_INFINITY),
+        percentiles={percentile: watermark for percentile, watermark in values.get("percentiles", [])},
+        inputs={name: InputClock(_clock_from_json(one), one["began"]) for name, one in inputs.items()},
+    )
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,12 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile import envelope
-from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
-from windrow.compile.sql import Column, bigint, call, changing, col, lit, null, struct
+from windrow.compile.columns import CELL, INPUT, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.sql import Column, bigint, call, case, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group, literals, select, where, with_column
 from windrow.engine.newest import newest
+from windrow.spec.graph import ONLY, reads_of
 from windrow.spec.times import saturating_add
 from windrow.store.control import Control, Stamp
 from windrow.store.location import Lake, Location
@@ -110,7 +111,7 @@ class Journal:
             reason=col("reason"),
             event_time=col("event_time"),
             element=call("to_json", col("element")),
-            source=lit(self.stage.stage.from_),
+            source=self._source_of(letters),
             partition=col(envelope.PARTITION),
             offset=col(envelope.OFFSET),
             arrived_at=col(envelope.ARRIVAL_TIME),
@@ -121,6 +122,13 @@ class Journal:
         bucket = self.stage.windows.bucket(col(WINDOW_START))
         own = {"kind": lit("dead_letter"), "bucket": bucket, **bounds, "dead": dead}
         return select(letters, {**own, **self._stamp(control, envelope.STEP)})
+
+    def _source_of(self, letters: DataFrame) -> Column:
+        """What the input of dead letters reads."""
+        read = reads_of(self.stage.shown)
+        if INPUT not in letters.columns:
+            return lit(read[ONLY])
+        return case(*[(col(INPUT) == lit(name), lit(upstream)) for name, upstream in read.items()])
 
     def empty(self, spark: SparkSession) -> DataFrame:
         """No rows, with every column of the journal and its type."""

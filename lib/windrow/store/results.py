@@ -8,10 +8,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import UNKEYED
+from windrow.compile.joins import JOINED
 from windrow.compile.sql import Column, array, bigint, call, coalesce, col, struct
 from windrow.engine.frames import group, select, where
 from windrow.spec.aggregates import Aggregate, CollectSet, Histogram, Top
 from windrow.spec.errors import NotInThisVersion
+from windrow.spec.stages import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.journal import Journal
 from windrow.store.location import Lake
@@ -44,9 +46,14 @@ def identity_columns(keys: Mapping[str, object]) -> dict[str, Column]:
 
 
 def shown(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
-    """The table `current` as `key`, bounds and `v_` columns; the panes of a stage that may clear combined."""
+    """The table `current` as `key`, bounds and `v_` columns; the panes of a stage that may clear combined.
+
+    Of a join there is one `v_` column, with the rows of each window.
+    """
     stage = journal.stage.stage
     table = lake.table(stage.name, "current").read(spark)
+    if journal.stage.joined is not None:
+        return _joined(journal.stage.shown, table)
     values = {f"v_{name}": col(name) for name in stage.aggregates}
     rows = select(table, {**identity_columns(stage.keys), **values})
     if not (stage.is_discarding or stage.is_mixed):
@@ -66,13 +73,24 @@ def shown(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
     return group(rows, CELL, combined)
 
 
+def _joined(stage: Stage, table: DataFrame) -> DataFrame:
+    if stage.is_discarding or stage.is_mixed:
+        rule = "whose panes clear cannot be compared with a batch, which has the rows of whole windows, in this version"
+        raise NotInThisVersion(f"stages.{stage.name}.join", rule, str(stage.accumulation))
+    of_row = {name: col(f"v_{name}") for name in stage.emitted}
+    numbered = call("collect_list", struct(number=col("v_row"), row=struct(**of_row)))
+    rows = {f"v_{JOINED}": Column(f"transform(array_sort({numbered.text}), one -> one.row)")}
+    values = {f"v_{name}": col(name) for name in stage.emitted}
+    return group(select(table, {**identity_columns(stage.keys), **values}), CELL, rows)
+
+
 def standing_panes(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
-    """The panes that stand, with all their fields: those of `panes` that `current` shows."""
-    stage = journal.stage.stage
+    """The panes that stand, with all their fields: those of `panes` that `current` shows; of a join, their rows."""
+    stage = journal.stage.shown
     panes = lake.table(stage.name, "panes").read(spark)
     current = lake.table(stage.name, "current").read(spark)
     fields = ("timing", "pane_index", "on_time_index", "is_first", "is_last", "trigger", "watermark_percentile")
-    values = {f"v_{name}": col(name) for name in stage.aggregates}
+    values = {f"v_{name}": col(name) for name in stage.emitted}
     values["event_time"] = call("unix_micros", col("event_time"))
     emitted = select(
         where(panes, col("weight") > 0),

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from windrow.spec.meaning import is_of_source
 from windrow.spec.pipelines import Pipeline
 from windrow.view.sources import source_section
 from windrow.view.stages import stage_section
@@ -33,7 +34,7 @@ class StageSince:
             return "gone"
         if self.generation is None:
             return "new"
-        if any(line.startswith("source.") for line in self.changed):
+        if any(map(is_of_source, self.changed)):
             return "source changed"
         return "changed" if self.changed else "unchanged"
 
@@ -41,7 +42,7 @@ class StageSince:
 def plan_sections(pipeline: Pipeline) -> list[Section]:
     """What each source and stage will do."""
     sources = [source_section(source, pipeline.lake) for source in pipeline.sources]
-    stages = [stage_section(stage, pipeline.lake, pipeline.upstream_of(stage)) for stage in pipeline.stages]
+    stages = [stage_section(stage, pipeline.lake, pipeline.upstreams_of(stage)) for stage in pipeline.stages]
     return [*sources, *stages]
 
 

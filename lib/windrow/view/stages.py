@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from windrow.spec.aggregates import Aggregate, ApproxTop, Count, Histogram, Quantiles, Top
-from windrow.spec.chains import emits_retractions
 from windrow.spec.closing import can_close
+from windrow.spec.cogroups import alone
+from windrow.spec.graph import ONLY
 from windrow.spec.inherited_windows import InheritedWindows
+from windrow.spec.inputs import JoinKind
+from windrow.spec.pipelines import may_take_back
 from windrow.spec.record_windows import RecordWindows
 from windrow.spec.sessions import Sessions
 from windrow.spec.sources import Source
@@ -57,24 +61,22 @@ _ACCUMULATIONS: Mapping[Accumulation, str] = {
 }
 
 
-def stage_section(stage: Stage, lake: str, upstream: Source | Stage) -> Section:
-    """What is read and left out, the windows, when they fire, what is late, what is kept, computed and written."""
-    takes_back = upstream.weight is not None if isinstance(upstream, Source) else emits_retractions(upstream)
+def stage_section(stage: Stage, lake: str, upstreams: Mapping[str, Source | Stage]) -> Section:
+    """What is read and left out, the windows, when they fire, what is late, what is kept, computed and written.
+
+    `upstreams` are what the inputs of the stage read; the only one has the name `ONLY`.
+    """
+    takes_back = any(map(may_take_back, upstreams.values()))
     return Section(
         f"Stage {stage.name}",
         [
-            ("reads", [_reads(stage, upstream), *([] if isinstance(upstream, Source) else [_IN_BAND])]),
-            ("select", [f"{name} = {plain(expression)}" for name, expression in stage.select.items()]),
-            ("explode", [f"each item of {plain(e)} is an element, {name}" for name, e in stage.explode.items()]),
-            ("event time", _element_time(stage)),
-            ("where", _where(stage)),
-            ("keys", [_keys(stage)]),
+            *(_of_inputs(stage, upstreams) if stage.inputs else _of_elements(stage, upstreams[ONLY])),
             ("windows", [_windows(stage.window)]),
             ("fires", _fires(stage)),
             ("panes", [*_panes(stage), *([_TAKES_BACK] if takes_back else [])]),
             ("expires", [_expires(stage)]),
             ("late", _late(stage)),
-            ("computes", [*_aggregates(stage), *[f"{name} = {plain(e)}" for name, e in stage.derive.items()]]),
+            ("computes", [*_computes(stage), *[f"{name} = {plain(e)}" for name, e in stage.derive.items()]]),
             *([] if stage.having is None else [("shows", [f"panes for which {plain(stage.having)}"])]),
             ("writes", _writes(stage, lake)),
         ],
@@ -85,10 +87,50 @@ _TAKES_BACK = "a window whose rows were all taken back withdraws its last pane w
 _IN_BAND = "the watermark comes with the panes: it is how far the stage that is read has come with what it shows"
 
 
+_LEAST = "the watermark is the least of those of the inputs"
+Facts = list[tuple[str, list[str]]]
+
+
+def _of_elements(stage: Stage, upstream: Source | Stage) -> Facts:
+    """What a stage reads, or one input of it, and what it makes of that before it groups."""
+    return [
+        ("reads", [_reads(stage, upstream), *([] if isinstance(upstream, Source) else [_IN_BAND])]),
+        ("select", [f"{name} = {plain(expression)}" for name, expression in stage.select.items()]),
+        ("explode", [f"each item of {plain(e)} is an element, {name}" for name, e in stage.explode.items()]),
+        ("event time", _element_time(stage)),
+        ("where", _where(stage)),
+        ("keys", [_keys(stage)]),
+    ]
+
+
+def _of_inputs(stage: Stage, upstreams: Mapping[str, Source | Stage]) -> Facts:
+    facts = [("inputs", [*([] if stage.join is None else [_JOINS[stage.join]]), _LEAST])]
+    for name, one in stage.inputs.items():
+        by_itself = replace(alone(stage, one), max_versions_per_tick=stage.max_versions_per_tick)
+        lines = [line for _, lines in _of_elements(by_itself, upstreams[name]) for line in lines if line != _NO_KEYS]
+        facts.append((name, lines))
+    return facts
+
+
+_JOINS: Mapping[JoinKind, str] = {
+    JoinKind.INNER: "a row for each pair of rows of a window",
+    JoinKind.LEFT: "a row for each pair of rows of a window, and for those of the first input alone (left)",
+    JoinKind.RIGHT: "a row for each pair of rows of a window, and for those of the second input alone (right)",
+    JoinKind.FULL: "a row for each pair of rows of a window, and for those of either input alone (full)",
+}
+
+
 def _reads(stage: Stage, upstream: Source | Stage) -> str:
     if isinstance(upstream, Source):
         return f"{stage.from_}, {many(stage.max_versions_per_tick, 'landing batch', 'landing batches')} a tick"
     return f"the panes of {stage.from_}, {many(stage.max_versions_per_tick, 'tick')} of it a tick"
+
+
+def _computes(stage: Stage) -> list[str]:
+    if stage.join is None:
+        return _aggregates(stage)
+    columns = [(n, e) for one in stage.inputs.values() for n, e in one.columns.items()]
+    return [f"{name} = {plain(expression)}" for name, expression in columns]
 
 
 def _element_time(stage: Stage) -> list[str]:
@@ -104,9 +146,12 @@ def _where(stage: Stage) -> list[str]:
 
 def _keys(stage: Stage) -> str:
     if not stage.keys:
-        return "none: one result a window"
+        return _NO_KEYS
     texts = {name: plain(expression) for name, expression in stage.keys.items()}
     return ", ".join(name if name == text else f"{name} = {text}" for name, text in texts.items())
+
+
+_NO_KEYS = "none: one result a window"
 
 
 def _windows(window: WindowFunction) -> str:

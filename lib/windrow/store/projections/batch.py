@@ -76,7 +76,7 @@ class Batch:
             rows = [{name: bigint(value) for name, value in clock.items()} for clock in clocks]
             cells = cells.join(literals(cells.sparkSession, rows).hint("broadcast"), on="tick")
             chain = over(cells)
-        return apply(pane_rows(self.journal.stage.stage, chain), cells)
+        return apply(pane_rows(self.journal.stage.shown, chain), cells)
 
 
 def summaries(spark: SparkSession, journal: Journal, after: int, until: int) -> dict[int, TickSummary]:

@@ -1,4 +1,7 @@
-"""`current`: the latest pane of each key and window, or every pane that stands of a stage whose panes may clear."""
+"""`current`: the latest pane of each key and window, or every pane that stands of a stage whose panes may clear.
+
+Of a join it has the rows of these panes.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ def write_current(spark: SparkSession, log: StepLog, step: int, batch: Batch, no
 
     `spark` is a session that nothing else uses meanwhile. Gives the last step that is written.
     """
-    columns = [quoted(name) for name in current_columns(batch.journal.stage.stage)]
+    columns = [quoted(name) for name in current_columns(batch.journal.stage.shown)]
     changed = any(summary.changed for summary in batch.counted.values())
     if batch.fresh:
         rows = _newest(spark, batch).where(f"NOT {_GONE}").select(*columns)
@@ -40,11 +43,12 @@ def write_current(spark: SparkSession, log: StepLog, step: int, batch: Batch, no
 def _newest(spark: SparkSession, batch: Batch) -> DataFrame:
     """The last change of each row of `current` in these ticks."""
     cells = batch.cells(spark)
-    if _has_row_per_pane(batch):
+    if _has_row_per_pane(batch) or batch.journal.stage.joined is not None:
         rows = _with_replaced(batch, batch.pane_rows(cells))
         whole = struct(**{name: col(name) for name in rows.columns})
-        newest = group(rows, _identity(batch), {"row": call("max_by", whole, col("tick"))})
-        return select(newest, {name: col("row", name) for name in rows.columns})
+        latest = struct(tick=col("tick"), index=col("pane_index"), weight=col("weight"))
+        newest = group(rows, _identity(batch), {"change": call("max_by", whole, latest)})
+        return select(newest, {name: col("change", name) for name in rows.columns})
     if len(batch.controls) == 1:
         return batch.pane_rows(with_column(cells, "panes", call("slice", col("panes"), -1, 1)))
     return batch.pane_rows(_newest_panes(batch, cells))
@@ -85,7 +89,8 @@ def _identity(batch: Batch) -> tuple[str, ...]:
     """The columns that tell one row of `current` from another."""
     stage = batch.journal.stage.stage
     index = ("pane_index",) if _has_row_per_pane(batch) else ()
-    return (*stage.keys, "window_start", "window_end", *index)
+    row = () if batch.journal.stage.joined is None else ("row",)
+    return (*stage.keys, "window_start", "window_end", *index, *row)
 
 
 def _has_row_per_pane(batch: Batch) -> bool:
@@ -109,7 +114,7 @@ def _merge(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Ma
     if between is not None:
         low, high = (as_timestamp(bigint(bound)).text for bound in between)
         same += f" AND t.window_start >= {low} AND t.window_start <= {high}"
-    values: dict[str, str] = {quoted(name): f"s.{quoted(name)}" for name in current_columns(batch.journal.stage.stage)}
+    values: dict[str, str] = {quoted(name): f"s.{quoted(name)}" for name in current_columns(batch.journal.stage.shown)}
     with log.stepping(spark, step, notes):
         merge = log.location.table(spark).alias("t").merge(_newest(spark, batch).alias("s"), same)
         merge = merge.whenMatchedDelete(f"s.{_GONE}").whenMatchedUpdate(set=values)  # type: ignore[arg-type]

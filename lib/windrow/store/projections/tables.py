@@ -85,9 +85,9 @@ class Projections:
     def _schemas(self) -> dict[str, StructType]:
         clock = {"watermark": bigint(0), "now": bigint(0)}
         empty = self.journal.empty(self.spark)
-        panes = apply(pane_rows(self.journal.stage.stage, over(empty).with_columns(clock)), empty).schema
+        panes = apply(pane_rows(self.journal.stage.shown, over(empty).with_columns(clock)), empty).schema
         by_name = {f.name: f for f in panes.fields}
-        current = StructType([by_name[name] for name in current_columns(self.journal.stage.stage)])
+        current = StructType([by_name[name] for name in current_columns(self.journal.stage.shown)])
         return {
             "panes": panes, "current": current,
             "dead_letters": struct_of(STAGE_DEAD_LETTERS), "ticks": struct_of(TICKS),
