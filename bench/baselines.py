@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from delta.tables import DeltaTable
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
-from bench.workload import FILES_PER_BATCH, GAP, SCHEMA, files_of, raw_table
+from bench.workload import FEW_KEYS, FILES_PER_BATCH, GAP, NEAR, SCHEMA, files_of, raw_table
 from windrow.run.session import working_session
+from windrow.spec.times import SECOND
 
 STATE_STORES = {
     "default": {
@@ -27,20 +28,21 @@ STATE_STORES = {
 }  # fmt: skip
 """Spark's two stores of streaming state: maps on the heap, written to files (its default), and RocksDB."""
 
-_AGGREGATES = ("count(1) AS n", "sum(v) AS total", "max(v) AS most")
+_TEXTS = {"n": "count(1)", "total": "sum(v)", "most": "max(v)"}
+_AGGREGATES = tuple(f"{text} AS {name}" for name, text in _TEXTS.items())
 _RESULT = "k bigint, window_start timestamp, window_end timestamp, n bigint, total bigint, most bigint"
 
 
 @dataclass
 class Aggregation:
-    """A streaming aggregation that can go on from its checkpoint, over fixed windows or sessions."""
+    """A streaming aggregation that can go on from its checkpoint; `shape` says over which windows."""
 
     spark: SparkSession
     root: Path
     folder: Path
     store: str
     merges: bool
-    sessions: bool = False
+    shape: Callable[[DataFrame], DataFrame]
 
     @property
     def result(self) -> str:
@@ -53,8 +55,7 @@ class Aggregation:
             session.conf.set(name, value)
         raw = session.readStream.format("delta").option("maxFilesPerTrigger", files_per_batch)
         rows = raw.option("startingVersion", 0).load(raw_table(self.root)).select("k", "v", "at")
-        window = F.session_window("at", f"{GAP} seconds") if self.sessions else _fixed()
-        windows = _grouped(rows.withWatermark("at", "1 minute"), window)
+        windows = self.shape(rows.withWatermark("at", "1 minute"))
         writer = windows.writeStream.option("checkpointLocation", str(self.folder / "checkpoint"))
         if self.merges:
             _create(session, self.result)
@@ -68,7 +69,16 @@ class Aggregation:
 def run_group_by(spark: SparkSession, root: Path, folder: Path) -> str:
     """One batch over all that is landed, written to Delta."""
     rows = working_session(spark).read.format("delta").load(raw_table(root)).select("k", "v", "at")
-    _grouped(rows, _fixed()).write.format("delta").save(str(folder / "result"))
+    fixed(rows).write.format("delta").save(str(folder / "result"))
+    return str(folder / "result")
+
+
+def run_range_frame(spark: SparkSession, root: Path, folder: Path) -> str:
+    """For every row the aggregates over those of its key that are at most so long before it, written to Delta."""
+    rows = working_session(spark).read.format("delta").load(raw_table(root)).select("k", "v", "at")
+    frame = Window.partitionBy("k").orderBy(F.expr("unix_micros(at)")).rangeBetween(-NEAR * SECOND, 0)
+    values = [F.expr(text).over(frame).alias(name) for name, text in _TEXTS.items()]
+    rows.select("k", "at", *values).write.format("delta").save(str(folder / "result"))
     return str(folder / "result")
 
 
@@ -82,8 +92,28 @@ def run_append(spark: SparkSession, root: Path, folder: Path) -> str:
     return str(folder / "result")
 
 
-def _fixed() -> Column:
-    return F.window("at", "10 minutes")
+def fixed(rows: DataFrame) -> DataFrame:
+    """Windows of ten minutes."""
+    return _grouped(rows, F.window("at", "10 minutes"))
+
+
+def sliding(rows: DataFrame) -> DataFrame:
+    """Windows of an hour, one every minute, of fewer keys."""
+    few = rows.withColumn("k", F.expr(f"pmod(k, {FEW_KEYS})"))
+    return _grouped(few, F.window("at", "60 minutes", "1 minute"))
+
+
+def sessions(rows: DataFrame) -> DataFrame:
+    """Sessions."""
+    return _grouped(rows, F.session_window("at", f"{GAP} seconds"))
+
+
+def chain(rows: DataFrame) -> DataFrame:
+    """How many sessions end in each ten minutes, and how many rows they have."""
+    made = rows.groupBy("k", F.session_window("at", f"{GAP} seconds").alias("w")).agg(F.expr("count(1) AS rows"))
+    ended = made.groupBy(F.window(F.window_time("w"), "10 minutes").alias("t"))
+    found = ended.agg(F.expr("count(1) AS n"), F.expr("sum(rows) AS total"), F.expr("max(rows) AS most"))
+    return found.select("t.start", "t.end", "n", "total", "most").toDF("window_start", "window_end", *_TEXTS)
 
 
 def _grouped(rows: DataFrame, window: Column) -> DataFrame:

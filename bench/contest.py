@@ -6,21 +6,25 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from bench import baselines, stages
 from bench.baselines import Aggregation
-from bench.stages import EVERY_CHANGE, ON_TIME, SESSIONS, Running
+from bench.stages import EVERY_CHANGE, LENGTHS, ON_TIME, RECORDS, SESSIONS, SLIDING, Running
 from bench.workload import RULES, Scale, files_per_step, generate, land, raw_table
 
 LANDING, BARE_APPEND = "windrow: landing", "Spark: bare stream append of the same files"
 LANDING_RULES = "windrow: landing, ten rules of rows"
 CHANGES, ON_CLOSE = "windrow: stage, every change", "windrow: stage, on time"
 BACKFILL, GROUP_BY = "windrow: backfill", "Spark: batch GROUP BY"
+CHAIN, SPARK_CHAIN = "windrow: sessions and a stage behind", "Spark: session_window, window and bare append"
+SLIDING_ON_CLOSE, SPARK_SLIDING = "windrow: 1 h by 1 m, on time", "Spark: window of 1 h by 1 m and bare append"
+RECORD_BACKFILL, RANGE_FRAME = "windrow: record windows, backfill", "Spark: batch range frame"
 SESSIONS_ON_CLOSE, SPARK_SESSIONS = "windrow: sessions, on time", "Spark: session_window and bare append"
 TICK, TICK_PROJECTED = "windrow: tick, journal only", "windrow: tick, projected"
 SMALL_MERGES, SMALL_APPENDS = "Spark: micro-batch and MERGE", "Spark: micro-batch, bare append"
@@ -94,31 +98,39 @@ class Contest:
     def _stream(self, number: int, files: int) -> None:
         """All stores in the first round, the fastest from then on; like follows like."""
         for store in (self.results.store,) if number else self.stores:
-            self._query(merges(store), number, store, files)
+            self._query(merges(store), number, store, files, baselines.fixed)
         self.results.store = min(self.stores, key=lambda store: self.results.rounds[merges(store)][0])
-        self._stage(CHANGES, f"changes_{number}", EVERY_CHANGE)
-        self._query(appends(self.results.store), number, self.results.store, files)
-        self._stage(ON_CLOSE, f"on_time_{number}", ON_TIME)
-        self._query(SPARK_SESSIONS, number, self.results.store, files)
-        self._stage(SESSIONS_ON_CLOSE, f"sessions_{number}", SESSIONS)
+        store = self.results.store
+        self._stages(CHANGES, {"name": f"changes_{number}", **EVERY_CHANGE})
+        self._query(appends(store), number, store, files, baselines.fixed)
+        self._stages(ON_CLOSE, {"name": f"on_time_{number}", **ON_TIME})
+        self._query(SPARK_SESSIONS, number, store, files, baselines.sessions)
+        self._stages(SESSIONS_ON_CLOSE, {"name": f"sessions_{number}", **SESSIONS})
+        self._query(SPARK_CHAIN, number, store, files, baselines.chain)
+        chained = f"chained_{number}"
+        self._stages(CHAIN, {"name": chained, **SESSIONS}, {**LENGTHS, "name": f"lengths_{number}", "from": chained})
+        self._query(SPARK_SLIDING, number, store, files, baselines.sliding)
+        self._stages(SLIDING_ON_CLOSE, {"name": f"sliding_{number}", **SLIDING})
 
-    def _stage(self, name: str, stage: str, fields: dict[str, Any]) -> None:
-        running = self._timed(name, lambda: stages.run_stage(self.spark, self.root, stage, fields))
+    def _stages(self, name: str, *made: dict[str, Any]) -> None:
+        running = self._timed(name, lambda: stages.run_stages(self.spark, self.root, *made))
         assert running.ticks == self.scale.batches
         self._running[name], self._paths[name] = running, running.result
 
-    def _query(self, name: str, number: int, store: str, files: int) -> None:
+    def _query(self, name: str, number: int, store: str, files: int, shape: Callable[[DataFrame], DataFrame]) -> None:
         folder = self.root / f"query-{len(self._queries)}-{number}"
-        query = Aggregation(self.spark, self.root, folder, store, name == merges(store), name == SPARK_SESSIONS)
+        query = Aggregation(self.spark, self.root, folder, store, name == merges(store), shape)
         batches = self._timed(name, lambda: query.run(files))
         assert len(batches) == self.scale.batches
         self._queries[name], self._paths[name] = query, query.result
 
     def _batch(self, number: int) -> None:
         spark, root = self.spark, self.root
-        self._paths[BACKFILL] = self._timed(BACKFILL, lambda: stages.run_backfill(spark, root, f"backfill_{number}"))
-        folder = root / f"group-by-{number}"
-        self._paths[GROUP_BY] = self._timed(GROUP_BY, lambda: baselines.run_group_by(spark, root, folder))
+        batches = ((BACKFILL, f"backfill_{number}", ON_TIME), (RECORD_BACKFILL, f"records_{number}", RECORDS))
+        for name, stage, fields in batches:
+            self._paths[name] = self._timed(name, partial(stages.run_backfill, spark, root, stage, fields))
+        for name, query in ((GROUP_BY, baselines.run_group_by), (RANGE_FRAME, baselines.run_range_frame)):
+            self._paths[name] = self._timed(name, partial(query, spark, root, root / f"{query.__name__}-{number}"))
 
     # ---------------------------------------------------------------- what they made
 
@@ -127,13 +139,15 @@ class Contest:
         store, rows = self.results.store, self.spark.read.format("delta").load(raw_table(self.root)).count()
         whole = [self._sums(name) for name in (CHANGES, merges(store), BACKFILL, GROUP_BY)]
         assert rows == self.scale.rows and whole[0][1] == rows and len(set(whole)) == 1, whole
-        closed = self._table(appends(store)).agg({"window_end": "max"}).first()[0]
-        ended = self._table(SPARK_SESSIONS).agg({"window_end": "max"}).first()[0]
-        if ended is not None:
-            ours, theirs = (self._sums(name, ended) for name in (SESSIONS_ON_CLOSE, SPARK_SESSIONS))
-            assert ours == theirs, (ours, theirs)
-        if closed is not None:
-            assert self._sums(ON_CLOSE, closed) == self._sums(appends(store), closed)
+        for ours, theirs in (
+            (ON_CLOSE, appends(store)), (SESSIONS_ON_CLOSE, SPARK_SESSIONS), (CHAIN, SPARK_CHAIN),
+            (SLIDING_ON_CLOSE, SPARK_SLIDING),
+        ):  # fmt: skip
+            closed = self._table(theirs).agg({"window_end": "max"}).first()[0]
+            if closed is not None:
+                assert self._sums(ours, closed) == self._sums(theirs, closed), (ours, closed)
+        most = [self._table(name).agg({"n": "max"}).first()[0] for name in (RECORD_BACKFILL, RANGE_FRAME)]
+        assert most[0] == most[1], most
 
     def _sums(self, name: str, until: Any = None) -> tuple[int, ...]:
         table = self._table(name)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from bench.workload import END, GAP, START, open_work, pipeline
+from bench.workload import END, FEW_KEYS, GAP, NEAR, START, open_work, pipeline
 from windrow.run.backfill import backfill
 from windrow.run.pace import Pace
 from windrow.run.work import PipelineWork, StageWork
@@ -22,10 +22,21 @@ ON_TIME: dict[str, Any] = {}
 SESSIONS: dict[str, Any] = {"window": {"sessions": {"gap": f"{GAP}s", "merge_touching": True}}}
 """Sessions at the watermark: what Spark's session windows emit in append mode; they have no update mode."""
 
+LENGTHS: dict[str, Any] = {
+    "keys": [], "window": {"fixed": {"size": "10m"}},
+    "aggregates": {"n": {"count": "*"}, "total": {"sum": "n"}, "most": {"max": "n"}},
+}  # fmt: skip
+"""How many sessions end in each ten minutes, and how many rows they have: a stage behind that of the sessions."""
+SLIDING: dict[str, Any] = {
+    "window": {"sliding": {"size": "1h", "period": "1m"}}, "keys": [{"k": f"pmod(k, {FEW_KEYS})"}],
+}  # fmt: skip
+RECORDS: dict[str, Any] = {"window": {"record": {"difference": f"{NEAR}s"}}}
+"""For each element the window that ends at it, and the one that starts behind it."""
+
 
 @dataclass
 class Running:
-    """A stage that has taken the large batches and can go on with small ones."""
+    """Stages, each behind the one before, that have taken the large batches and can go on with small ones."""
 
     spark: SparkSession
     root: Path
@@ -34,7 +45,8 @@ class Running:
 
     @property
     def stage(self) -> StageWork:
-        return self.work.stages[0]
+        """The last one."""
+        return self.work.stages[-1]
 
     @property
     def result(self) -> str:
@@ -42,29 +54,37 @@ class Running:
         return str(self.root / "lake" / self.stage.name / "current")
 
     def tick(self) -> bool:
-        """One tick as the stream makes it, with the look at the head of the log; whether there was anything."""
-        runner = self.stage.runner
-        control = self.stage.ticked(runner.advance(runner.upstream.last_step(self.work.spark)))
-        self.ticks += control is not None
-        return control is not None
+        """One tick of each as the stream makes it, with the look at the head of the log; whether there was anything."""
+        moved = [self._ticked(stage) for stage in self.work.stages]
+        self.ticks += moved[0]
+        return any(moved)
+
+    def _ticked(self, stage: StageWork) -> bool:
+        runner = stage.runner
+        return stage.ticked(runner.advance(runner.upstream.last_step(self.work.spark))) is not None
+
+    def project(self) -> None:
+        """Bring the tables up."""
+        for stage in self.work.stages:
+            stage.project()
 
 
-def run_stage(spark: SparkSession, root: Path, name: str, stage: dict[str, Any]) -> Running:
+def run_stages(spark: SparkSession, root: Path, *stages: dict[str, Any]) -> Running:
     """Take all that is landed, one landing batch a tick, and bring the tables up as the stream does behind the head."""
-    running = Running(spark, root, open_work(spark, root, {"name": name, **stage}))
+    running = Running(spark, root, open_work(spark, root, *stages))
     pace = Pace()
     while running.tick():
         if pace.is_due():
             began = time.monotonic()
-            running.stage.project()
+            running.project()
             pace.took(began)
-    running.stage.project()
+    running.project()
     return running
 
 
-def run_backfill(spark: SparkSession, root: Path, name: str) -> str:
+def run_backfill(spark: SparkSession, root: Path, name: str, fields: dict[str, Any]) -> str:
     """Backfill everything into a stage that is new; the path of its result."""
-    (result,) = backfill(pipeline(root, {"name": name, **ON_TIME}), spark, START, END)
+    (result,) = backfill(pipeline(root, {"name": name, **fields}), spark, START, END)
     assert result.inserted == result.windows
     return str(root / "lake" / name / "current")
 
@@ -76,7 +96,7 @@ def small_ticks(running: Running, count: int, project: bool) -> list[float]:
         started = time.monotonic()
         assert running.tick(), "there are not enough small batches"
         if project:
-            running.stage.project()
+            running.project()
         seconds.append(time.monotonic() - started)
-    running.stage.project()
+    running.project()
     return seconds[1:]

@@ -33,6 +33,10 @@ OUT_OF_ORDER = 59 * SECOND
 FILES_PER_BATCH = 2
 GAP = 45
 """Of sessions, in seconds: a session holds some elements of a key, and ends before the next one begins."""
+NEAR = 60
+"""Of record windows, in seconds."""
+FEW_KEYS = 1000
+"""Of sliding windows, of which each element is in sixty."""
 
 
 @dataclass(frozen=True)

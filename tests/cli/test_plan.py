@@ -5,7 +5,10 @@ from pathlib import Path
 import windrow as package
 from tests.cli.command import windrow
 from tests.cli.test_wrong_input import write
+from windrow.run import since
+from windrow.spec.meaning import meaning_of
 from windrow.spec.pipelines import Pipeline
+from windrow.view.plan import since_section
 
 CONF = Path(__file__).parents[2] / "conf" / "pipelines"
 
@@ -57,3 +60,15 @@ def test_every_public_name_is_there() -> None:
     for name in package.__all__:
         assert getattr(package, name) is not None
     assert callable(package.run)
+
+
+def test_a_stage_is_rebuilt_with_the_one_that_it_reads(monkeypatch) -> None:
+    made = Pipeline.from_yaml(CONF / "aircraft.yaml")
+    first, _ = made.stages
+    known = {stage.name: (1, meaning_of(stage, made.upstreams_of(stage), {first.name: 1})) for stage in made.stages}
+    monkeypatch.setattr(since, "_generations", lambda path: known)
+    assert [item.outcome for item in since.since_last_run(made)[0]] == ["unchanged", "unchanged"]
+    changed = Pipeline.from_yaml(CONF / "aircraft.yaml", {f"stages.{first.name}.where": "distance > 100"})
+    found, _ = since.since_last_run(changed)
+    assert [item.outcome for item in found] == ["changed", "rebuilt"]
+    assert f"it is rebuilt with {first.name}, as generation 2" in str(since_section(found, None).rows)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from windrow.spec.errors import SpecError
+from windrow.spec.graph import reads_of
 from windrow.spec.meaning import changes, gains, meaning_of
 from windrow.spec.pipelines import Pipeline
 from windrow.store.location import Lake
@@ -32,7 +34,11 @@ def since_last_run(pipeline: Pipeline) -> tuple[list[StageSince], str | None]:
         known = _generations(Lake.of(pipeline.lake).internal("generations").path)
     except (SpecError, DeltaError, OSError, ValueError) as error:
         return [], f"the lake cannot be looked at without Spark: {str(error).splitlines()[0]}"
-    here = [_since(pipeline, stage.name, known) for stage in pipeline.stages]
+    here: list[StageSince] = []
+    for stage in pipeline.stages:
+        rebuilt = [item.stage for item in here if item.outcome in ("changed", "rebuilt")]
+        above = next((name for name in reads_of(stage).values() if name in rebuilt), None)
+        here.append(replace(_since(pipeline, stage.name, known), rebuilt_with=above))
     names = {stage.name for stage in pipeline.stages}
     gone = [StageSince(name, number, in_file=False) for name, (number, _) in known.items() if name not in names]
     return [*here, *gone], None

@@ -49,6 +49,7 @@ COMMENTS: Mapping[str, str] = {
     "panes": "panes emitted",
     "retractions": "panes withdrawn",
     "open_cells": "cells open after the tick",
+    "outgrown": "sessions that have become longer than max_session says",
     "duration_ms": "milliseconds of looking at the rows and planning; the work itself is part of the commit",
     "step": "landing step",
     "landed_at": "arrival time of the newest row",
@@ -71,7 +72,8 @@ LANDINGS = "step bigint, landed_at timestamp, files bigint, `rows` bigint, dead 
 TICKS = (
     "tick bigint, generation int, kind string, watermark_before timestamp, watermark timestamp, now timestamp, "
     "elements_read bigint, assigned bigint, unassigned bigint, filtered bigint, late bigint, closed bigint, "
-    "rejected bigint, panes bigint, retractions bigint, open_cells bigint, duration_ms bigint"
+    "rejected bigint, panes bigint, retractions bigint, open_cells bigint, outgrown bigint, "
+    "duration_ms bigint"
 )
 
 

@@ -18,7 +18,7 @@ class StageSince:
     """A stage of the file or of the lake, since it last ran. `generation` is None where it never has.
 
     `changed` are the fields that mean something else now, `gained` the columns that its source has got; `in_file` is
-    false for a stage that only the lake knows.
+    false for a stage that only the lake knows. `rebuilt_with` is a stage that it reads and that will be rebuilt.
     """
 
     stage: str
@@ -26,17 +26,20 @@ class StageSince:
     changed: Sequence[str] = ()
     in_file: bool = True
     gained: Sequence[str] = ()
+    rebuilt_with: str | None = None
 
     @property
     def outcome(self) -> str:
-        """new, unchanged, changed, source changed, or gone."""
+        """new, unchanged, changed, source changed, rebuilt (as a stage that it reads is), or gone."""
         if not self.in_file:
             return "gone"
         if self.generation is None:
             return "new"
         if any(map(is_of_source, self.changed)):
             return "source changed"
-        return "changed" if self.changed else "unchanged"
+        if self.changed:
+            return "changed"
+        return "unchanged" if self.rebuilt_with is None else "rebuilt"
 
 
 def plan_sections(pipeline: Pipeline) -> list[Section]:
@@ -83,6 +86,10 @@ def _since(item: StageSince) -> list[str]:
             return ["new: it will read the source from the first row"]
         case "unchanged":
             return [f"means the same; generation {item.generation} goes on", *_gained(item)]
+        case "rebuilt":
+            return [
+                f"means the same; it is rebuilt with {item.rebuilt_with}, as generation {(item.generation or 0) + 1}"
+            ]
         case "changed":
             ways = "will be refused; ways on: another lake (--set lake=...), or --from-start, which makes"
             return [f"means something else, and {ways} generation {(item.generation or 0) + 1} from raw:", *changed]

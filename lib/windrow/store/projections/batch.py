@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.columns import WINDOW_START
+from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.panes import pane_rows
-from windrow.compile.sql import Column, bigint, call, changing, col, when
+from windrow.compile.sql import Column, bigint, call, changing, col, lit, when
 from windrow.engine.frames import apply, group, literals, over, where
+from windrow.spec.sessions import Sessions
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.control import Control
 from windrow.store.journal import Journal
@@ -27,6 +28,7 @@ class TickSummary:
     closed: int = 0
     opened: int = 0
     ended: int = 0
+    outgrown: int = 0
     first_start: int | None = None
     last_start: int | None = None
 
@@ -97,12 +99,20 @@ def summaries(spark: SparkSession, journal: Journal, after: int, until: int) -> 
             "closed": _sum(when((kind == "dead_letter") & (col("dead", "reason") == "closed"), 1, 0)),
             "opened": _sum(when(col("opened"), 1, 0)),
             "ended": _sum(when(col("expired"), 1, 0)),
+            "outgrown": _sum(when(_is_outgrown(journal), 1, 0)),
             "first_start": call("min", when(has_panes, col(WINDOW_START))),
             "last_start": call("max", when(has_panes, col(WINDOW_START))),
         },
     )
     counted = (row.asDict() for row in counts.collect())
     return {row.pop("tick"): TickSummary(**row) for row in counted}
+
+
+def _is_outgrown(journal: Journal) -> Column:
+    """Whether a session has become longer than its stage says that they are."""
+    window = journal.stage.stage.window
+    most = window.max_session if isinstance(window, Sessions) else None
+    return lit(False) if most is None else col("opened") & (col(WINDOW_END) - col(WINDOW_START) > bigint(most))
 
 
 def bounds(counted: Mapping[int, TickSummary]) -> tuple[int, int] | None:

@@ -66,7 +66,8 @@ class Projections:
     def __post_init__(self) -> None:
         stage = self.journal.stage.stage
         for name in WRITERS:
-            self._logs[name] = StepLog(self.lake.table(stage.name, name), f"windrow-{name}-{stage.name}")
+            schema = struct_of(TICKS) if name == "ticks" else None  # it has gained columns since it was first made
+            self._logs[name] = StepLog(self.lake.table(stage.name, name), f"windrow-{name}-{stage.name}", schema=schema)
             self._sessions[name] = self.spark if name in ("panes", "ticks") else self.session()
 
     def prepare(self) -> None:

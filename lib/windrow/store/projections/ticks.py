@@ -48,6 +48,7 @@ def _row(control: Control, summary: TickSummary, generation: int, open_cells: in
         "panes": summary.panes,
         "retractions": summary.retractions,
         "open_cells": open_cells,
+        "outgrown": summary.outgrown,
         "duration_ms": control.duration_ms,
     }
     return {
