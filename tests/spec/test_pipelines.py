@@ -186,9 +186,11 @@ def test_what_a_pipeline_must_have(missing: str) -> None:
     "mapping",
     [
         changed(catalog="x"),
+        changed(stages=[{"name": "both", "join": "inner", "accumulation": "discarding", "window": SEVERAL["window"],
+                         "inputs": {n: {"from": n, "columns": {n: "1"}} for n in ("departures", "clicks")}}]),
     ],
-    ids=range(1),
-)
+    ids=range(2),
+)  # fmt: skip
 def test_what_is_not_built_yet_is_refused_by_name(mapping: Any) -> None:
     with pytest.raises(NotInThisVersion, match="not in this version"):
         Pipeline.from_mapping(mapping)
@@ -229,6 +231,34 @@ def test_a_join_withdraws_where_elements_can_be_taken_back() -> None:
     with pytest.raises(SpecError, match=r"accumulation of a join must be retracting where elements can be taken back"):
         Pipeline.from_mapping(mapping)
     Pipeline.from_mapping({**mapping, "stages": [{**join, "accumulation": "retracting"}]})
+
+
+def test_the_order_of_inputs_is_part_of_what_a_stage_means() -> None:
+    """Its place in what it reads goes by it, and so do the sides of a join."""
+    turned = {**SEVERAL, "inputs": dict(reversed(SEVERAL["inputs"].items()))}
+    stages = [Pipeline.from_mapping(changed(stages=[one])) for one in (SEVERAL, turned)]
+    meanings = [meaning_of(one.stages[0], one.upstreams_of(one.stages[0]), {}) for one in stages]
+    (line,) = changes(*meanings)
+    assert line.startswith("order: ")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"accumulation": "discarding"}, "accumulation does not go with a weighted source"),
+        ({"accumulation": "accumulate_by_default", "trigger": {"repeat": {"after_count": 2, "then": "clear"}}},
+         "accumulation does not go with a weighted source"),
+    ],
+)  # fmt: skip
+def test_what_cleared_cannot_be_taken_back_of_several_inputs(fields: Any, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
+        Pipeline.from_mapping({**with_source(weight="dep_delay"), "stages": [{**SEVERAL, **fields}]})
+
+
+def test_inputs_whose_names_differ_in_case() -> None:
+    inputs = {"a": SEVERAL["inputs"]["a"], "A": SEVERAL["inputs"]["b"]}
+    with pytest.raises(SpecError, match='must have names that differ in more than their case; got "a, A"'):
+        Pipeline.from_mapping(changed(stages=[{**SEVERAL, "inputs": inputs}]))
 
 
 def test_a_weighted_source() -> None:

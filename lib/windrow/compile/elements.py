@@ -62,7 +62,7 @@ class CompiledElements:
     trigger: Trigger | None = None
 
     @property
-    def _looked_at(self) -> dict[str, Expression]:
+    def looked_at(self) -> dict[str, Expression]:
         """What the trigger's nodes aggregate over elements: of several inputs, what they have the columns for."""
         aggregates = tick_aggregates(self.trigger or self.stage.trigger)
         found = {name: e for name, aggregate in aggregates.items() for e in aggregate.expressions}
@@ -102,7 +102,7 @@ class CompiledElements:
         yield from self.stage.window.expressions.values()
         for aggregate in self.stage.aggregates.values():
             yield from aggregate.expressions
-        yield from self._looked_at.values()
+        yield from self.looked_at.values()
         if self.size is not None and self._counts_bytes:
             yield self.size
 
@@ -193,7 +193,7 @@ class CompiledElements:
 
     def _of_trigger(self) -> dict[str, Column]:
         """The arguments of what the trigger's nodes aggregate."""
-        arguments = {tick_argument(name): Column(e.value_sql) for name, e in self._looked_at.items()}
+        arguments = {tick_argument(name): Column(e.value_sql) for name, e in self.looked_at.items()}
         return {**arguments, SIZE: self._size()} if self._counts_bytes else arguments
 
     def _size(self) -> Column:

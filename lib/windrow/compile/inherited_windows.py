@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from windrow.compile import sql
 from windrow.compile.columns import WINDOWS
 from windrow.compile.sql import Column, bigint, call, changing, coalesce, col
-from windrow.compile.window_columns import UnalignedWindows
+from windrow.compile.window_columns import CompiledWindows, UnalignedWindows
 from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
 from windrow.spec.window_function import LONGEST
 
@@ -84,3 +84,11 @@ class CompiledInherited(UnalignedWindows):
     def _lies_inside(self) -> bool:
         """Whether an element is inside its window, and that not longer than is known."""
         return not self.is_moved and self.longest < LONGEST
+
+
+def together(windows: Sequence[CompiledWindows]) -> CompiledWindows:
+    """The windows of several inputs as one: where they are inherited, as long as the longest."""
+    inherited = [one for one in windows if isinstance(one, CompiledInherited)]
+    if not inherited:
+        return windows[0]
+    return CompiledInherited(max(one.longest for one in inherited), any(one.is_moved for one in inherited))

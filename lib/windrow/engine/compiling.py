@@ -17,6 +17,7 @@ from windrow.compile.columns import EVENT_TIME, KEY, WEIGHT
 from windrow.compile.custom import CustomWindows
 from windrow.compile.elements import SIZE, CompiledElements, argument_name, tick_argument
 from windrow.compile.envelope import ENVELOPE
+from windrow.compile.inherited_windows import together
 from windrow.compile.joins import JoinedPanes
 from windrow.compile.results import over_results, result_column
 from windrow.compile.sql import Column, bigint, call, col, null, when
@@ -81,17 +82,33 @@ def compile_inputs(stage: Stage, inputs: Mapping[str, InputRows]) -> CompiledSta
             return _compile_elements(by_itself, given, stage.trigger)
 
         elements[name] = located(f"inputs.{name}", compiled, by_itself)
+    _check_trigger(stage, elements, inputs)
     samples = {name: _elements(one, inputs[name].rows) for name, one in elements.items()}
     _check_key_types(samples)
     is_weighted = any(given.weight is not None for given in inputs.values())
     sample = united(samples)
     whole = _compile(cell_stage(stage), next(iter(elements.values())), sample, is_weighted)
+    whole = replace(whole, windows=together([one.windows for one in elements.values()]))
     parts = {
         name: replace(whole, elements=one, windows=one.windows, nets=inputs[name].nets)
         for name, one in elements.items()
     }
     joined = None if stage.join is None else JoinedPanes(stage, whole.cells.value_types)
     return replace(whole, inputs=parts, joined=joined, element_types=_types(sample))
+
+
+def _check_trigger(stage: Stage, elements: Mapping[str, CompiledElements], inputs: Mapping[str, InputRows]) -> None:
+    """Refuse what the trigger looks at in elements and no input has, and a condition that is not a boolean."""
+    for number, aggregate in tick_aggregates(stage.trigger).items():
+        having = {name: one for name, one in elements.items() if number in one.looked_at}
+        for expression in aggregate.expressions:
+            if not having:
+                columns = ", ".join(expression.columns)
+                raise SpecError("trigger", "looks at columns of which no input has all", columns, "select adds columns")
+            for name, one in having.items():
+                if isinstance(aggregate, CONDITIONAL):
+                    selected = apply(one.unfolded(over(inputs[name].rows)), inputs[name].rows)
+                    _require_condition("trigger", Column(expression.value_sql), selected)
 
 
 def _check_key_types(samples: Mapping[str, DataFrame]) -> None:

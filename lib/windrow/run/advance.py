@@ -79,6 +79,8 @@ class StageRunner:
             return None
         most = self.stage.shown.max_versions_per_tick
         until = self.upstream.next(after, most, head, *self._backfilled_until(after))
+        if until == after:
+            return None
         self._check_begins()
         started = time.monotonic()
         until, withdraws = self._until_correction(after, until)

@@ -29,7 +29,7 @@ def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
     before = int(found["passed_until"]) if found is not None and is_same else MINUS_INFINITY
     if until <= before:
         return None
-    stage = item.runner.stage.stage
+    stage = item.runner.stage.shown
     end = coalesce(call("unix_micros", col("window_end")), bigint(INFINITY))
     current = work.lake.table(stage.name, "current").read(work.spark)
     expired = where(current, (end > bigint(before)) & (end <= bigint(until)))

@@ -263,7 +263,7 @@ def _first(
     runner.last = control
     item.ticked(control)
     summary = item.project().get(control.tick)
-    windows = batch.count() if summary is None else summary.panes
+    windows = batch.count() if summary is None else summary.opened
     return BackfillResult(item.name, windows, windows, 0, 0, control.tick)
 
 
@@ -317,7 +317,8 @@ def _check_reached(runner: StageRunner, start: int, end: int) -> None:
         raise NotYet(
             f"stages.{runner.stage.stage.name}",
             "an earlier backfill has read further than the stream",
-            f"landing step {max(made)}, and the stream is at {last.upstream_step}",
+            f"landing step {runner.upstream.in_words(max(made))}, and the stream is at"
+            f" {runner.upstream.in_words(last.upstream_step)}",
             "run the stream until it has passed that step",
         )
 

@@ -78,6 +78,7 @@ def _inside(at: int | None) -> list[Column]:
 
 def _newest(rows: DataFrame, stage: Stage, panes: bool, limit: int) -> DataFrame:
     """The last rows, the newest in front. A withdrawal comes before what replaces it."""
+    row = [] if stage.join is None else ["row"]
     order = ["window_start", "window_end", *stage.keys, "pane_index"]
-    by = ["tick", *order, "weight"] if panes else order
+    by = ["tick", *order, "weight", *row] if panes else [*order, *row]
     return rows.orderBy(*[F.col(quoted(name)).desc() for name in by]).limit(limit)

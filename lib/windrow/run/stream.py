@@ -170,16 +170,18 @@ class Stream:
         return moved
 
     def _advance_together(self) -> bool:
-        """One tick for every stage of several inputs that is behind; whether there was one.
+        """One tick of the first stage of several inputs that is behind; whether there was one.
 
-        All that they read stands still then, so that they take the same steps together whenever they were killed.
+        All that it reads stands still then, so that it takes the same steps together whenever it was killed.
         """
-        moved = False
         for stage in self.work.stages:
             if stage.runner.stage.inputs and not self.stop.is_set():
                 head = stage.runner.upstream.last_step(self.work.spark)
-                moved |= self._ticked(stage, _advance(stage, head), head)
-        return moved
+                if self._ticked(stage, _advance(stage, head), head):
+                    if self._pace.is_due():
+                        self._project_meanwhile()
+                    return True
+        return False
 
     def _project_meanwhile(self) -> None:
         """Bring tables up before the head is reached; those of another generation are replaced there only."""

@@ -83,6 +83,8 @@ def check_inputs(inputs: Mapping[str, Input], join: JoinKind | None) -> None:
     if len(inputs) < 2 or (join is not None and len(inputs) > 2):
         rule = "must be two for a join, the left and the right one" if join else "must be two or more"
         raise SpecError("inputs", rule, ", ".join(inputs) or "none", "a third input is for a stage behind the join")
+    if len({name.lower() for name in inputs}) < len(inputs):
+        raise SpecError("inputs", "must have names that differ in more than their case", ", ".join(inputs))
     _check_kinds(inputs, join)
     _check_keys(inputs)
     _check_names(inputs)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from windrow.spec.aggregates import Aggregate, Collect, Count
-from windrow.spec.errors import SpecError
+from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields import Named
 from windrow.spec.stages import Stage
@@ -24,9 +24,11 @@ def _number_name(name: str) -> str:
 
 
 def check_shown(stage: Stage, takes_back: bool) -> None:
-    """Refuse a join whose rows a table could not show. Errors: SpecError."""
+    """Refuse a join whose rows a table could not show, or not compare with a batch. Errors: SpecError."""
     if stage.join is None:
         return
+    if stage.is_discarding or stage.is_mixed:
+        raise NotInThisVersion("join", "of a pipeline whose panes clear is not in this version", stage.accumulation)
     rule = "of a join must be retracting where elements can be taken back, or rows that are gone would stay"
     if takes_back and not stage.is_retracting:
         raise SpecError("accumulation", rule, str(stage.accumulation), "retracting")

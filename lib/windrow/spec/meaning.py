@@ -54,7 +54,8 @@ def meaning_of(
     read = {name: _of_upstream(one, generations.get(one.name)) for name, one in upstreams.items()}
     sizes = {name: _size(stage, one) for name, one in upstreams.items()}
     if stage.inputs:
-        return {"stage": _fields(stage), "inputs": {name: {**sizes[name], **one} for name, one in read.items()}}
+        inputs = {name: {**sizes[name], **one} for name, one in read.items()}
+        return {"stage": _fields(stage), "order": list(inputs), "inputs": inputs}
     return {"stage": {**_fields(stage), **sizes[ONLY]}, **read[ONLY]}
 
 

@@ -24,7 +24,7 @@ from windrow.spec.schedules import Schedule
 from windrow.spec.settings import with_settings
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
-from windrow.spec.weights import check_takes_back
+from windrow.spec.weights import check_accumulation, check_takes_back
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,11 @@ class Pipeline(Spec):
             for name, upstream in self.upstreams_of(stage).items():
                 if isinstance(upstream, Source):
                     place = f"stages[{index}].inputs.{name}" if name else f"stages[{index}]"
-                    by_itself = _alone(stage, name) if name else stage
+                    by_itself = alone(stage, stage.inputs[name]) if name else stage
                     located(place, partial(check_over, source=upstream), by_itself)
             takes_back = any(map(may_take_back, self.upstreams_of(stage).values()))
+            if stage.inputs and takes_back:
+                located(f"stages[{index}]", check_accumulation, stage)
             located(f"stages[{index}]", partial(check_shown, takes_back=takes_back), stage)
 
     def _check_names(self) -> None:
@@ -138,10 +140,6 @@ class Pipeline(Spec):
 def may_take_back(upstream: Source | Stage) -> bool:
     """Whether rows of weight -1 may come from a source or a stage."""
     return upstream.weight is not None if isinstance(upstream, Source) else emits_retractions(upstream)
-
-
-def _alone(stage: Stage, name: str) -> Stage:
-    return replace(alone(stage, stage.inputs[name]), accumulation=stage.accumulation)
 
 
 def check_over(stage: Stage, source: Source) -> None:

@@ -22,15 +22,20 @@ def check_weight(weight: str, schema: Schema) -> None:
 
 def check_takes_back(stage: Stage) -> None:
     """Refuse a stage in which an element cannot be taken back, with the reason. Errors: SpecError."""
-    if stage.is_discarding or stage.is_mixed:
-        rule = "does not go with a weighted source: what a pane has shown and cleared could not be taken back"
-        raise SpecError("accumulation", rule, str(stage.accumulation), "accumulating or retracting")
+    check_accumulation(stage)
     if stage.window.MERGES or stage.window.MADE_BY_RECORDS:
         rule = "does not go with a weighted source: to take back an element may split the window"
         raise SpecError("window", rule, stage.window.NAME, "windows that do not depend on the elements")
     for name, aggregate in stage.aggregates.items():
         if not aggregate.CAN_BE_UNDONE:
             raise SpecError(f"aggregates.{name}", _reason(aggregate), aggregate.NAME, _HINTS.get(aggregate.NAME))
+
+
+def check_accumulation(stage: Stage) -> None:
+    """Refuse panes of which a part cannot be taken back. Errors: SpecError."""
+    if stage.is_discarding or stage.is_mixed:
+        rule = "does not go with a weighted source: what a pane has shown and cleared could not be taken back"
+        raise SpecError("accumulation", rule, str(stage.accumulation), "accumulating or retracting")
 
 
 def _reason(aggregate: Aggregate) -> str:

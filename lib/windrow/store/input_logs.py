@@ -51,16 +51,27 @@ class InputLogs:
         return self.place({name: log.last_step(spark) for name, log in self.logs.items()})
 
     def next(self, after: int, most: int, *ends: int) -> int:
-        """The place at most so many steps of each log behind another, and not behind one of the ends."""
+        """The place at most so many steps of each log behind another, and not behind one of the ends.
+
+        An end that was seen before others have come further holds nothing back.
+        """
         limits = [self.steps(end) for end in ends]
         return self.place(
-            {name: min(step + most, *(limit[name] for limit in limits)) for name, step in self.steps(after).items()}
+            {
+                name: max(step, min(step + most, *(limit[name] for limit in limits)))
+                for name, step in self.steps(after).items()
+            }
         )
 
     def number(self, after: int, until: int) -> int:
         """How many steps there are between two places."""
         before = self.steps(after)
         return sum(step - before[name] for name, step in self.steps(until).items())
+
+    def in_words(self, place: int) -> str:
+        """A place for people: the step, or those of each input."""
+        steps = self.steps(place)
+        return str(place) if len(steps) == 1 else ", ".join(f"{name} {step}" for name, step in steps.items())
 
     def with_step(self, place: int, name: str, step: int) -> int:
         """A place with another step of one log."""

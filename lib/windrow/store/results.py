@@ -74,9 +74,6 @@ def shown(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
 
 
 def _joined(stage: Stage, table: DataFrame) -> DataFrame:
-    if stage.is_discarding or stage.is_mixed:
-        rule = "whose panes clear cannot be compared with a batch, which has the rows of whole windows, in this version"
-        raise NotInThisVersion(f"stages.{stage.name}.join", rule, str(stage.accumulation))
     of_row = {name: col(f"v_{name}") for name in stage.emitted}
     numbered = call("collect_list", struct(number=col("v_row"), row=struct(**of_row)))
     rows = {f"v_{JOINED}": Column(f"transform(array_sort({numbered.text}), one -> one.row)")}
