@@ -13,7 +13,7 @@ from windrow.run.memory import MemoryStage
 from windrow.spec.fields import Named
 from windrow.spec.transcripts import Step
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("EXAMPLES", "8"))
 """Some in every run, thousands by hand: `EXAMPLES=2000 make test ARGS=tests/laws`."""
 
 IN_SPARK = settings(
