@@ -78,7 +78,7 @@ def test_steps_behind_a_rewrite_are_read_from_their_files_again(spark, tmp_path:
     write_files(tmp_path / "data", range(3))
     stream = opened(spark, tmp_path)
     stream.cycle()
-    log = stream.work.stages[0].runner.upstream.log
+    log = stream.work.raws["clicks"].log
     assert log._versions_of(spark, range(1, 4)) is not None
     upkeep(tmp_path, spark, 0)
     write_files(tmp_path / "data", range(3, 5))
