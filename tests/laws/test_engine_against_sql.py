@@ -49,8 +49,12 @@ def net(spark: SparkSession, made: Sequence[Stage], ticks: Bundles, *columns: st
         outcomes = chain.step(step([one.element() for one in taken], SECOND * number, watermark))
         assert not any(outcome.dead for outcome in outcomes.values()), "nothing is late"
         for pane in outcomes[made[-1].name].panes:
-            left[(pane["window"][0], *[pane[name] for name in columns])] += pane["weight"]
+            left[(pane["window"][0], *[_fixed(pane[name]) for name in columns])] += pane["weight"]
     return Counter({row: number for row, number in left.items() if number})
+
+
+def _fixed(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def by_sql(spark: SparkSession, query: str, **elements: Iterable[Raw]) -> Rows:

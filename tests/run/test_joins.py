@@ -18,7 +18,7 @@ from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import DAY, parse_time
 from windrow.store.location import Lake
 
-FILES = 2
+FILES = 3
 START = parse_time("2024-01-01T00:00:00Z")
 ON_BOTH = {"after_watermark": {"early": {"after_count": 8}, "late": {"after_count": 1}}}
 MATCHED = {
@@ -55,10 +55,10 @@ def joining(root: Path, lake: Path | None = None, **fields: Any) -> Pipeline:
 def streamed(spark, tmp_path_factory) -> Path:
     """A lake that was brought up in two runs; in the first one source is behind the other."""
     root = tmp_path_factory.mktemp("joining")
-    for clicks, views in ((range(FILES), range(1)), (range(0), range(1, FILES))):
+    for clicks, views in ((range(2), range(1)), (range(2, FILES), range(1, FILES))):
         write_files(root / "data", clicks)
         write_files(root / VIEWS, views)
-        run(joining(root), spark, once=True, drain=views.stop == FILES)
+        run(joining(root), spark, once=True, drain=clicks.stop == FILES)
     return root
 
 
