@@ -148,4 +148,5 @@ class Broker:
             "group.initial.rebalance.delay.ms": 0,
             "auto.create.topics.enable": "false",
             "log.flush.interval.messages": 1,
+            "log.retention.ms": -1,  # messages of old times stay
         }

@@ -64,10 +64,10 @@ def land(made: Pipeline, spark) -> None:
 
 def test_a_stream_ends_as_the_batch_and_a_restatement_takes_late_rows_in(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(FILES))
-    made = of_sessions(tmp_path, window={"sessions": {"gap": "4s", "max_session": "20s"}})
+    made = of_sessions(tmp_path, window={"sessions": {"gap": "4s", "max_session": "5s"}})
     run(made, spark, once=True)
     ticks = spark.read.format("delta").load(str(tmp_path / "lake" / "sums" / "ticks"))
-    longer = [end - start > 20 * SECOND for _, start, end in shown(spark, tmp_path)]
+    longer = [end - start > 5 * SECOND for _, start, end in shown(spark, tmp_path)]
     assert ticks.selectExpr("sum(outgrown)").first()[0] >= sum(longer) > 0
     (before,) = reconcile(made, spark)
     assert before.equal and before.late_rows > 0, before
