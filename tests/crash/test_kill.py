@@ -132,7 +132,7 @@ def test_a_join_killed_between_its_writes(spark, tmp_path: Path) -> None:
         write_files(root / "data", range(2))
         (root / BEHIND).write_text(json.dumps([MATCHED]))
     assert finish(start(calm)) == 0
-    for point in ("landing:after_raw", "tick:after_journal#3", "projection:after_panes#2"):
+    for point in ("tick:after_journal#3", "projection:after_panes#2"):
         assert finish(start(killed, point)) == -signal.SIGKILL, f"{point} was not passed"
     assert finish(start(killed)) == 0
     equal_tables(spark, killed, calm)
