@@ -101,7 +101,7 @@ def test_two_stages_of_sessions_killed_between_their_writes(spark, tmp_path: Pat
         (root / STAGE).write_text(json.dumps(stage))
         (root / BEHIND).write_text(json.dumps([LENGTHS]))
     assert finish(start(calm)) == 0
-    for point in ("tick:before_journal", "tick:after_journal", "projection:after_panes"):
+    for point in ("tick:after_journal", "projection:after_panes"):
         assert finish(start(killed, point)) == -signal.SIGKILL, f"{point} was not passed"
     assert finish(start(killed)) == 0
     equal_tables(spark, killed, calm)
