@@ -48,7 +48,7 @@ def test_words_of_a_stage_that_reads_a_stage() -> None:
         {"name": "all", "from": "sums", "window": {"inherited": {}}, "aggregates": {"n": {"sum": "n"}}}
     )
     check_graph([first, behind])
-    rows = dict(stage_section(behind, "lake", first).rows)
+    rows = dict(stage_section(behind, "lake", {ONLY: first}).rows)
     assert rows["reads"] == [
         "the panes of sums, 1 tick of it a tick",
         "the watermark comes with the panes: it is how far the stage that is read has come with what it shows",
