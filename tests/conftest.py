@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m")
-"""For every JVM of the tests, those in processes of their own too: none lives long enough to pay for the second
-compiler, which takes half of its time."""
+CODE_CACHE = "-XX:ReservedCodeCacheSize=240m"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", f"-XX:TieredStopAtLevel=1 {CODE_CACHE}")
+"""For the JVMs of processes that tests start: none lives long enough to pay for the second compiler, which takes half
+of its time. That of the tests themselves does: after some minutes it makes a tick in two thirds of the time."""
+
+LONG = "LONG" in os.environ
+"""Whether this is the long run, `LONG=1 make test`: crash tests go through every point, and not the telling ones."""
 
 settings.register_profile("windrow", deadline=None, derandomize="SEED" not in os.environ)
 settings.load_profile("windrow")
@@ -33,7 +37,9 @@ def spark() -> Iterator[SparkSession]:
     """The session of this run; tests leave its settings as they found them."""
     from windrow.run.session import local_session
 
-    session = local_session(app="windrow tests", conf=INTERPRETED)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_SUBMIT_OPTS", CODE_CACHE)
+        session = local_session(app="windrow tests", conf=INTERPRETED)
     yield session
     session.stop()
 

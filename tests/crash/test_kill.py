@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONG
 from tests.crash.runner import monday, upkeep
 from tests.lake import BEHIND, POISON, ROWS, STAGE, content, judged, pipeline, table, write_files
 from windrow.run.points import POINTS
@@ -26,6 +27,19 @@ from windrow.store.audits import Audits
 pytestmark = pytest.mark.crash
 
 FILES = 6
+TELLING = {
+    "landing:after_raw", "tick:after_journal", "fold:before_base", "projection:after_panes",
+    "projection:after_dead_letters", "source:after_dead_letters", "backfill:after_staging", "backfill:after_journal",
+    "maintain:after_places", "maintain:before_drop", "maintain:after_drop", "maintain:after_compaction",
+}  # fmt: skip
+"""Points at which one table is ahead of another, of every kind one: those of a run that is not the long one."""
+
+
+def points(*kinds: str) -> list[str]:
+    """The points of these kinds at which this run kills, in their order."""
+    return [point for point in POINTS if point.startswith(kinds) and (LONG or point in TELLING)]
+
+
 TABLES = ("current", "panes", "dead_letters")
 
 
@@ -66,7 +80,7 @@ def equal_tables(spark, left: Path, right: Path, stage: str = "sums") -> None:
 def test_killed_at_every_point_of_a_tick(spark, tmp_path: Path, undisturbed: Path) -> None:
     """One lake is killed at one point after the other, each process going on where the last one died."""
     write_files(tmp_path / "data", range(FILES))
-    for point in [point for point in POINTS if point.startswith(("landing:", "tick:", "fold:"))]:
+    for point in points("landing:", "tick:", "fold:"):
         assert finish(start(tmp_path, point)) == -signal.SIGKILL, f"{point} was not passed"
     assert finish(start(tmp_path)) == 0
     equal_tables(spark, tmp_path, undisturbed)
@@ -74,7 +88,7 @@ def test_killed_at_every_point_of_a_tick(spark, tmp_path: Path, undisturbed: Pat
 
 def test_killed_at_every_point_of_the_projections(spark, tmp_path: Path, undisturbed: Path) -> None:
     """Before each kill a file is added, so that there is something to project."""
-    for number, point in enumerate(point for point in POINTS if point.startswith(("projection:", "source:"))):
+    for number, point in enumerate(points("projection:", "source:")):
         write_files(tmp_path / "data", range(number, number + 1))
         assert finish(start(tmp_path, point)) == -signal.SIGKILL, f"{point} was not passed"
     write_files(tmp_path / "data", range(FILES))
@@ -148,7 +162,7 @@ def test_a_backfill_killed_at_every_point(spark, tmp_path: Path) -> None:
     write_files(killed / "data", range(FILES))
     run(judged(killed), spark, once=True, drain=True)
     shutil.copytree(killed, calm)
-    for point in [point for point in POINTS if point.startswith("backfill:")]:
+    for point in points("backfill:"):
         assert finish(start(killed, point, "backfill")) == -signal.SIGKILL, f"{point} was not passed"
     for root in (killed, calm):
         work = PipelineWork.open(judged(root), spark)
@@ -166,7 +180,7 @@ def test_a_restatement_killed_at_every_point(spark, tmp_path: Path) -> None:
     write_files(killed / "data", range(FILES))
     run(judged(killed), spark, once=True, drain=True)
     shutil.copytree(killed, calm)
-    for point in [point for point in POINTS if point.startswith("backfill:")]:
+    for point in points("backfill:"):
         assert finish(start(killed, point, "restate")) == -signal.SIGKILL, f"{point} was not passed"
     for root in (killed, calm):
         (result,) = restate(judged(root), spark)
@@ -179,11 +193,10 @@ def test_maintenance_killed_at_every_point_among_ticks(spark, tmp_path: Path, un
     """With windows open and nothing kept that is not in use; then beside a stream that is at work; and when all have
     expired, where transitions are dropped.
     """
-    points = [point for point in POINTS if point.startswith("maintain:")]
-    drops = [point for point in points if point.endswith("_drop")]
+    drops = [point for point in points("maintain:") if point.endswith("_drop")]
     write_files(tmp_path / "data", range(3))
     run(pipeline(tmp_path), spark, once=True)
-    for point in [point for point in points if point not in drops]:
+    for point in [point for point in points("maintain:") if point not in drops]:
         assert finish(start(tmp_path, point, "maintain")) == -signal.SIGKILL, f"{point} was not passed"
     write_files(tmp_path / "data", range(3, FILES))
     stream, beside = start(tmp_path), start(tmp_path, task="beside")
