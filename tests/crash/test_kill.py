@@ -130,7 +130,7 @@ def test_two_stages_of_sessions_killed_between_their_writes(spark, tmp_path: Pat
 MATCHED = {
     "name": "matched", "join": "full", "window": {"fixed": {"size": "20s"}}, "accumulation": "retracting",
     "trigger": {"after_watermark": {"early": {"after_count": 8}, "late": {"after_count": 1}}},
-    "allowed_lateness": "60s",
+    "allowed_lateness": "5s",
     "inputs": {
         "clicks": {"from": "clicks", "keys": ["k"], "where": "v > 4", "columns": ["v"]},
         "sums": {"from": "sums", "keys": ["k"], "columns": ["num", "total"]},
@@ -144,6 +144,7 @@ def test_a_join_killed_between_its_writes(spark, tmp_path: Path) -> None:
     killed, calm = tmp_path / "killed", tmp_path / "calm"
     for root in (killed, calm):
         write_files(root / "data", range(2))
+        (root / STAGE).write_text(json.dumps({"allowed_lateness": "5s"}))
         (root / BEHIND).write_text(json.dumps([MATCHED]))
     assert finish(start(calm)) == 0
     for point in ("tick:after_journal#3", "projection:after_panes#2"):
@@ -154,6 +155,7 @@ def test_a_join_killed_between_its_writes(spark, tmp_path: Path) -> None:
     assert table(spark, calm, "panes", "matched").where("weight < 0").count() > 0
     sums, matched = reconcile(pipeline(calm), spark)
     assert sums.equal and matched.equal and matched.windows > 0
+    assert sums.late_rows > 0 and matched.late_rows > 0
 
 
 def test_a_backfill_killed_at_every_point(spark, tmp_path: Path) -> None:

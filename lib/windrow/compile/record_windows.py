@@ -47,6 +47,11 @@ class CompiledRecords(UnalignedWindows):
         """Until the window behind the record has expired."""
         return self.window.length + self.window.resolution
 
+    @property
+    def reach(self) -> int:
+        """From the window that ends at a record to the one right behind it."""
+        return self.window.length
+
     def last_end(self, event_time: Column) -> Column:
         return self.bounds(self.slice_of(event_time))[1]
 

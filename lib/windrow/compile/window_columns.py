@@ -61,6 +61,11 @@ class CompiledWindows(Protocol):
         """How long the bounds of an expired window are remembered behind its expiry, in microseconds."""
         return 0
 
+    @property
+    def reach(self) -> int:
+        """How far behind the start of its dead letter's window the last window starts that an element was late for."""
+        return 0
+
     def suspect(self, event_time: Column, expired_end: int) -> Column:
         """Whether the window of an element has not expired, but may overlap one of its key that has."""
         return sql.lit(False)

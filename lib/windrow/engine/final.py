@@ -14,14 +14,14 @@ from windrow.compile import envelope
 from windrow.compile.columns import AHEAD, CELL, EVENT_TIME, KEY, NET, WEIGHT, WINDOW_END, WINDOW_START
 from windrow.compile.joins import JOINED, JoinedPanes
 from windrow.compile.results import PASSES, with_passes
-from windrow.compile.sql import Column, all_of, any_of, bigint, call, coalesce, col, lit, when
+from windrow.compile.sql import Column, all_of, any_of, bigint, call, coalesce, col, lit, struct, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine import merging
 from windrow.engine.cogroups import grouped, united
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Held, Span, starts_in
 from windrow.engine.inputs import parted
-from windrow.engine.record_windows import EXPIRED_END
+from windrow.engine.record_windows import CLOSED, EXPIRED_END, TAKEN_IN
 from windrow.engine.spreading import spread
 from windrow.engine.tick import combine
 from windrow.spec.times import MINUS_INFINITY
@@ -42,7 +42,8 @@ def final_values(
     """`key`, bounds and the aggregates of every window over raw rows; of a join, the rows of every window.
 
     `excluded` has pairs (`PAIR`) that are left out: those that are dead as late or closed. Where records make the
-    windows it says in `EXPIRED_END` what had expired by then. `net` names the inputs whose rows are panes that others
+    windows it says in `reason` which, in `EXPIRED_END` what had expired by then, and in `TAKEN_IN` the spans in which
+    they are not left out after all. `net` names the inputs whose rows are panes that others
     of them may withdraw.
     """
     alive = where(rows, col(envelope.REASON).is_null())
@@ -132,11 +133,21 @@ def _pairs(stage: CompiledStage, rows: DataFrame, also: tuple[str, ...] = ()) ->
 
 
 def _with_expired(stage: CompiledStage, rows: DataFrame, excluded: DataFrame) -> DataFrame:
-    """Elements with what had expired when they came: those that were late are in no window that had."""
-    bounds = group(excluded, PAIR[:2], {EXPIRED_END: call("max", col(EXPIRED_END))})
-    joined = rows.join(bounds, on=list(PAIR[:2]), how="left")
+    """Elements with what says which windows they are not in: those that had expired when they came, or were closed."""
+    bounds = struct(first=col(WINDOW_START), last=col(WINDOW_END))
+    is_late = col("reason") == "late"
+    found = group(
+        excluded,
+        PAIR[:2],
+        {
+            EXPIRED_END: call("max", when(is_late, col(EXPIRED_END))),
+            CLOSED: call("array_sort", call("collect_set", when(~is_late, bounds))),
+            TAKEN_IN: call("first", col(TAKEN_IN)),  # a row dies in one tick
+        },
+    )
+    joined = rows.join(found, on=list(PAIR[:2]), how="left")
     known = with_column(joined, EXPIRED_END, coalesce(col(EXPIRED_END), bigint(MINUS_INFINITY)))
-    return _elements(stage, known, (EXPIRED_END,))
+    return _elements(stage, known, (EXPIRED_END, CLOSED, TAKEN_IN))
 
 
 def _with_pairs(stage: CompiledStage, elements: DataFrame, pairs: DataFrame) -> DataFrame:

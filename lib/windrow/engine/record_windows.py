@@ -38,6 +38,10 @@ _NUMBER_NEW = "_number_new"
 _BUCKET = "_bucket"
 EXPIRED_END = "_expired_end"
 """Windows that end at or before it had expired when the record came: it is in none of them, and makes none."""
+CLOSED = "_closed_windows"
+"""The bounds of windows that were closed when the record came, as an array: it is in none of them. May be missing."""
+TAKEN_IN = "_taken_in"
+"""Spans of starts, as an array: the windows there have the record all the same. May be missing."""
 
 
 def _function(stage: CompiledStage) -> CompiledRecords:
@@ -48,7 +52,7 @@ def _function(stage: CompiledStage) -> CompiledRecords:
 def combined(stage: CompiledStage, elements: DataFrame) -> DataFrame:
     """All windows over elements, as a batch has them: `key`, bounds and partials.
 
-    Elements may say in a column `EXPIRED_END` what had expired when they came.
+    Elements may say which windows they are not in (`EXPIRED_END`, `CLOSED`, `TAKEN_IN`).
     """
     if EXPIRED_END not in elements.columns:
         elements = with_column(elements, EXPIRED_END, bigint(MINUS_INFINITY))
@@ -87,8 +91,10 @@ def _records(stage: CompiledStage, elements: DataFrame, watermark_before: int) -
     """Elements by key and time, but for those that no window could hold any more when they came."""
     windows = _function(stage)
     sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
-    kept = where(sliced, ~windows.is_lost(col(SLICE), col(EXPIRED_END)))
-    rows = grouped(stage, kept, (KEY, SLICE, EXPIRED_END))
+    is_kept = ~windows.is_lost(col(SLICE), col(EXPIRED_END))
+    if TAKEN_IN in elements.columns:
+        is_kept = is_kept | (coalesce(call("size", col(TAKEN_IN)), 0) > 0)
+    rows = grouped(stage, where(sliced, is_kept), (KEY, SLICE, *_left_out(elements)))
     return with_column(with_column(rows, _SINCE, changing(watermark_before, col(SLICE))), _NEW, lit(True))
 
 
@@ -109,20 +115,47 @@ def _windows(stage: CompiledStage, known: DataFrame) -> DataFrame:
     """
     windows = _function(stage)
     start = call("explode", windows.starts(col(SLICE)))
-    made = select(known, {KEY: col(KEY), WINDOW_START: start, EXPIRED_END: col(EXPIRED_END)})
+    made = select(known, {name: col(name) for name in (KEY, SLICE, *_left_out(known))} | {WINDOW_START: start})
     made = with_column(made, WINDOW_END, col(WINDOW_START) + bigint(windows.longest))
-    made = where(made, col(WINDOW_END) > col(EXPIRED_END)).select(*CELL).distinct()
+    makes = (_is_open(known) & ~windows.is_lost(col(SLICE), col(EXPIRED_END))) | is_taken_in(known)
+    made = where(made, makes).select(*CELL).distinct()
     first = floor_to(col(WINDOW_START), windows.longest, 0)
     made = with_column(made, _BUCKET, call("explode", sql.array(first, first + bigint(windows.longest))))
     records = with_column(known, _BUCKET, floor_to(col(SLICE), windows.longest, 0))
     pairs = made.join(records, on=[KEY, _BUCKET])
     holds = (col(SLICE) >= col(WINDOW_START)) & (col(SLICE) < col(WINDOW_END))
-    pairs = where(pairs, holds & (col(WINDOW_END) > col(EXPIRED_END)))
+    pairs = where(pairs, holds & (_is_open(known) | is_taken_in(known)))
     return group(pairs, CELL, {
         **stage.merged,
         **{_new(name): column for name, column in stage.merged_where(col(_NEW)).items()},
         _SINCE: call("min", when(~col(_NEW), col(_SINCE))),
     })  # fmt: skip
+
+
+def _left_out(records: DataFrame) -> list[str]:
+    """The columns in which records say which windows they are not in."""
+    return [name for name in (EXPIRED_END, CLOSED, TAKEN_IN) if name in records.columns]
+
+
+def _is_open(records: DataFrame) -> Column:
+    """Whether the window had neither expired nor was closed when the record came."""
+    is_open = col(WINDOW_END) > col(EXPIRED_END)
+    if CLOSED not in records.columns:
+        return is_open
+    bounds = sql.struct(first=col(WINDOW_START), last=col(WINDOW_END))
+    return is_open & ~coalesce(call("array_contains", col(CLOSED), bounds), lit(False))
+
+
+def is_taken_in(records: DataFrame) -> Column:
+    """Whether the window has the record all the same."""
+    if TAKEN_IN not in records.columns:
+        return lit(False)
+    start = col(WINDOW_START)
+
+    def holds(span: Column) -> Column:
+        return (start >= Column(f"{span.text}.first")) & (start < Column(f"{span.text}.last"))
+
+    return coalesce(sql.some(col(TAKEN_IN), holds), lit(False))
 
 
 def _new(name: str) -> str:

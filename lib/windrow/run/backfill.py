@@ -239,13 +239,18 @@ class Backfill:
         return result.inserted + result.changed + result.withdrawn == 0
 
     def _has_only_passed(self, item: StageWork, after: int, until: int) -> bool:
-        """Whether the journal holds nothing since that tick but ticks of a stream, without a late row for the span."""
+        """Whether the journal holds nothing since that tick but ticks of a stream, without a late row for the span.
+
+        Such a row may be late for a window in the span whose letter names one before it.
+        """
         ticks = item.runner.journal.controls(self.work.spark, max(after - 1, 0), until)
         if after == 0 or not has_stream(ticks[after]):
             return False
         if any(control.kind not in READING for tick, control in ticks.items() if tick > after):
             return False
-        taken_in = TakenIn(self.request_of(item).spans, left_out=files_in_quarantine(self.work, item))
+        reach = item.runner.stage.windows.reach
+        spans = tuple((start - reach, end) for start, end in self.request_of(item).spans)
+        taken_in = TakenIn(spans, left_out=files_in_quarantine(self.work, item))
         return not has_letters(self.work, item, taken_in, after)
 
     def _staging(self, item: StageWork) -> Staging:

@@ -29,12 +29,12 @@ from windrow.engine.frames import group, select, where
 from windrow.engine.held import Span
 from windrow.run.advance import StageRunner
 from windrow.run.batches import batch_of
-from windrow.run.left_out import cells_of, left_out
+from windrow.run.left_out import cells_of, lacking, left_out
 from windrow.run.points import point
 from windrow.run.replacing import gone_type, transitions, with_gone
 from windrow.run.widening import Widened, batch_over, check_expired, open_window
 from windrow.run.work import PipelineWork, StageWork
-from windrow.spec.errors import NotInThisVersion, NotYet
+from windrow.spec.errors import NotYet
 from windrow.spec.times import MINUS_INFINITY, saturating_add
 from windrow.store.control import FOLLOW, Control, Interval
 from windrow.store.projections.dead_letters import TakenIn, not_restated
@@ -106,9 +106,6 @@ def follow(work: PipelineWork, item: StageWork) -> None:
 def check(item: StageWork, span: Span) -> None:
     """Errors: NotYet where a window that starts in the span is open in the stream, or behind its place."""
     runner = item.runner
-    if runner.stage.windows.made_by_records and has_stream(runner.last):
-        rule = "of a stage that streams cannot be backfilled or restated in this version"
-        raise NotInThisVersion(f"stages.{item.name}.window.record", rule)
     if not _is_checked_by_data(runner.stage):
         _check_expired(runner.stage, runner.clock, has_stream(runner.last), *span)
     _check_reached(runner, *span)
@@ -179,7 +176,7 @@ def commit(
     runner, journal, spark = item.runner, item.runner.journal, work.spark
     if runner.last is None and not dry_run:
         return _first(item, batch, _control(None, request, raw_step), announce)
-    taken_in = TakenIn(request.spans, left_out=files_in_quarantine(work, item))
+    taken_in = taken_in_by(work, item, request)
     stream = _shown_part(work, item, request, batch)
     changes = differing(runner.stage, stream, batch, _touched(work, item, request, batch, raw_step)).persist()
     try:
@@ -222,10 +219,19 @@ def _touched(
     if not any(aggregate.IS_SKETCH for aggregate in item.runner.stage.stage.aggregates.values()):
         return None
     rows = where(item.runner.upstream.rows(work.spark, 0, raw_step), col(envelope.REASON).is_null())
-    touched = starting_in(cells_of(item, rows, left_out(item)), *request.spans)
-    if not item.runner.stage.windows.merges:
+    windows, dead = item.runner.stage.windows, left_out(item)
+    if windows.made_by_records:
+        return lacking(item, batch.select(*CELL), rows, dead)
+    touched = starting_in(cells_of(item, rows, dead), *request.spans)
+    if not windows.merges:
         return touched
-    return barriers.meeting(item.runner.stage.windows, batch.select(*CELL), touched).select(*CELL)
+    return barriers.meeting(windows, batch.select(*CELL), touched).select(*CELL)
+
+
+def taken_in_by(work: PipelineWork, item: StageWork, request: Request) -> TakenIn:
+    """The dead letters that a backfill takes in now."""
+    left_out = files_in_quarantine(work, item)
+    return TakenIn(request.spans, left_out=left_out, reach=item.runner.stage.windows.reach)
 
 
 def has_letters(work: PipelineWork, item: StageWork, taken_in: TakenIn, after: int = 0) -> bool:

@@ -132,7 +132,8 @@ def _find(work: PipelineWork, item: StageWork, dry_run: bool) -> _Found:
     last = item.runner.last
     if last is None:
         return _Found((), 0, 0, None)
-    letters = LateWindows.of(work.spark, work.lake, item.name, files_in_quarantine(work, item))
+    out, reach = files_in_quarantine(work, item), item.runner.stage.windows.reach
+    letters = LateWindows.of(work.spark, work.lake, item.name, out, reach)
     ready: list[Late] = []
     waits: list[Late] = letters.waiting(last.clock.expired_end)
     found = letters.expired(last.clock.expired_end)

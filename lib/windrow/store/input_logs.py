@@ -64,9 +64,12 @@ class InputLogs:
         )
 
     def number(self, after: int, until: int) -> int:
-        """How many steps there are between two places."""
-        before = self.steps(after)
-        return sum(step - before[name] for name, step in self.steps(until).items())
+        """How many steps there are between two places; those of a log that several inputs read count once."""
+        before, between = self.steps(after), dict.fromkeys(self.names, 0)
+        for name, step in self.steps(until).items():
+            upstream = self.logs[name].name
+            between[upstream] = max(between[upstream], step - before[name])
+        return sum(between.values())
 
     def in_words(self, place: int) -> str:
         """A place for people: the step, or those of each input."""

@@ -24,20 +24,29 @@ from windrow.store.steps import StepLog
 class TakenIn:
     """The letters that a backfill takes in, by those late or closed before its tick whose window starts in its spans.
 
-    The rows of files that are in quarantine are in no result, so their letters stay as they are.
+    Where an element was late for windows that start up to `reach` behind its letter's, these must start there too. The
+    rows of files that are in quarantine are in no result, so their letters stay as they are.
     """
 
     spans: tuple[Span, ...]
     tick: int = INFINITY
     left_out: tuple[str, ...] = ()
+    reach: int = 0
 
     def holds(self, start: Column) -> Column:
         """Whether a letter is one of them; `start` is that of its window in microseconds."""
-        inside = any_of(col("reason") == reason for reason in ("late", "closed")) & starts_in(self.spans, start)
+        inside = is_inside(self.spans, self.reach, start)
         if self.tick != INFINITY:
             inside = inside & (col("tick") < bigint(self.tick))
         out = any_of(col("offset").same(lit(file)) for file in self.left_out)
         return inside & ~out if self.left_out else inside
+
+
+def is_inside(spans: tuple[Span, ...], reach: int, start: Column) -> Column:
+    """Whether a letter, by its `reason`, is one of an element that is in no result of windows that all start there."""
+    whole = tuple((first, last - reach) for first, last in spans)
+    is_late, is_closed = col("reason") == "late", col("reason") == "closed"
+    return (is_late & starts_in(whole, start)) | (is_closed & starts_in(spans, start))
 
 
 def write_dead_letters(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> int:
@@ -46,7 +55,7 @@ def write_dead_letters(spark: SparkSession, log: StepLog, step: int, batch: Batc
     Marking comes first, with the table's old place, so that a process that dies between the two does both again.
     `spark` is a session that nothing else uses meanwhile.
     """
-    taken_in = _backfilled(batch.controls)
+    taken_in = _backfilled(batch.controls, batch.journal.stage.windows.reach)
     if taken_in and not batch.fresh:
         step = _mark(spark, log, step, taken_in, {**notes, "journal_step": min(batch.controls) - 1})
     if not batch.fresh and not batch.has_letters:
@@ -60,13 +69,13 @@ def write_dead_letters(spark: SparkSession, log: StepLog, step: int, batch: Batc
     return step + 1
 
 
-def _backfilled(controls: Mapping[int, Control]) -> list[TakenIn]:
+def _backfilled(controls: Mapping[int, Control], reach: int) -> list[TakenIn]:
     """What each backfill among these ticks has taken in, in their order."""
     made = []
     for control in sorted(controls.values(), key=lambda control: control.tick):
         spans = tuple((i.start, i.end) for i in control.backfilled if i.tick == control.tick)
         if spans:
-            made.append(TakenIn(spans, control.tick, control.left_out))
+            made.append(TakenIn(spans, control.tick, control.left_out, reach))
     return made
 
 
