@@ -129,7 +129,7 @@ def test_two_stages_of_sessions_killed_between_their_writes(spark, tmp_path: Pat
 
 MATCHED = {
     "name": "matched", "join": "full", "window": {"fixed": {"size": "20s"}}, "accumulation": "retracting",
-    "trigger": {"after_watermark": {"early": {"after_count": 8}, "late": {"after_count": 1}}},
+    "trigger": {"after_watermark": {"early": {"after_count": 1}, "late": {"after_count": 1}}},
     "allowed_lateness": "5s",
     "inputs": {
         "clicks": {"from": "clicks", "keys": ["k"], "where": "v > 4", "columns": ["v"]},
