@@ -11,7 +11,7 @@ help: ## list the targets
 setup: ## make .venv: packages from the lock, windrow, Delta's jars; offline and quick once it is there
 	@$(PYTHON) scripts/setup.py
 
-test: setup ## run all tests, two files at a time (ARGS="-k sessions" to choose, WORKERS=0: one process, LONG=1: kill at all points)
+test: setup ## run all tests, two files at a time (ARGS="-k sessions" to choose, WORKERS=0: one process)
 	$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder --durations=10 $(ARGS)
 
 style: setup ## ruff and mypy

@@ -18,9 +18,6 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", f"-XX:TieredStopAtLevel=1 {CODE_CACHE
 """For the JVMs of processes that tests start: none lives long enough to pay for the second compiler, which takes half
 of its time. That of the tests themselves does: after some minutes it makes a tick in two thirds of the time."""
 
-LONG = "LONG" in os.environ
-"""Whether this is the long run, `LONG=1 make test`: crash tests go through every point, and not the telling ones."""
-
 settings.register_profile("windrow", deadline=None, derandomize="SEED" not in os.environ)
 settings.load_profile("windrow")
 """The same examples in every run, so that a change is judged by what it changes: `SEED=1` takes others. Without

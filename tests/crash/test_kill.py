@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import LONG
 from tests.crash.runner import monday, upkeep
 from tests.lake import BEHIND, POISON, ROWS, STAGE, content, judged, pipeline, table, write_files
 from windrow.run.points import POINTS
@@ -27,17 +26,11 @@ from windrow.store.audits import Audits
 pytestmark = pytest.mark.crash
 
 FILES = 6
-TELLING = {
-    "landing:after_raw", "tick:after_journal", "fold:before_base", "projection:after_panes",
-    "projection:after_dead_letters", "source:after_dead_letters", "backfill:after_staging", "backfill:after_journal",
-    "maintain:after_places", "maintain:before_drop", "maintain:after_drop", "maintain:after_compaction",
-}  # fmt: skip
-"""Points at which one table is ahead of another, of every kind one: those of a run that is not the long one."""
 
 
 def points(*kinds: str) -> list[str]:
-    """The points of these kinds at which this run kills, in their order."""
-    return [point for point in POINTS if point.startswith(kinds) and (LONG or point in TELLING)]
+    """The points of these kinds, in their order."""
+    return [point for point in POINTS if point.startswith(kinds)]
 
 
 TABLES = ("current", "panes", "dead_letters")

@@ -43,7 +43,7 @@ class TakenIn:
 
 
 def is_inside(spans: tuple[Span, ...], reach: int, start: Column) -> Column:
-    """Whether a letter, by its `reason`, is one of an element that is in no result of windows that all start there."""
+    """Whether all windows that the element of a late or closed letter is missing in start in one of the spans."""
     whole = tuple((first, last - reach) for first, last in spans)
     is_late, is_closed = col("reason") == "late", col("reason") == "closed"
     return (is_late & starts_in(whole, start)) | (is_closed & starts_in(spans, start))
