@@ -14,7 +14,9 @@ from windrow.compile.joins import JoinedPanes
 from windrow.compile.sql import Column, call, col, when
 from windrow.compile.triggers import TriggerTree, tick_part
 from windrow.compile.window_columns import CompiledWindows
+from windrow.compile.windows import AlignedWindows
 from windrow.spec.closing import can_close
+from windrow.spec.firings import keeps_slices
 from windrow.spec.stages import Stage
 
 
@@ -69,6 +71,19 @@ class CompiledStage:
     def can_close(self) -> bool:
         """Whether there can be elements for a closed cell."""
         return can_close(self.stage.trigger, self.stage.allowed_lateness)
+
+    @property
+    def keeps_slices(self) -> bool:
+        """Whether its cells are slices of window time, from which windows are formed as they fire."""
+        return keeps_slices(self.stage)
+
+    @property
+    def remembered(self) -> int:
+        """How long a cell is remembered behind its expiry: a slice for as long as the last of its windows is open."""
+        if not self.keeps_slices:
+            return self.windows.remembered
+        assert isinstance(self.windows, AlignedWindows)
+        return self.windows.size - self.windows.slice_size
 
     @property
     def is_weighted(self) -> bool:

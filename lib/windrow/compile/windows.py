@@ -96,7 +96,7 @@ class AlignedWindows(CompiledWindows):
         last = event_time
         if expired_end != INFINITY:
             last = sql.least(last, self._last_expired(expired_end, event_time))
-        return self._sequence(first_possible, last)
+        return self.starts_between(first_possible, last)
 
     def _last_expired(self, expired_end: int, row: Column) -> Column:
         """The greatest start of an expired window, as a number that can be rounded without an overflow."""
@@ -106,13 +106,21 @@ class AlignedWindows(CompiledWindows):
         if expired_end != MINUS_INFINITY:
             first_open = min(saturating_add(expired_end, 1 - self.size), 2**62)
             first_possible = sql.greatest(first_possible, changing(first_open, first_possible))
-        return self._sequence(first_possible, last_possible)
+        return self.starts_between(first_possible, last_possible)
 
-    def _sequence(self, first_possible: Column, last_possible: Column) -> Column:
-        """The window starts from first_possible to last_possible, both included."""
+    def starts_between(self, first_possible: Column, last_possible: Column) -> Column:
+        """The window starts from first_possible to last_possible, both included, as an array."""
         last = floor_to(last_possible, self.period, self.offset)
         first = floor_to(first_possible + bigint(self.period - 1), self.period, self.offset)
         return sql.when(first <= last, call("sequence", first, last, bigint(self.period)), sql.empty_array("bigint"))
+
+    def last_end(self, event_time: Column) -> Column:
+        end = floor_to(event_time, self.period, self.offset) + bigint(self.size)
+        return end if self.period <= self.size else sql.when(end > event_time, end)
+
+    def greatest_end_until(self, time: int) -> int:
+        """The greatest end of a window at or before a time."""
+        return (time - self.size - self.offset) // self.period * self.period + self.offset + self.size
 
     def greatest_end(self, event_time: int) -> int | None:
         start = (event_time - self.offset) // self.period * self.period + self.offset

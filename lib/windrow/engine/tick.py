@@ -25,7 +25,7 @@ from windrow.compile.event_times import ahead_of
 from windrow.compile.sql import Column, bigint, coalesce, col, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
-from windrow.engine import merging, record_windows
+from windrow.engine import merging, record_windows, slices
 from windrow.engine.clock import TickTimes
 from windrow.engine.cogroups import grouped
 from windrow.engine.frames import apply, group, over, select, where, with_column
@@ -36,25 +36,39 @@ from windrow.spec.triggers import percentiles_of
 
 def tick(
     stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, times: TickTimes, held: Held
-) -> DataFrame:
-    """The transitions of one tick: every cell that got elements, or whose deadline is due, or that expires."""
+) -> DataFrame | None:
+    """The transitions of one tick: every cell that got elements, or whose deadline is due, or that expires.
+
+    None where there can be none.
+    """
     clock = trigger_clock(stage, times)
     if elements is not None and stage.stage.keeps_event_times:
         elements = with_column(elements, AHEAD, ahead_of(times.output_watermark))
+    asked: DataFrame | None
     remembered = None
     if stage.windows.merges:
         asked = merging.asked(stage, cells, elements, clock)
     elif stage.windows.made_by_records:
         asked, remembered = record_windows.asked(stage, cells, elements, held.expired_end, clock)
+    elif stage.keeps_slices:
+        asked, remembered = slices.asked(stage, cells, elements, held, times)
     else:
         asked = _asked(stage, cells, elements, held, clock)
+    parts = [frame for frame in (_fired(stage, asked, times, clock), remembered) if frame is not None]
+    if not parts:
+        return None
+    transitions = parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
+    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
+
+
+def _fired(stage: CompiledStage, asked: DataFrame | None, times: TickTimes, clock: TickClock) -> DataFrame | None:
+    """The transitions of the cells that are asked."""
+    if asked is None:
+        return None
     columns = stage.cells
     added = columns.add(columns.before(over(asked)), clock)
     fired = columns.fire(added, clock, list(times.active_partitions) or None)
-    transitions = apply(columns.transitions(columns.after(fired, clock)), asked)
-    if remembered is not None:
-        transitions = transitions.unionByName(remembered)
-    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
+    return apply(columns.transitions(columns.after(fired, clock)), asked)
 
 
 def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:

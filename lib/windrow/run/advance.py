@@ -15,7 +15,7 @@ from windrow.compile.columns import STATE, WEIGHT
 from windrow.compile.sql import bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import NOW, due_column
-from windrow.engine import record_windows
+from windrow.engine import record_windows, slices
 from windrow.engine.batch import Batch, plan_tick, surveyed
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.frames import where
@@ -119,7 +119,7 @@ class StageRunner:
         after = self.clocks.moved(clock, self.upstream_step)
         if not after.is_ahead_of(self.clock) and not self._is_due(clock.now):
             return None
-        return self._tick(clock, self.upstream_step, {}, Held(), time.monotonic())
+        return self._tick(clock, self.upstream_step, {}, self._held(self.upstream_step), time.monotonic())
 
     def _greatest_end(self) -> int | None:
         """The greatest end of a window, where only the cells know and an idle source would complete it."""
@@ -134,7 +134,7 @@ class StageRunner:
         if self.last is None or self.clock.watermark == INFINITY:
             return None
         clock = self.clock.with_watermark(INFINITY, self.stage.stage.allowed_lateness)
-        return self._tick(clock, self.upstream_step, {}, Held(), time.monotonic())
+        return self._tick(clock, self.upstream_step, {}, self._held(self.upstream_step), time.monotonic())
 
     def _backfilled_until(self, after: int) -> list[int]:
         """The steps at which a tick has to end, so that a backfill has either all of its rows or none."""
@@ -220,6 +220,10 @@ class StageRunner:
         """The open cells that the tick may concern: those of its elements' buckets, and those that are due."""
         if self.last is None:
             return None
+        if self.stage.keeps_slices:
+            if not slices.fires(self.stage, times):
+                return None
+            return self.journal.cells(self.spark, slices.wanted(times), times.before.expired_end)
         wanted = self.stage.cells.is_due(trigger_clock(self.stage, times))
         found = summed([found for _, found in batch.values()])
         if found.earliest is not None and found.latest is not None:

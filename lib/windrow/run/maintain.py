@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from delta.exceptions import DeltaConcurrentModificationException
 from pyspark.sql import SparkSession
 
 from windrow.run.landing import clock_micros
@@ -24,6 +23,7 @@ from windrow.store.floors import Floors, journal_floor, version_floor
 from windrow.store.journal import Journal
 from windrow.store.location import Location
 from windrow.store.steps import ATTEMPTS, StepTaken
+from windrow.store.transactions import CONFLICTS
 from windrow.store.upkeep import MANY, SETTINGS, Size, Upkeep
 
 KEEP = MOST_KEPT = 7 * DAY
@@ -173,7 +173,7 @@ class Maintenance:
             try:
                 item.runner.journal.drop(self.spark, buckets, until)
                 return True
-            except DeltaConcurrentModificationException:
+            except CONFLICTS:
                 continue
         return False
 

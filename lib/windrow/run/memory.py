@@ -63,7 +63,7 @@ class MemoryStage:
     upstreams: Mapping[str, MemoryStage] = field(default_factory=dict)
     clock: StageClock = field(default_factory=StageClock)
     tick: int = 0
-    cells: dict[tuple[Any, int, int], Row] = field(default_factory=dict)
+    cells: dict[tuple[Any, ...], Row] = field(default_factory=dict)
     cell_schema: StructType | None = None
 
     @classmethod
@@ -164,7 +164,7 @@ class MemoryStage:
         stage, number = self.stage.stage, self.tick + 1
         self.clock = self.clock.with_held(least_held(stage, self._cells()))
         if self.stage.windows.made_by_records:
-            ends = [end for _, start, end in self.cells if start < end]
+            ends = [end for _, start, end, *_ in self.cells if start < end]
             self.clock = self.clock.seen({}, self.clock.now, max(ends, default=None))
         batch = summed(list(surveys.values()))
         clock = self.clock.seen(batch.greatest, now, batch.latest_end, batch.asserted)
@@ -225,7 +225,9 @@ class MemoryStage:
         self.cell_schema = StructType([fields[name] for name in (*CELL, STATE)])
         panes = []
         for row in collected:
-            identity = (row["key"], row[WINDOW_START], row[WINDOW_END])
+            identity: tuple[Any, ...] = (row["key"], row[WINDOW_START], row[WINDOW_END])
+            if self.stage.keeps_slices:  # none takes the place of another
+                identity = (*identity, times.tick)
             self.cells.pop(identity, None)
             if row[STATE] is not None:
                 self.cells[identity] = Row(row["key"], row[WINDOW_START], row[WINDOW_END], row[STATE])
@@ -235,7 +237,7 @@ class MemoryStage:
 
     def _forget(self) -> None:
         """Drop the bounds of expired windows that no element in time can meet any more."""
-        horizon = saturating_add(self.clock.expired_end, -self.stage.windows.remembered)
+        horizon = saturating_add(self.clock.expired_end, -self.stage.remembered)
         self.cells = {identity: row for identity, row in self.cells.items() if identity[2] > horizon}
 
     def _pane(self, row: Row, pane: Row, times: TickTimes) -> dict[str, Any]:

@@ -10,6 +10,11 @@ from windrow.spec.triggers import (
     DEFAULT_TRIGGER,
     AfterCount,
     AfterWatermark,
+    AllOf,
+    AtClose,
+    AtWatermark,
+    FirstOf,
+    Never,
     Repeat,
     RepeatCount,
     RepeatUntil,
@@ -17,6 +22,7 @@ from windrow.spec.triggers import (
     Trigger,
     without_sugar,
 )
+from windrow.spec.windows import SlidingWindows
 
 
 def fires_once(stage: Stage) -> bool:
@@ -42,6 +48,31 @@ def leaves_nothing(stage: Stage) -> bool:
         isinstance(stage.trigger, AfterWatermark) and stage.trigger.late == AfterCount(1)
     )
     return stage.allowed_lateness == 0 or fires_at_once
+
+
+def keeps_slices(stage: Stage) -> bool:
+    """Whether the cells of the stage are slices of window time, from which overlapping windows are formed as they fire.
+
+    So where a window fires in the tick only in which it expires, and nothing but its elements and the watermark decides
+    what the pane is.
+    """
+    window = stage.window
+    overlaps = isinstance(window, SlidingWindows) and window.period < window.size
+    return overlaps and stage.allowed_lateness == 0 and not stage.keeps_event_times and _sees_end_only(stage.trigger)
+
+
+def _sees_end_only(trigger: Trigger) -> bool:
+    """Whether the trigger looks at nothing but whether the watermark has reached the end of the window."""
+    trigger = without_sugar(trigger)
+    match trigger:
+        case AtWatermark():
+            return trigger.percentile == 100
+        case AtClose() | Never():
+            return True
+        case FirstOf() | AllOf() | SequenceOf() | Repeat() | RepeatUntil() | RepeatCount():
+            return all(map(_sees_end_only, trigger.children))
+        case _:
+            return False
 
 
 def finishes_by_firing(trigger: Trigger) -> bool:

@@ -26,6 +26,7 @@ from windrow.compile import envelope
 from windrow.compile.columns import CELL, INPUT, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.sql import Column, bigint, call, case, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
+from windrow.engine import slices
 from windrow.engine.frames import group, literals, select, where, with_column
 from windrow.engine.newest import newest
 from windrow.spec.graph import ONLY, reads_of
@@ -166,6 +167,8 @@ class Journal:
         tail = self.rows(spark, base_step, 0 if last is None else last.step, "cell")
         lives = col(WINDOW_END) > changing(self._forgotten_end(expired_end))
         own = {name: col(name) for name in (*CELL, STATE, "tick")}
+        if self.stage.keeps_slices:
+            return self._slices(spark, base_step, tail, lives if wanted is None else lives & wanted)
         rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
         if base_step > 0:
             base = where(self.base.location.read(spark), lives)
@@ -174,9 +177,21 @@ class Journal:
             rows = select(base, {**own, _ENDED: lit(False)}).unionByName(rows)
         return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
 
+    def _slices(self, spark: SparkSession, base_step: int, tail: DataFrame, wanted: Column) -> DataFrame:
+        """The slices that are wanted, of base and tail: the rows of one are parts, and none takes the place of another.
+
+        So the base is read as it was when the tail was begun behind it, should somebody fold meanwhile. Windows that
+        have fired are rows of the journal too; they have no state.
+        """
+        own = {name: col(name) for name in (*CELL, STATE, "tick")}
+        rows = select(where(tail, wanted & col(STATE).is_not_null()), own)
+        if base_step == 0:
+            return rows
+        return select(where(self.base.location.read(spark, self.base.version), wanted), own).unionByName(rows)
+
     def _forgotten_end(self, expired_end: int) -> int:
         """Windows that end at or before it have expired, and their bounds are no longer remembered."""
-        return saturating_add(expired_end, -self.stage.windows.remembered)
+        return saturating_add(expired_end, -self.stage.remembered)
 
     def base_step(self, spark: SparkSession) -> int:
         """The tick that the base is made up to; 0 without one."""
@@ -191,6 +206,8 @@ class Journal:
         cells = self.cells(spark, None, expired_end)
         if cells is None or self.base_step(spark) >= tick:
             return
+        if self.stage.keeps_slices:
+            cells = slices.merged(self.stage, cells)
         bucket = self.stage.windows.bucket(col(WINDOW_START))
         with suppress(StepTaken):
             self.base.replace(with_column(cells, "bucket", bucket), tick, {}, ("bucket",))

@@ -1,26 +1,27 @@
 """Logs that are written in steps, each by exactly one writer.
 
-A commit carries its step as `txnVersion` under the log's `txnAppId`, and step and writer in `userMetadata`. Of two
-writers of one step Delta throws at one when they overlap, and silently skips its write when the other had finished:
-so after each commit the writer reads back who owns the step. Whoever does not own it gets `StepTaken`.
+A commit carries its step as `txnVersion` under the log's `txnAppId`, and step and writer in `userMetadata`. An append
+is committed only where nobody has written since its writer looked whether the step is free. Other writes leave that to
+Delta, which throws at one of two writers of a step when they overlap, and silently skips its write when the other had
+finished: so after each commit the writer reads back who owns the step. Whoever does not own it gets `StepTaken`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from delta.exceptions import DeltaConcurrentModificationException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.compile.sql import named, null, quoted
 from windrow.store.commits import CommitFiles
 from windrow.store.location import READABLE, Location
+from windrow.store.transactions import CONFLICTS, Append
 
 Notes = Mapping[str, Any]
 """What a commit says beside its step and writer, as plain values."""
@@ -103,6 +104,11 @@ class StepLog:
         return commit
 
     @property
+    def version(self) -> int:
+        """The newest version that was seen; -1 before any."""
+        return self._version
+
+    @property
     def rewritten(self) -> int:
         """The newest version that was seen which changed rows of older ones; -1 without any."""
         return self._rewritten
@@ -173,7 +179,20 @@ class StepLog:
 
     def append(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Append a frame as that step. Errors: StepTaken where another writer owns it."""
-        self._write(frame, step, notes, partition_by, "append")
+        spark = frame.sparkSession
+        for _ in range(ATTEMPTS):
+            append = Append(spark, self.location.path)
+            if append.version < 0 or not append.fits(frame):
+                return self._write(frame, step, notes, partition_by, "append")
+            newest = self.last(spark)
+            if newest is not None and newest.step >= step:
+                raise StepTaken(self.location.path, step, newest.writer)
+            if self._version != append.version:
+                continue
+            with suppress(*CONFLICTS):
+                append.commit(frame, self.app_id, step, self.metadata(step, notes))
+                return self.verify(spark, step)
+        raise StepTaken(self.location.path, step, None)
 
     def replace(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Put a frame in place of all that the table holds, as that step."""
@@ -191,7 +210,7 @@ class StepLog:
             spark.conf.set(name, value)
         try:
             yield
-        except DeltaConcurrentModificationException as error:
+        except CONFLICTS as error:
             raise StepTaken(self.location.path, step, None) from error
         finally:
             for name in settings:
@@ -227,7 +246,7 @@ class StepLog:
             writer = writer.partitionBy(*partition_by)
         try:
             self.location.save(writer)
-        except DeltaConcurrentModificationException as error:
+        except CONFLICTS as error:
             raise StepTaken(self.location.path, step, None) from error
         self.verify(frame.sparkSession, step)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from delta.exceptions import DeltaConcurrentModificationException
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
@@ -16,6 +15,7 @@ from windrow.spec.times import HOUR
 from windrow.store.commits import CommitFiles
 from windrow.store.location import Location
 from windrow.store.steps import ATTEMPTS, LOOK_BACK
+from windrow.store.transactions import CONFLICTS
 
 SETTINGS = {
     "spark.databricks.delta.optimize.maxFileSize": str(128 * 1024 * 1024),
@@ -64,7 +64,7 @@ class Upkeep:
             try:
                 self._table.optimize().executeCompaction()
                 return True
-            except DeltaConcurrentModificationException:
+            except CONFLICTS:
                 continue
         return False
 

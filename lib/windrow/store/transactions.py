@@ -1,0 +1,65 @@
+"""Appends to Delta tables as compare-and-swap: they fail where anybody has written since the table was looked at.
+
+Delta's own guard, `txnAppId` with `txnVersion`, makes it reconstruct the state of the whole table before each commit:
+measured for small tables, 0.6 s an append with it, 0.3 s as it is done here. So an append is a transaction of Delta's
+that has read the table; nothing about its files or commits is different.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from delta import exceptions
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+CONFLICTS = (
+    exceptions.DeltaConcurrentModificationException,
+    exceptions.ConcurrentWriteException,
+    exceptions.ConcurrentAppendException,
+    exceptions.ConcurrentDeleteReadException,
+    exceptions.ConcurrentDeleteDeleteException,
+    exceptions.ConcurrentTransactionException,
+    exceptions.MetadataChangedException,
+    exceptions.ProtocolChangedException,
+)
+"""What Delta throws at the one of two writers that it refuses. In Python none of them derives from another."""
+
+
+class Append:
+    """One append: begun at the newest version, for everybody to see when it is committed, or not at all."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        java: Any = spark._jvm
+        _activate(spark, java)
+        self._java = java
+        log = java.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, path)
+        self._transaction = log.startTransaction()
+
+    @property
+    def version(self) -> int:
+        """The version of the table that it was begun at; -1 where there is no table."""
+        return int(self._transaction.readVersion())
+
+    def fits(self, frame: DataFrame) -> bool:
+        """Whether the table has all columns of the frame, with their types. It gains none in this way."""
+        table = StructType.fromJson(json.loads(self._transaction.metadata().schemaString()))
+        kinds = {field.name: field.dataType.simpleString() for field in table.fields}
+        return all(kinds.get(field.name) == field.dataType.simpleString() for field in frame.schema.fields)
+
+    def commit(self, frame: DataFrame, app_id: str, step: int, metadata: str) -> None:
+        """Write the frame's rows. Errors: CONFLICTS where the table has changed since."""
+        delta, option = self._java.org.apache.spark.sql.delta, self._java.scala.Option
+        none = option.empty()
+        self._transaction.readWholeTable()
+        files = self._transaction.writeFiles(frame._jdf)
+        stamp = delta.actions.SetTransaction(app_id, step, none)
+        mode = self._java.org.apache.spark.sql.SaveMode.Append
+        write = getattr(delta, "DeltaOperations$Write")(mode, none, none, option.apply(metadata), *[none] * 5)
+        self._transaction.commit(files.appended(stamp), write)
+
+
+def _activate(spark: SparkSession, java: Any) -> None:
+    """Make the session that of this thread, as PySpark does before a query: Delta takes its settings from there."""
+    java.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
