@@ -33,6 +33,7 @@ from windrow.spec.graph import ONLY, reads_of
 from windrow.spec.times import saturating_add
 from windrow.store.control import Control, Stamp
 from windrow.store.location import Lake, Location
+from windrow.store.schemas import struct_of
 from windrow.store.steps import StepLog, StepTaken
 
 PARTITIONS = ("kind", "bucket")
@@ -171,7 +172,7 @@ class Journal:
             return self._slices(spark, base_step, tail, lives if wanted is None else lives & wanted)
         rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
         if base_step > 0:
-            base = where(self.base.location.read(spark), lives)
+            base = where(self._base_rows(spark), lives)
             if wanted is not None:
                 base = where(base, wanted)
             rows = select(base, {**own, _ENDED: lit(False)}).unionByName(rows)
@@ -187,11 +188,16 @@ class Journal:
         rows = select(where(tail, wanted & col(STATE).is_not_null()), own)
         if base_step == 0:
             return rows
-        return select(where(self.base.location.read(spark, self.base.version), wanted), own).unionByName(rows)
+        return select(where(self._base_rows(spark), wanted), own).unionByName(rows)
 
     def _forgotten_end(self, expired_end: int) -> int:
         """Windows that end at or before it have expired, and their bounds are no longer remembered."""
         return saturating_add(expired_end, -self.stage.remembered)
+
+    def _base_rows(self, spark: SparkSession) -> DataFrame:
+        own = f"`key` {self.stage.key_type}, window_start bigint, window_end bigint"
+        kinds = f"{own}, state {self.stage.cells.state_type}, tick bigint, bucket bigint"
+        return self.base.newest_rows(spark, struct_of(kinds))
 
     def base_step(self, spark: SparkSession) -> int:
         """The tick that the base is made up to; 0 without one."""

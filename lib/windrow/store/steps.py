@@ -104,11 +104,6 @@ class StepLog:
         return commit
 
     @property
-    def version(self) -> int:
-        """The newest version that was seen; -1 before any."""
-        return self._version
-
-    @property
     def rewritten(self) -> int:
         """The newest version that was seen which changed rows of older ones; -1 without any."""
         return self._rewritten
@@ -144,18 +139,29 @@ class StepLog:
             self._schema = self.schema or self.location.read(spark).schema
         versions = self._versions_of(spark, range(after + 1, until + 1))
         if versions is not None:
-            commits, folders = CommitFiles(spark, self.location.path), tuple(f"kind={kind}/" for kind in kinds) or ""
-            files = [file for version in versions for file in commits.added(version)]
-            paths = [f"{self.location.path}/{file}" for file in files if file.startswith(folders)]
-            if not paths:
-                return spark.createDataFrame([], self._schema)
-            reader = spark.read.schema(self._schema).option("basePath", self.location.path)
-            return reader.parquet(*paths)
+            return self._files(spark, versions, self._schema, tuple(f"kind={kind}/" for kind in kinds))
         wanted = f"{column} > {after} AND {column} <= {until}"
         if kinds:
             wanted += " AND kind IN ({})".format(", ".join(f"'{kind}'" for kind in kinds))
         found = self.location.read(spark).where(wanted)
         return found if self.schema is None else found.selectExpr(*_padded(found.columns, self.schema))
+
+    def newest_rows(self, spark: SparkSession, schema: StructType) -> DataFrame:
+        """All rows of a table that every step makes anew, as the newest step that was seen has left them."""
+        step = 0 if self._newest is None else self._newest.step
+        versions = self._versions_of(spark, range(step, step + 1))
+        return self.location.read(spark, self._version) if versions is None else self._files(spark, versions, schema)
+
+    def _files(
+        self, spark: SparkSession, versions: list[int], schema: StructType, folders: tuple[str, ...] = ()
+    ) -> DataFrame:
+        """The rows of the files that these versions have added, of some folders or of all."""
+        commits = CommitFiles(spark, self.location.path)
+        files = [file for version in versions for file in commits.added(version)]
+        paths = [f"{self.location.path}/{file}" for file in files if file.startswith(folders or "")]
+        if not paths:
+            return spark.createDataFrame([], schema)
+        return spark.read.schema(schema).option("basePath", self.location.path).parquet(*paths)
 
     def owner(self, spark: SparkSession, step: int) -> str | None:
         """The writer of a step; None where there is no such step, or it is too far back."""
