@@ -25,6 +25,7 @@ from windrow.compile.columns import (
 from windrow.compile.slices import BLOCK, SliceColumns, from_here, so_far
 from windrow.compile.sql import Column, bigint, call, case, changing, col, lit, null, struct, when
 from windrow.compile.stage import CompiledStage, part_name
+from windrow.compile.window_columns import CompiledWindows
 from windrow.compile.windows import AlignedWindows
 from windrow.engine.clock import TickTimes
 from windrow.engine.cogroups import grouped
@@ -52,11 +53,36 @@ def asked(
         return None, kept
     known = [frame for frame in (new, None if cells is None else _of_cells(stage, cells)) if frame is not None]
     slices = known[0] if len(known) == 1 else known[0].unionByName(known[1])
-    windows = formed(stage, slices, ends)
-    if held.by_backfill:
-        windows = where(windows, held.admits(col(WINDOW_START), col(WINDOW_END)))
+    return _as_new(stage, _admitted(formed(stage, slices, ends), held)), kept
+
+
+def open_over(stage: CompiledStage, cells: DataFrame, held: Held) -> DataFrame:
+    """The windows over slices of the journal that have not expired, likewise."""
+    ends = (held.expired_end, INFINITY)
+    return _as_new(stage, _admitted(formed(stage, _of_cells(stage, cells), ends), held))
+
+
+def among(stage: CompiledStage, cells: DataFrame) -> DataFrame:
+    """Those of the cells that are slices."""
+    return where(cells, col(WINDOW_END) - col(WINDOW_START) == bigint(_windows(stage).slice_size))
+
+
+def ended(stage: CompiledStage, pieces: DataFrame) -> DataFrame:
+    """The transitions of slices that are no more."""
+    nothing = {PANES: null(f"array<{stage.pane_type}>"), EXPIRED: lit(False), OPENED: lit(False)}
+    own = {name: col(name) for name in CELL}
+    return select(pieces, {**own, **nothing, STATE: null(stage.cells.state_type)})
+
+
+def _admitted(windows: DataFrame, held: Held) -> DataFrame:
+    """But for those that a backfill has made."""
+    return where(windows, held.admits(col(WINDOW_START), col(WINDOW_END))) if held.by_backfill else windows
+
+
+def _as_new(stage: CompiledStage, windows: DataFrame) -> DataFrame:
+    """Windows as `windrow.engine.tick` wants those that are asked."""
     state = {f"s_{name}": null(kind) for name, (kind, _) in stage.cells.state.items()}
-    return select(windows, {**{name: col(name) for name in windows.columns}, **state}), kept
+    return select(windows, {**{name: col(name) for name in windows.columns}, **state})
 
 
 def expiring(times: TickTimes) -> tuple[int, int]:
@@ -73,6 +99,11 @@ def fires(stage: CompiledStage, times: TickTimes) -> bool:
 def wanted(times: TickTimes) -> Column:
     """Whether a slice may be in a window that fires."""
     return col(WINDOW_END) <= changing(times.after.expired_end)
+
+
+def can_form(windows: CompiledWindows) -> bool:
+    """Whether windows can be formed from slices: they overlap, and all are of one length."""
+    return isinstance(windows, AlignedWindows) and windows.period < windows.size
 
 
 def formed(stage: CompiledStage, slices: DataFrame, ends: tuple[int, int]) -> DataFrame:

@@ -61,6 +61,13 @@ def tick(
     return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
 
 
+def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> DataFrame:
+    """The transitions of windows with all their elements, of which none is complete."""
+    transitions = _fired(stage, windows, times, trigger_clock(stage, times))
+    assert transitions is not None
+    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
+
+
 def _fired(stage: CompiledStage, asked: DataFrame | None, times: TickTimes, clock: TickClock) -> DataFrame | None:
     """The transitions of the cells that are asked."""
     if asked is None:
@@ -91,8 +98,10 @@ def combine(stage: CompiledStage, elements: DataFrame, held: Held) -> DataFrame:
         return merging.merged(stage, merging.windows_of(stage, merging.pairs_of(stage, elements)))
     sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
     if windows.needs_spread:
-        slices = grouped(stage, sliced, (KEY, SLICE))
-        return group(spread(windows, slices, held.open_marks(windows, col(SLICE))), CELL, stage.merged)
+        pieces = grouped(stage, sliced, (KEY, SLICE))
+        if held == Held() and slices.can_form(windows):
+            return slices.formed(stage, pieces, slices.ALL)
+        return group(spread(windows, pieces, held.open_marks(windows, col(SLICE))), CELL, stage.merged)
     pairs = bounded(windows, sliced, col(SLICE))
     if held != Held():
         pairs = where(pairs, held.admits(col(WINDOW_START), col(WINDOW_END)))

@@ -24,6 +24,7 @@ from windrow.engine.holds import has_new, least_held
 from windrow.engine.survey import Survey, summed
 from windrow.engine.tick import trigger_clock
 from windrow.run.clocks import Clocks
+from windrow.run.enlarged import turned_into_windows
 from windrow.run.points import point
 from windrow.spec.errors import NotYet
 from windrow.spec.firings import leaves_nothing
@@ -200,6 +201,15 @@ class StageRunner:
         if control.tick % FOLD_EVERY == 0:
             self.fold()
         return control
+
+    def take_over_slices(self) -> None:
+        """Where the allowed lateness has been zero, there may be slices, and no windows yet: a tick opens those.
+
+        Errors: StepTaken where another writer has committed meanwhile.
+        """
+        if self.last is not None:
+            held = self._held(self.upstream_step)
+            self.last = turned_into_windows(self.spark, self.journal, self.last, held) or self.last
 
     def _holding(self, clock: StageClock) -> StageClock:
         """The clock with the output watermark, where the stage has a use for it."""

@@ -106,7 +106,7 @@ class _Reader:
             timings=self._timings(stage),
             withdrawn=ticks["withdrawn"],
             shown=self._table(stage, "current").count(),
-            open_cells=ticks["open_cells"],
+            open_cells=self._open(journal, last.clock.expired_end, ticks["open_cells"]),
             backfills=ticks["backfills"],
         )
 
@@ -156,6 +156,10 @@ class _Reader:
         ticks = where(self._table(stage, "ticks"), col("generation") == generation)
         row = group(ticks, (), sums).collect()[0]
         return {name: int(row[name] or 0) for name in sums}
+
+    def _open(self, journal: Journal, expired_end: int, counted: int) -> int:
+        """How many windows are open: the ticks have counted them, but for those that are formed as they fire."""
+        return journal.open_windows(self.spark, expired_end) if journal.stage.keeps_slices else counted
 
     def _timings(self, stage: Stage) -> dict[str, int]:
         emitted = where(self._table(stage, "panes"), col("weight") > 0)

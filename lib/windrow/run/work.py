@@ -58,6 +58,7 @@ class StageWork:
 
         Those of another generation wait until the stage has reached the head of its upstream.
         """
+        self.runner.take_over_slices()
         self._look()
         if not self.projections.is_rebuilt:
             self.project()

@@ -28,6 +28,7 @@ from windrow.compile.sql import Column, bigint, call, case, changing, col, lit, 
 from windrow.compile.stage import CompiledStage
 from windrow.engine import slices
 from windrow.engine.frames import group, literals, select, where, with_column
+from windrow.engine.held import Held
 from windrow.engine.newest import newest
 from windrow.spec.graph import ONLY, reads_of
 from windrow.spec.times import saturating_add
@@ -177,6 +178,11 @@ class Journal:
                 base = where(base, wanted)
             rows = select(base, {**own, _ENDED: lit(False)}).unionByName(rows)
         return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
+
+    def open_windows(self, spark: SparkSession, expired_end: int) -> int:
+        """How many windows of keys are open, where the stage keeps slices."""
+        cells = self.cells(spark, None, expired_end)
+        return 0 if cells is None else slices.open_over(self.stage, cells, Held(expired_end)).count()
 
     def _slices(self, spark: SparkSession, base_step: int, tail: DataFrame, wanted: Column) -> DataFrame:
         """The slices that are wanted, of base and tail: the rows of one are parts, and none takes the place of another.

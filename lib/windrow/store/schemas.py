@@ -48,7 +48,7 @@ COMMENTS: Mapping[str, str] = {
     "rejected": "rows that were dead when they landed, or on which an expression failed",
     "panes": "panes emitted",
     "retractions": "panes withdrawn",
-    "open_cells": "cells open after the tick",
+    "open_cells": "cells open after the tick; null where windows are formed as they fire",
     "outgrown": "sessions that have become longer than max_session says",
     "duration_ms": "milliseconds of looking at the rows and planning; the work itself is part of the commit",
     "step": "landing step",

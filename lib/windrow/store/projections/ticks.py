@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, bigint, lit
+from windrow.compile.sql import Column, bigint, lit, null
 from windrow.engine.frames import literals
 from windrow.store.control import Control
 from windrow.store.projections.batch import Batch, TickSummary
@@ -18,7 +18,8 @@ from windrow.store.steps import StepLog
 def write_ticks(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> int:
     """Append a row for each tick. Gives the last step that is written.
 
-    How many cells are open is counted on from write to write, in what the commit says.
+    How many cells are open is counted on from write to write, in what the commit says; not where windows are formed as
+    they fire.
     """
     before = log.last(spark)
     open_cells = 0 if batch.fresh or before is None else int(before.notes["open_cells"])
@@ -26,7 +27,8 @@ def write_ticks(spark: SparkSession, log: StepLog, step: int, batch: Batch, note
     for tick, control in sorted(batch.controls.items()):
         summary = batch.counted[tick]
         open_cells += summary.opened - summary.ended
-        rows.append(_row(control, summary, batch.journal.generation, open_cells))
+        known = None if batch.journal.stage.keeps_slices else open_cells
+        rows.append(_row(control, summary, batch.journal.generation, known))
     ticks, notes = literals(spark, rows), {**notes, "open_cells": open_cells}
     if batch.fresh:
         log.replace(commented(ticks), step + 1, notes)
@@ -35,7 +37,7 @@ def write_ticks(spark: SparkSession, log: StepLog, step: int, batch: Batch, note
     return step + 1
 
 
-def _row(control: Control, summary: TickSummary, generation: int, open_cells: int) -> dict[str, Column]:
+def _row(control: Control, summary: TickSummary, generation: int, open_cells: int | None) -> dict[str, Column]:
     counts, clock = control.counts, control.clock
     numbers = {
         "elements_read": counts.get("read", 0),
@@ -58,5 +60,5 @@ def _row(control: Control, summary: TickSummary, generation: int, open_cells: in
         "watermark_before": as_timestamp(bigint(control.watermark_before)),
         "watermark": as_timestamp(bigint(clock.watermark)),
         "now": as_timestamp(bigint(clock.now)),
-        **{name: bigint(number) for name, number in numbers.items()},
+        **{name: null("bigint") if number is None else bigint(number) for name, number in numbers.items()},
     }
