@@ -93,7 +93,7 @@ def expiring(times: TickTimes) -> tuple[int, int]:
 def fires(stage: CompiledStage, times: TickTimes) -> bool:
     """Whether a window can end there."""
     behind, until = expiring(times)
-    return until in (INFINITY, MINUS_INFINITY) or _windows(stage).greatest_end_until(until) > behind
+    return until > behind and (until == INFINITY or _windows(stage).greatest_end_until(until) > behind)
 
 
 def wanted(times: TickTimes) -> Column:
@@ -187,6 +187,10 @@ def _slice(stage: CompiledStage) -> dict[str, Column]:
 
 def _state(stage: CompiledStage) -> Column:
     held = {field: col(part) for part, field in _fields(stage).items()}
+    for name, aggregate in stage.aggregates.items():
+        if aggregate.carry is not None:
+            carried = aggregate.carry(lambda part, name=name: col(part_name(name, part)))  # type: ignore[misc]
+            held.update({f"a_{name}_{part}": column for part, column in carried.items()})
     return struct(**{name: held.get(name, null(kind)).cast(kind) for name, (kind, _) in stage.cells.state.items()})
 
 

@@ -202,14 +202,16 @@ class StageRunner:
             self.fold()
         return control
 
-    def take_over_slices(self) -> None:
+    def take_over_slices(self) -> Control | None:
         """Where the allowed lateness has been zero, there may be slices, and no windows yet: a tick opens those.
 
         Errors: StepTaken where another writer has committed meanwhile.
         """
-        if self.last is not None:
-            held = self._held(self.upstream_step)
-            self.last = turned_into_windows(self.spark, self.journal, self.last, held) or self.last
+        if self.last is None:
+            return None
+        made = turned_into_windows(self.spark, self.journal, self.last, self._held(self.upstream_step))
+        self.last = made or self.last
+        return made
 
     def _holding(self, clock: StageClock) -> StageClock:
         """The clock with the output watermark, where the stage has a use for it."""

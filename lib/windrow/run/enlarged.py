@@ -18,13 +18,14 @@ from windrow.engine.held import Held
 from windrow.engine.tick import open_windows
 from windrow.spec.firings import keeps_slices
 from windrow.spec.times import saturating_add
-from windrow.store.control import Control
+from windrow.store.control import STREAM, Control
 from windrow.store.journal import Journal
 
 
 def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, held: Held) -> Control | None:
     """Commit a tick that ends all slices and opens the windows over them; None where there are no slices.
 
+    It is one of a stream, whoever makes it, so that a stream which still keeps slices stops.
     Errors: StepTaken where another writer has committed meanwhile.
     """
     before = _with_slices(journal.stage)
@@ -35,7 +36,7 @@ def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, he
     if pieces is None or pieces.isEmpty():
         return None
     times = TickTimes(last.tick + 1, last.clock, last.clock)
-    control = replace(last, tick=times.tick, watermark_before=last.clock.watermark, counts={}, left_out=())
+    control = replace(last, tick=times.tick, kind=STREAM, watermark_before=last.clock.watermark, counts={}, left_out=())
     kept = replace(journal, stage=before).cells(spark, None, last.clock.expired_end)
     assert kept is not None
     windows = open_windows(journal.stage, slices.open_over(before, kept, held), times)

@@ -27,6 +27,7 @@ from windrow.run.rows import row_schema
 from windrow.run.session import is_remote, small_session
 from windrow.spec.aggregates import Collect
 from windrow.spec.expressions import Expression
+from windrow.spec.firings import leaves_nothing
 from windrow.spec.graph import ONLY
 from windrow.spec.schemas import Schema
 from windrow.spec.stages import Stage
@@ -142,7 +143,12 @@ class MemoryStage:
     @property
     def output_watermark(self) -> int:
         """The output watermark after the last tick."""
-        return self.clock.with_held(least_held(self.stage.stage, self._cells())).output_watermark
+        return self._holding().output_watermark
+
+    def _holding(self) -> StageClock:
+        """The clock with the output watermark that the open cells leave it."""
+        stage = self.stage.stage
+        return self.clock.with_held(None if leaves_nothing(stage) else least_held(stage, self._cells()))
 
     def _tick(self, rows: Mapping[str, DataFrame], now: int, given: Mapping[str, int | None]) -> TickOutcome:
         held = Held(self.clock.expired_end)
@@ -162,7 +168,7 @@ class MemoryStage:
 
     def _times(self, surveys: Mapping[str, Survey], now: int, given: Mapping[str, int | None]) -> TickTimes:
         stage, number = self.stage.stage, self.tick + 1
-        self.clock = self.clock.with_held(least_held(stage, self._cells()))
+        self.clock = self._holding()
         if self.stage.windows.made_by_records:
             ends = [end for _, start, end, *_ in self.cells if start < end]
             self.clock = self.clock.seen({}, self.clock.now, max(ends, default=None))

@@ -95,6 +95,7 @@ def follow(work: PipelineWork, item: StageWork) -> None:
     A stream beside it may make them too: whoever comes first.
     """
     item.runner.last = item.runner.journal.last(work.spark)
+    item.take_over()
     while has_stream(item.runner.last):
         try:
             if item.ticked(item.runner.advance(item.runner.upstream.last_step(work.spark), FOLLOW)) is None:

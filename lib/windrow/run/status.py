@@ -12,13 +12,14 @@ from windrow.compile.sql import Column, any_of, bigint, call, col, lit, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clock import StageClock
 from windrow.engine.frames import group, where
+from windrow.engine.held import Held
 from windrow.run.session import working_session
 from windrow.run.work import compiled_stage
 from windrow.spec.meaning import changes, meaning_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
-from windrow.store.control import READING
+from windrow.store.control import READING, Control
 from windrow.store.generations import Generation, Generations
 from windrow.store.input_logs import InputLogs
 from windrow.store.journal import Journal
@@ -106,7 +107,7 @@ class _Reader:
             timings=self._timings(stage),
             withdrawn=ticks["withdrawn"],
             shown=self._table(stage, "current").count(),
-            open_cells=self._open(journal, last.clock.expired_end, ticks["open_cells"]),
+            open_cells=self._open(journal, last, ticks["open_cells"]),
             backfills=ticks["backfills"],
         )
 
@@ -157,9 +158,12 @@ class _Reader:
         row = group(ticks, (), sums).collect()[0]
         return {name: int(row[name] or 0) for name in sums}
 
-    def _open(self, journal: Journal, expired_end: int, counted: int) -> int:
+    def _open(self, journal: Journal, last: Control, counted: int) -> int:
         """How many windows are open: the ticks have counted them, but for those that are formed as they fire."""
-        return journal.open_windows(self.spark, expired_end) if journal.stage.keeps_slices else counted
+        if not journal.stage.keeps_slices:
+            return counted
+        made = tuple((one.start, one.end) for one in last.backfilled if not one.streamed)
+        return journal.open_windows(self.spark, Held(last.clock.expired_end, made))
 
     def _timings(self, stage: Stage) -> dict[str, int]:
         emitted = where(self._table(stage, "panes"), col("weight") > 0)

@@ -58,10 +58,20 @@ class StageWork:
 
         Those of another generation wait until the stage has reached the head of its upstream.
         """
-        self.runner.take_over_slices()
+        self.take_over()
         self._look()
         if not self.projections.is_rebuilt:
             self.project()
+
+    def take_over(self) -> None:
+        """What a smaller allowed lateness has left, before anything is read of it."""
+        for _ in range(ATTEMPTS):
+            try:
+                self.ticked(self.runner.take_over_slices())
+                return
+            except StepTaken:
+                self.runner.reload()
+        self.ticked(self.runner.take_over_slices())
 
     def _look(self) -> None:
         """Read how far the projections are, and what they lack."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from windrow.spec.firings import keeps_slices
 from windrow.spec.graph import ONLY, reads_of
 from windrow.spec.schemas import Schema
 from windrow.spec.sources import CONNECTORS, Source
@@ -73,7 +74,8 @@ def _size(stage: Stage, upstream: Source | Stage) -> dict[str, str]:
 
 
 def _fields(stage: Stage) -> dict[str, Any]:
-    return {name: value for name, value in stage.to_mapping().items() if name not in _NOT_MEANING_OF_STAGE}
+    fields = {name: value for name, value in stage.to_mapping().items() if name not in _NOT_MEANING_OF_STAGE}
+    return {**fields, "cells": "slices"} if keeps_slices(stage) else fields
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
@@ -101,7 +103,7 @@ def _changes(place: str, before: Any, after: Any) -> Iterator[str]:
     elif isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in {**before, **after}:
             yield from _changes(f"{place}.{name}" if place else name, before.get(name), after.get(name))
-    elif before != after and not _is_larger_lateness(place, before, after):
+    elif before != after and not _is_larger_lateness(place, before, after) and not _is_taken_over(place, after):
         yield f"{place}: {_shown(before)} -> {_shown(after)}"
 
 
@@ -114,6 +116,11 @@ def _changed_columns(place: str, before: Schema, after: Schema) -> Iterator[str]
 
 def _is_larger_lateness(place: str, before: Any, after: Any) -> bool:
     return place == "stage.allowed_lateness" and parse_duration(after or 0) >= parse_duration(before or 0)
+
+
+def _is_taken_over(place: str, after: Any) -> bool:
+    """Whether a stage has kept slices and does not now: its windows are opened then, whatever else has changed."""
+    return place == "stage.cells" and after is None
 
 
 def _shown(value: Any) -> str:

@@ -155,18 +155,22 @@ class Journal:
 
     # ---------------------------------------------------------------- cells
 
-    def cells(self, spark: SparkSession, wanted: Column | None, expired_end: int) -> DataFrame | None:
+    def cells(
+        self, spark: SparkSession, wanted: Column | None, expired_end: int, until: int | None = None
+    ) -> DataFrame | None:
         """The cells that have not expired: base and tail, the newest of each. None when there can be none.
 
         `wanted` is a condition on a cell that may be pushed into the base; the tail is united whole, and the newest
         picked before anything else is decided. Only the windows that end by `expired_end`, which have expired, are left
-        out of both before: in the tail alone that would bring back what the base still has.
+        out of both before: in the tail alone that would bring back what the base still has. `until` is the last tick
+        that is looked at, if not the newest.
         """
         if not self.location.exists(spark):
             return None
         base_step = self.base_step(spark)
         last = self.log.last(spark)
-        tail = self.rows(spark, base_step, 0 if last is None else last.step, "cell")
+        head = 0 if last is None else last.step
+        tail = self.rows(spark, base_step, head if until is None else until, "cell")
         lives = col(WINDOW_END) > changing(self._forgotten_end(expired_end))
         own = {name: col(name) for name in (*CELL, STATE, "tick")}
         if self.stage.keeps_slices:
@@ -179,10 +183,10 @@ class Journal:
             rows = select(base, {**own, _ENDED: lit(False)}).unionByName(rows)
         return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
 
-    def open_windows(self, spark: SparkSession, expired_end: int) -> int:
+    def open_windows(self, spark: SparkSession, held: Held) -> int:
         """How many windows of keys are open, where the stage keeps slices."""
-        cells = self.cells(spark, None, expired_end)
-        return 0 if cells is None else slices.open_over(self.stage, cells, Held(expired_end)).count()
+        cells = self.cells(spark, None, held.expired_end)
+        return 0 if cells is None else slices.open_over(self.stage, cells, held).count()
 
     def _slices(self, spark: SparkSession, base_step: int, tail: DataFrame, wanted: Column) -> DataFrame:
         """The slices that are wanted, of base and tail: the rows of one are parts, and none takes the place of another.
@@ -215,7 +219,7 @@ class Journal:
 
         Where another writer has folded meanwhile, its base stays: it is made of the same journal.
         """
-        cells = self.cells(spark, None, expired_end)
+        cells = self.cells(spark, None, expired_end, tick)
         if cells is None or self.base_step(spark) >= tick:
             return
         if self.stage.keeps_slices:

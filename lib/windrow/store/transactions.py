@@ -2,7 +2,8 @@
 
 Delta's own guard, `txnAppId` with `txnVersion`, makes it reconstruct the state of the whole table before each commit:
 measured for small tables, 0.6 s an append with it, 0.3 s as it is done here. So an append is a transaction of Delta's
-that has read the table; nothing about its files or commits is different.
+that has read the table; nothing about its files or commits is different. Only a commit that neither adds nor removes
+files is no conflict to Delta; a tick has a file always.
 """
 
 from __future__ import annotations
