@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.lake import pipeline, table, write_files
+from tests.lake import BEHIND, pipeline, table, write_files
 from windrow.run.advance import FOLD_EVERY
 from windrow.run.backfill import backfill
 from windrow.run.reconcile import reconcile
@@ -102,3 +103,42 @@ def test_a_larger_lateness_opens_the_windows_over_the_slices(spark: SparkSession
     assert ticks[3].open_cells == stage.open_cells and ticks[-1].open_cells == 0
     (result,) = reconcile(larger, spark)
     assert result.equal
+
+
+def test_a_fold_takes_no_slices_of_later_ticks(spark: SparkSession, tmp_path: Path) -> None:
+    """Maintenance folds up to the tick that it has seen while the stream goes on: what is added twice is wrong."""
+    write_files(tmp_path / "data", range(2))
+    made = sliding(tmp_path)
+    run(made, spark, once=True)
+    (folding,) = PipelineWork.open(made, spark).stages
+    write_files(tmp_path / "data", range(2, 4))
+    run(made, spark, once=True)
+    folding.runner.fold()
+    run(made, spark, once=True, drain=True)
+    expected = without_late(spark, tmp_path, plain(spark, tmp_path))
+    assert expected and without_late(spark, tmp_path, table(spark, tmp_path, "current")) == expected
+
+
+def test_slices_are_taken_over_before_a_backfill_follows(spark: SparkSession, tmp_path: Path) -> None:
+    """The stage behind has a larger lateness now, and has yet to read panes of the one that it reads."""
+    behind: dict[str, Any] = {
+        "name": "wide", "from": "sums", "keys": ["k"], "window": {"sliding": {"size": "90s", "period": "30s"}},
+        "trigger": "default", "allowed_lateness": "0s", "aggregates": {"total": {"sum": "total"}},
+    }  # fmt: skip
+    first: dict[str, Any] = {"trigger": "default", "allowed_lateness": "0s", "accumulation": "discarding"}
+    (tmp_path / BEHIND).write_text(json.dumps([behind]))
+    write_files(tmp_path / "data", range(3))
+    run(pipeline(tmp_path, **first), spark, once=True)
+    (tmp_path / BEHIND).write_text(json.dumps([{**behind, "allowed_lateness": "2m"}]))
+    larger = pipeline(tmp_path, **first)
+    write_files(tmp_path / "data", range(3, 5))
+    work = PipelineWork.open(larger, spark)
+    work.landings[0].run()
+    upstream = work.stages[0]
+    upstream.catch_up()
+    while upstream.tick(lambda: upstream.runner.advance(upstream.runner.upstream.last_step(work.spark))):
+        pass
+    backfill(larger, spark, START, parse_time("2024-01-01T00:59:00Z"))
+    run(larger, spark, once=True, drain=True)
+    sums, wide = reconcile(larger, spark)
+    assert sums.equal and wide.equal and wide.windows > 0
