@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.lake import BEHIND, pipeline, table, write_files
-from windrow.run.advance import FOLD_EVERY
+from windrow.run import advance
 from windrow.run.backfill import backfill
 from windrow.run.reconcile import reconcile
 from windrow.run.status import status
@@ -21,7 +21,7 @@ from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import parse_time
 
 START = parse_time("2024-01-01T00:00:00Z")
-FILES = FOLD_EVERY + 1
+FILES = 5
 LISTS = {"aggregates": {"num": {"count": "*"}, "total": {"sum": "v"}, "values": {"collect": "v"}}, "derive": {}}
 """With an aggregate that does not grow along a block: every slice goes into each of its windows."""
 
@@ -56,7 +56,10 @@ def without_late(spark: SparkSession, root: Path, rows: DataFrame) -> list[tuple
 
 
 @pytest.mark.parametrize("more", [{}, LISTS], ids=["growing", "spread"])
-def test_a_stream_over_folds_gives_what_spark_gives(spark: SparkSession, tmp_path: Path, more: dict[str, Any]) -> None:
+def test_a_stream_over_folds_gives_what_spark_gives(
+    spark: SparkSession, tmp_path: Path, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(advance, "FOLD_EVERY", 2)
     write_files(tmp_path / "data", range(FILES))
     made = sliding(tmp_path, **more)
     run(made, spark, once=True, drain=True)
