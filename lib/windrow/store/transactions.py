@@ -1,7 +1,7 @@
 """Appends to Delta tables as compare-and-swap: they fail where anybody has written since the table was looked at.
 
 Delta's own guard, `txnAppId` with `txnVersion`, makes it reconstruct the state of the whole table before each commit:
-measured for small tables, 0.6 s an append with it, 0.3 s as it is done here. So an append is a transaction of Delta's
+measured for small tables, in turns, 0.73 s an append with it, 0.25 s here. So an append is a transaction of Delta's
 that has read the table; nothing about its files or commits is different. Only a commit that neither adds nor removes
 files is no conflict to Delta; a tick has a file always.
 """
