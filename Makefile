@@ -28,7 +28,7 @@ demo: setup ## run the demonstration on a part of its data (FULL=1: on all of it
 airflow-demo: setup ## a three-day backfill of the flights, run by Airflow
 	$(BIN)/python -m demo.airflow
 
-bench: setup ## measure beside Spark (ROWS=20000000 ROUNDS=2: how much)
+bench: setup ## measure beside Spark (ROWS=8000000 ROUNDS=2: how much, ARGS="--only sliding": what)
 	$(BIN)/python -m bench.bench $(ARGS)
 
 lock: setup ## write requirements.lock again from pyproject.toml (UPGRADE=--upgrade: newest versions)

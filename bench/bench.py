@@ -1,6 +1,6 @@
 """Measure windrow beside Spark's own streaming and batch, over the same landed rows, in one run.
 
-    make bench [ROWS=8000000] [ROUNDS=1]     or     python -m bench.bench [--rows N] [--rounds N] ...
+    make bench [ROWS=20000000] [ROUNDS=1]     or     python -m bench.bench [--rows N] [--rounds N] ...
 
 Prints seconds, rows per second and ratios, and writes them to out/bench.json. Everything that it makes is under
 out/bench and is removed in the end.
@@ -20,7 +20,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from bench.baselines import STATE_STORES
-from bench.contest import Contest, Results
+from bench.contest import PARTS, Contest, Results
 from bench.report import save, show
 from bench.workload import Scale
 from windrow.run.session import local_session
@@ -34,14 +34,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parse(arguments)
     scale = Scale(options.rows, options.batches, options.keys, options.rounds, options.small_rows, options.small_ticks)
     stores = tuple(STATE_STORES) if options.rocksdb else ("default",)
+    parts = frozenset(options.only or PARTS)
     spark = local_session("windrow bench")
     try:
         if not options.cold:
             print("a small round first, which is not counted", file=sys.stderr)
             small = replace(scale, rows=WARM_UP_ROWS, batches=WARM_UP_BATCHES, rounds=1, small_ticks=1)
-            _measure(spark, small, options.out, stores)
+            _measure(spark, small, options.out, stores, parts)
         print(f"{scale.rows:,} rows, {scale.rounds} rounds", file=sys.stderr)
-        results = _measure(spark, scale, options.out, stores)
+        results = _measure(spark, scale, options.out, stores, parts)
         report(spark, scale, results, options.out / "bench.json")
     finally:
         spark.stop()
@@ -60,11 +61,11 @@ def report(spark: SparkSession, scale: Scale, results: Results, path: Path) -> N
     save(path, scale, results, machine)
 
 
-def _measure(spark: SparkSession, scale: Scale, out: Path, stores: tuple[str, ...]) -> Results:
+def _measure(spark: SparkSession, scale: Scale, out: Path, stores: tuple[str, ...], parts: frozenset[str]) -> Results:
     root = out.resolve() / "bench"
     shutil.rmtree(root, ignore_errors=True)
     try:
-        return Contest(spark, scale, root, stores).run()
+        return Contest(spark, scale, root, stores, parts).run()
     finally:
         shutil.rmtree(root, ignore_errors=True)
 
@@ -78,7 +79,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         given = int(os.environ.get(variable) or default)
         parser.add_argument(name, type=int, default=given, help=f"{text} (or {variable}; {given})")
 
-    number("--rows", 8_000_000, "rows of the large batches")
+    number("--rows", 20_000_000, "rows of the large batches")
     number("--batches", 10, "landing batches, each a tick and a micro-batch")
     number("--keys", 100_000, "keys")
     number("--rounds", 1, "how often everything is measured")
@@ -87,6 +88,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--out", type=Path, default=Path("out"), help="the folder of bench.json and of all that is made"
     )
+    parser.add_argument("--only", nargs="+", choices=PARTS, help="measure only these")
     parser.add_argument("--rocksdb", action="store_true", help="measure Spark's other state store too")
     parser.add_argument("--cold", action="store_true", help="measure without a small round before")
     return parser.parse_args(arguments)

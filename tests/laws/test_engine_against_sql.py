@@ -116,14 +116,29 @@ def test_the_net_of_a_join_is_that_of_spark(spark, ticks: Bundles, kind: JoinKin
 @given(ticks=bundles(), difference=st.integers(0, 5), trigger=st.sampled_from([AtClose(), TRIGGERS[2]]))
 def test_record_windows_are_those_that_can_be_enumerated(spark, ticks: Bundles, difference: int, trigger: Any) -> None:
     """Each set of elements that a window of that length can hold and that begins or ends with one of them, once."""
-    length = difference * SECOND
-    aggregates = {"n": Count(), "values": Collect("v")}
-    window, shared = RecordWindows(length), {**SHARED, "allowed_lateness": 0}
-    stage = Stage(name="near", keys=["k"], window=window, trigger=trigger, aggregates=aggregates, **shared)
+    near, length = of_records(difference, trigger, {"n": Count(), "values": Collect("v")}), difference * SECOND
     actual: Counter[Any] = Counter()
-    for (_, k, n, values), number in net(spark, [stage], ticks, "k", "n", "values").items():
+    for (_, k, n, values), number in net(spark, [near], ticks, "k", "n", "values").items():
         actual[k, n, tuple(sorted(values))] += number
     assert actual == _enumerated(raws(ticks), length), (ticks, difference)
+
+
+@FEW
+@given(ticks=bundles(), difference=st.integers(0, 5), trigger=st.sampled_from([AtClose(), TRIGGERS[2]]))
+def test_so_are_they_where_frames_can_hold_them(spark, ticks: Bundles, difference: int, trigger: Any) -> None:
+    near = of_records(difference, trigger, {"n": Count(), "total": Sum("v"), "most": Max("v")})
+    actual: Counter[Any] = Counter()
+    for (_, *row), number in net(spark, [near], ticks, "k", "n", "total", "most").items():
+        actual[tuple(row)] += number
+    expected: Counter[Any] = Counter()
+    for (k, n, values), number in _enumerated(raws(ticks), difference * SECOND).items():
+        expected[k, n, sum(values), max(values)] += number
+    assert actual == expected, (ticks, difference)
+
+
+def of_records(difference: int, trigger: Any, aggregates: Any) -> Stage:
+    window, shared = RecordWindows(difference * SECOND), {**SHARED, "allowed_lateness": 0}
+    return Stage(name="near", keys=["k"], window=window, trigger=trigger, aggregates=aggregates, **shared)
 
 
 def _enumerated(elements: Sequence[Raw], length: int) -> Counter[Any]:

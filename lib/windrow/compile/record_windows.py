@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from windrow.compile import sql
-from windrow.compile.sql import Column, bigint, changing, floor_to
+from windrow.compile.columns import SLICE
+from windrow.compile.sql import Column, bigint, changing, col, floor_to
 from windrow.compile.window_columns import UnalignedWindows
 from windrow.spec.record_windows import RecordWindows
 from windrow.spec.times import INFINITY, MINUS_INFINITY
@@ -70,6 +71,13 @@ class CompiledRecords(UnalignedWindows):
     def starts(self, mark: Column) -> Column:
         """The starts of the windows that a record makes, as an array."""
         return sql.array(mark - bigint(self.difference), mark + bigint(self.resolution))
+
+    def starts_of_own(self, last: Column) -> Column:
+        """The same, but for a window that a later record makes too. `last` is the last record of the one behind it."""
+        mark = col(SLICE)
+        is_own = last.is_not_null() & (last != mark + bigint(self.resolution + self.difference))
+        before = mark - bigint(self.difference)
+        return sql.case((is_own, self.starts(mark)), otherwise=sql.array(before))
 
     def is_lost(self, mark: Column, expired_end: Column) -> Column:
         """Whether every window that could hold the record has expired."""

@@ -7,12 +7,11 @@ the next one holds up to a slice; an aggregate needs nothing for that but that i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from windrow.compile.columns import KEY, SLICE
-from windrow.compile.sql import Column, bigint, call, changing, col, floor_to, greatest, least
+from windrow.compile.sql import Column, bigint, call, changing, col, floor_to, greatest, least, over_frame
 from windrow.compile.windows import AlignedWindows
 
 BLOCK = "_block"
@@ -72,22 +71,12 @@ class SliceColumns:
 
 def so_far(merge: Column) -> Column | None:
     """What a block holds up to a slice, by an aggregate over slices; None where that is not one plain aggregate."""
-    return _growing(merge, f"ORDER BY {col(SLICE).text}")
+    return over_frame(merge, f"{_IN_BLOCK} ORDER BY {col(SLICE).text} ROWS UNBOUNDED PRECEDING")
 
 
 def from_here(merge: Column) -> Column | None:
     """What a block holds from a slice on, likewise."""
-    return _growing(merge, f"ORDER BY {col(SLICE).text} DESC")
+    return over_frame(merge, f"{_IN_BLOCK} ORDER BY {col(SLICE).text} DESC ROWS UNBOUNDED PRECEDING")
 
 
-def _growing(merge: Column, order: str) -> Column | None:
-    plain = _PLAIN.fullmatch(merge.text)
-    if plain is None:
-        return None
-    frame = f"OVER (PARTITION BY {col(KEY).text}, {col(BLOCK).text} {order} ROWS UNBOUNDED PRECEDING)"
-    return Column(f"{plain['before'] or ''}{plain['aggregate']} {frame}{plain['behind'] or ''}")
-
-
-_PLAIN = re.compile(
-    r"(?P<before>CAST\()?(?P<aggregate>(sum|min|max)\(`[^`]+`\))(?P<behind> AS [a-z]+(\([0-9, ]+\))?\))?"
-)
+_IN_BLOCK = f"PARTITION BY {col(KEY).text}, {col(BLOCK).text}"

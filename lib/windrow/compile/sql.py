@@ -8,6 +8,7 @@ names that they have in Spark SQL; operators are parenthesised always.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -253,6 +254,19 @@ def div(left: Column, right: int) -> Column:
 def added(left: Column, right: Column) -> Column:
     """left + right where null is nothing: null only when both are."""
     return coalesce(left + right, left, right)
+
+
+def over_frame(aggregate: Column, frame: str) -> Column | None:
+    """An aggregate over a frame of rows; None where it is not one plain `sum`, `min` or `max` of a column."""
+    plain = _PLAIN.fullmatch(aggregate.text)
+    if plain is None:
+        return None
+    return Column(f"{plain['before'] or ''}{plain['aggregate']} OVER ({frame}){plain['behind'] or ''}")
+
+
+_PLAIN = re.compile(
+    r"(?P<before>CAST\()?(?P<aggregate>(sum|min|max)\(`[^`]+`\))(?P<behind> AS [a-z]+(\([0-9, ]+\))?\))?"
+)
 
 
 def named(name: str, column: Column) -> str:

@@ -1,7 +1,8 @@
 """Windows that records make: those that end at one, and those that start behind one. Rule: SEMANTICS section 3.
 
 Elements of a key at one time of the grid are one row. Those rows are kept as cells of their own, without length, as
-long as a window may still arise that holds them; windows are made from them by a join that is bounded by their length.
+long as a window may still arise that holds them. A window is what a frame of such rows holds: the time before one of
+them, or the time behind it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,19 @@ from windrow.compile.columns import (
     WINDOW_START,
 )
 from windrow.compile.record_windows import CompiledRecords
-from windrow.compile.sql import Column, bigint, call, changing, coalesce, col, floor_to, lit, null, when
+from windrow.compile.sql import (
+    Column,
+    bigint,
+    call,
+    changing,
+    coalesce,
+    col,
+    floor_to,
+    lit,
+    null,
+    over_frame,
+    when,
+)
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
 from windrow.engine.cogroups import grouped
@@ -54,9 +67,12 @@ def combined(stage: CompiledStage, elements: DataFrame) -> DataFrame:
 
     Elements may say which windows they are not in (`EXPIRED_END`, `CLOSED`, `TAKEN_IN`).
     """
-    if EXPIRED_END not in elements.columns:
+    if EXPIRED_END in elements.columns:
+        made = _windows(stage, _records(stage, elements, MINUS_INFINITY))
+    else:
         elements = with_column(elements, EXPIRED_END, bigint(MINUS_INFINITY))
-    return _windows(stage, _records(stage, elements, MINUS_INFINITY)).select(*CELL, ELEMENTS, *stage.cells.tick_parts)
+        made = _framed(stage, _records(stage, elements, MINUS_INFINITY), MINUS_INFINITY)
+    return made.select(*CELL, ELEMENTS, *stage.cells.tick_parts)
 
 
 def asked(
@@ -69,12 +85,12 @@ def asked(
     expired = changing(expired_end, col(EVENT_TIME))
     new = _records(stage, with_column(elements, EXPIRED_END, expired), clock.watermark_before)
     if cells is None:
-        made = _windows(stage, new)
+        made = _framed(stage, new, expired_end)
         state = {f"s_{name}": null(kind) for name, (kind, _) in stage.cells.state.items()}
         kept = {name: col(name) for name in (*CELL, ELEMENTS, *stage.cells.tick_parts)}
         return select(made, {**kept, **state}), _remembered(stage, new)
     known = new.unionByName(_known(stage, cells, new, expired_end))
-    return _joined(stage, _open(cells), _windows(stage, known), clock), _remembered(stage, known)
+    return _joined(stage, _open(cells), _framed(stage, known, expired_end), clock), _remembered(stage, known)
 
 
 def greatest_end(cells: DataFrame) -> int | None:
@@ -108,8 +124,51 @@ def _known(stage: CompiledStage, cells: DataFrame, new: DataFrame, expired_end: 
     return rows.join(new.select(KEY).distinct(), on=[KEY], how="left_semi")
 
 
+def _framed(stage: CompiledStage, known: DataFrame, expired_end: int) -> DataFrame:
+    """Every window that the records make and that has not expired, with what it holds, in all and new in this tick.
+
+    Where two records make one window it is that which ends at the later one.
+    """
+    windows, merged = _function(stage), stage.merged
+    merged_new = {_new(name): column for name, column in stage.merged_over(lambda name: col(_new(name))).items()}
+    found = {**merged, **merged_new, _SINCE: call("min", col(_SINCE))}
+    frames = {name: (_before(windows, column), _behind(windows, column)) for name, column in found.items()}
+    if any(before is None or behind is None for before, behind in frames.values()):
+        return _windows(stage, known)
+    at_once = {**merged, **{_new(name): column for name, column in stage.merged_where(col(_NEW)).items()}}
+    rows = group(known, (KEY, SLICE), {**at_once, _SINCE: call("min", when(~col(_NEW), col(_SINCE)))})
+    last = _behind(windows, call("max", col(SLICE)))
+    assert last is not None
+    columns = {KEY: col(KEY), SLICE: col(SLICE), _LAST: last}
+    for name, (before, behind) in frames.items():
+        assert before is not None and behind is not None
+        columns.update({f"e_{name}": before, f"b_{name}": behind})
+    framed = with_column(select(rows, columns), WINDOW_START, call("explode", windows.starts_of_own(col(_LAST))))
+    ends_there = col(WINDOW_START) <= col(SLICE)
+    parts = {name: when(ends_there, col(f"e_{name}"), col(f"b_{name}")) for name in frames}
+    bounds = {WINDOW_START: col(WINDOW_START), WINDOW_END: col(WINDOW_START) + bigint(windows.longest)}
+    made = select(framed, {KEY: col(KEY), **bounds, **parts})
+    return where(made, col(WINDOW_END) > changing(expired_end))
+
+
+def _before(windows: CompiledRecords, aggregate: Column) -> Column | None:
+    """The aggregate over the window that ends at a row; None where it is none that a frame can have."""
+    return over_frame(aggregate, f"{_IN_KEY} RANGE BETWEEN {windows.difference}L PRECEDING AND CURRENT ROW")
+
+
+def _behind(windows: CompiledRecords, aggregate: Column) -> Column | None:
+    """The aggregate over the window that starts behind a row, likewise."""
+    first, last = windows.resolution, windows.resolution + windows.difference
+    return over_frame(aggregate, f"{_IN_KEY} RANGE BETWEEN {first}L FOLLOWING AND {last}L FOLLOWING")
+
+
+_IN_KEY = f"PARTITION BY {col(KEY).text} ORDER BY {col(SLICE).text}"
+_LAST = "_last"
+"""The last record in the window that starts behind one, null where that is empty."""
+
+
 def _windows(stage: CompiledStage, known: DataFrame) -> DataFrame:
-    """Every window that the records make and that had not expired, with what it holds, in all and new in this tick.
+    """The same where records say themselves which windows they are not in, or where no frame can have an aggregate.
 
     A window and the records in it are in one of two neighbouring buckets as long as the window.
     """

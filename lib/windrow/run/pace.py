@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 
-SECONDS = 5.0
+SECONDS = 10.0
 """Between two times, at least."""
 TIMES = 3
 """And so many times as long as the last one took: a MERGE costs as much as a tick, and serves many."""

@@ -10,12 +10,35 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 from urllib.parse import unquote
 
-from py4j.java_gateway import JavaObject
+from py4j.java_gateway import JavaClass, JavaObject
 from pyspark.sql import SparkSession
 
 _LOG = "_delta_log"
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """Java's classes: each look at one by its full name asks the JVM for every part of it."""
+
+    path: JavaClass
+    reader: JavaClass
+    lines: JavaClass
+    utils: JavaClass
+
+    @classmethod
+    def of(cls, spark: SparkSession) -> _Classes:
+        java: Any = spark._jvm
+        read = java.java.io
+        return cls(
+            java.org.apache.hadoop.fs.Path,
+            read.InputStreamReader,
+            read.BufferedReader,
+            java.org.apache.commons.io.IOUtils,
+        )
 
 
 @dataclass(frozen=True)
@@ -27,7 +50,7 @@ class CommitFiles:
 
     def after(self, version: int) -> Iterator[tuple[int, str | None]]:
         """(version, user metadata) of every commit behind a version, in order."""
-        number, files = version + 1, self._file_system()
+        number, files = version + 1, self._file_system
         while True:
             file = self._file(number)
             if not files.exists(file):
@@ -40,20 +63,20 @@ class CommitFiles:
         return [unquote(json.loads(line)["add"]["path"]) for line in self._lines(version) if line.startswith('{"add"')]
 
     def _lines(self, version: int) -> list[str]:
-        stream = self._file_system().open(self._file(version))
-        text = self.spark._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")  # type: ignore[union-attr]
+        stream = self._file_system.open(self._file(version))
+        text = self._classes.utils.toString(stream, "UTF-8")
         stream.close()
         return str(text).splitlines()
 
     def metadata(self, version: int) -> str | None:
         """The user metadata of a commit; None where there is none, or the commit is not there any more."""
-        files, file = self._file_system(), self._file(version)
+        files, file = self._file_system, self._file(version)
         return self._metadata(files, file) if files.exists(file) else None
 
     def oldest_to_read(self, wanted: Callable[[str | None], bool]) -> int:
         """The newest version whose metadata is wanted; when there is none, the oldest that is there, or 0."""
         versions = self._versions()
-        files = self._file_system()
+        files = self._file_system
         for version in reversed(versions):
             if wanted(self._metadata(files, self._file(version))):
                 return version
@@ -61,7 +84,7 @@ class CommitFiles:
 
     def before(self, micros: int) -> Iterator[tuple[int, str | None]]:
         """(version, user metadata) of the commits that were written before a time, newest first."""
-        files, versions = self._file_system(), self._versions()
+        files, versions = self._file_system, self._versions()
 
         def written(version: int) -> int:
             at: int = files.getFileStatus(self._file(version)).getModificationTime()
@@ -76,11 +99,11 @@ class CommitFiles:
 
     def on_disk(self) -> tuple[int, int]:
         """The number of data files in the table's folder, those of old versions too, and their bytes."""
-        whole, log = (self._file_system().getContentSummary(self._path(p)) for p in (self.path, f"{self.path}/{_LOG}"))
+        whole, log = (self._file_system.getContentSummary(self._path(p)) for p in (self.path, f"{self.path}/{_LOG}"))
         return whole.getFileCount() - log.getFileCount(), whole.getLength() - log.getLength()
 
     def _versions(self) -> list[int]:
-        files, folder = self._file_system(), self._path(f"{self.path}/{_LOG}")
+        files, folder = self._file_system, self._path(f"{self.path}/{_LOG}")
         if not files.exists(folder):
             return []
         names = (status.getPath().getName() for status in files.listStatus(folder))
@@ -90,16 +113,20 @@ class CommitFiles:
         return self._path(f"{self.path}/{_LOG}/{version:020d}.json")
 
     def _path(self, text: str) -> JavaObject:
-        return self.spark._jvm.org.apache.hadoop.fs.Path(text)  # type: ignore[union-attr]
+        return self._classes.path(text)
 
+    @cached_property
+    def _classes(self) -> _Classes:
+        return _Classes.of(self.spark)
+
+    @cached_property
     def _file_system(self) -> JavaObject:
         configuration = self.spark._jsparkSession.sessionState().newHadoopConf()
         return self._path(self.path).getFileSystem(configuration)
 
     def _metadata(self, files: JavaObject, file: JavaObject) -> str | None:
         """The user metadata of a commit: `commitInfo` is one of its first lines."""
-        java = self.spark._jvm.java.io  # type: ignore[union-attr]
-        lines = java.BufferedReader(java.InputStreamReader(files.open(file), "UTF-8"))
+        lines = self._classes.lines(self._classes.reader(files.open(file), "UTF-8"))
         try:
             while (line := lines.readLine()) is not None:
                 if line.startswith('{"commitInfo"'):

@@ -80,10 +80,12 @@ class StepLog:
     _oldest: int | None = field(default=None, repr=False)
     _rewritten: int = field(default=-1, repr=False)
     _schema: StructType | None = field(default=None, repr=False)
+    _files_of: CommitFiles | None = field(default=None, repr=False)
+    _added: dict[int, list[str]] = field(default_factory=dict, repr=False)
 
     def last(self, spark: SparkSession) -> Commit | None:
         """The newest step of the log, or None when there is none."""
-        commits = CommitFiles(spark, self.location.path)
+        commits = self._commits(spark)
         head = self._version if self._version >= 0 else commits.oldest_to_read(_is_step) - 1
         self._owners.clear()
         for version, metadata in commits.after(head):
@@ -122,7 +124,7 @@ class StepLog:
 
     def _look_back(self, spark: SparkSession, step: int, until: int = -1) -> None:
         """Look at older commits until one is of that step, or of that version."""
-        commits = CommitFiles(spark, self.location.path)
+        commits = self._commits(spark)
         for _ in range(LOOK_BACK):
             if not self._oldest or self._oldest <= until or step in self._versions:
                 return
@@ -156,12 +158,24 @@ class StepLog:
         self, spark: SparkSession, versions: list[int], schema: StructType, folders: tuple[str, ...] = ()
     ) -> DataFrame:
         """The rows of the files that these versions have added, of some folders or of all."""
-        commits = CommitFiles(spark, self.location.path)
-        files = [file for version in versions for file in commits.added(version)]
+        files = [file for version in versions for file in self._added_by(spark, version)]
         paths = [f"{self.location.path}/{file}" for file in files if file.startswith(folders or "")]
         if not paths:
             return spark.createDataFrame([], schema)
         return spark.read.schema(schema).option("basePath", self.location.path).parquet(*paths)
+
+    def _added_by(self, spark: SparkSession, version: int) -> list[str]:
+        """The files that a version has added: a tick reads those of some ticks before it, again and again."""
+        if version not in self._added:
+            self._added[version] = self._commits(spark).added(version)
+            if len(self._added) > LOOK_BACK:
+                del self._added[min(self._added)]
+        return self._added[version]
+
+    def _commits(self, spark: SparkSession) -> CommitFiles:
+        if self._files_of is None or self._files_of.spark is not spark:
+            self._files_of = CommitFiles(spark, self.location.path)
+        return self._files_of
 
     def owner(self, spark: SparkSession, step: int) -> str | None:
         """The writer of a step; None where there is no such step, or it is too far back."""
@@ -176,11 +190,11 @@ class StepLog:
         if step not in self._versions:
             return None
         version = self._versions[step]
-        return _commit(version, CommitFiles(spark, self.location.path).metadata(version))
+        return _commit(version, self._commits(spark).metadata(version))
 
     def step_before(self, spark: SparkSession, micros: int) -> int:
         """The newest step that was committed before a time; 0 where there is none, or its commit is gone."""
-        found = (_commit(*commit) for commit in CommitFiles(spark, self.location.path).before(micros))
+        found = (_commit(*commit) for commit in self._commits(spark).before(micros))
         return next((commit.step for commit in found if commit is not None), 0)
 
     def append(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
