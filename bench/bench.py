@@ -89,7 +89,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--out", type=Path, default=Path("out"), help="the folder of bench.json and of all that is made"
     )
     parser.add_argument("--only", nargs="+", choices=PARTS, help="measure only these")
-    parser.add_argument("--rocksdb", action="store_true", help="measure Spark's other state store too")
+    parser.add_argument("--rocksdb", action="store_true", help="measure Spark's other state store too (fixed windows)")
     parser.add_argument("--cold", action="store_true", help="measure without a small round before")
     return parser.parse_args(arguments)
 

@@ -94,7 +94,8 @@ class Contest:
     def _land(self, number: int) -> None:
         """The first round lands into the lake that everybody reads."""
         spark, root = self.spark, self.root
-        self._timed(LANDING, lambda: land(spark, root, f"landed-{number}" if number else "lake"))
+        if "landing" in self.parts or number == 0:
+            self._timed(LANDING, lambda: land(spark, root, f"landed-{number}" if number else "lake"))
         if "landing" not in self.parts:
             return
         self._timed(LANDING_RULES, lambda: land(spark, root, f"ruled-{number}", RULES))
@@ -133,8 +134,9 @@ class Contest:
         self._running[name], self._paths[name] = running, running.result
 
     def _query(self, name: str, number: int, store: str, files: int, shape: Callable[[DataFrame], DataFrame]) -> None:
-        folder = self.root / f"query-{len(self._queries)}-{number}"
-        query = Aggregation(self.spark, self.root, folder, store, name == merges(store), shape)
+        is_merging = name == merges(store)
+        folder = self.root / f"{shape.__name__}-{store}-{'merged' if is_merging else 'appended'}-{number}"
+        query = Aggregation(self.spark, self.root, folder, store, is_merging, shape)
         batches = self._timed(name, lambda: query.run(files))
         assert len(batches) == self.scale.batches
         self._queries[name], self._paths[name] = query, query.result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,20 @@ def test_a_tiny_run_measures_everybody(spark, tmp_path: Path, capsys: pytest.Cap
     assert all(len(seconds) == 1 for seconds in written["rounds"].values())
 
 
+@pytest.mark.spark
+def test_parts_are_measured_by_themselves_in_rounds(spark, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scale = replace(TINY, rounds=2)
+    results = Contest(spark, scale, tmp_path / "bench", parts=frozenset({"sliding", "sessions"})).run()
+    measured = {name: len(seconds) for name, seconds in results.rounds.items()}
+    assert measured == {
+        contest.LANDING: 1, contest.SPARK_SESSIONS: 2, contest.SESSIONS_ON_CLOSE: 2, contest.SPARK_SLIDING: 2,
+        contest.SLIDING_ON_CLOSE: 2,
+    }  # fmt: skip
+    report(spark, scale, results, tmp_path / "bench.json")
+    printed = capsys.readouterr().out
+    assert "speed: 1 h by 1 m" in printed and "backfill" not in printed and "one batch of" not in printed
+
+
 def test_a_ratio_says_whether_its_goal_is_met() -> None:
     assert Ratio("speed", 1.6, 1.5).met and not Ratio("speed", 1.4, 1.5).met
     assert Ratio("time", 1.4, 1.5, at_most=True).met and not Ratio("time", 1.6, 1.5, at_most=True).met
@@ -41,3 +56,4 @@ def test_how_much_is_measured_comes_from_the_environment_or_the_command(monkeypa
     monkeypatch.setenv("ROUNDS", "")
     assert (parse([]).rows, parse([]).rounds) == (4000, 1)
     assert parse(["--rows", "30"]).rows == 30
+    assert parse(["--only", "sliding", "records"]).only == ["sliding", "records"] and parse([]).only is None

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.store import steps
 from windrow.store.location import Location
 from windrow.store.steps import StepLog, StepTaken
 from windrow.store.transactions import CONFLICTS, Append
@@ -98,3 +99,15 @@ def test_a_frame_of_another_type_is_not_written(spark: SparkSession, table: Loca
     with pytest.raises(Exception, match=r"(?i)merge|type"):
         _log(table).append(spark.range(1).selectExpr("'cell' AS kind", "'two' AS step"), 2, {})
     assert _steps(spark, table) == [1]
+
+
+def test_rows_are_read_again_and_again_from_more_commits_than_are_remembered(
+    spark: SparkSession, table: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "LOOK_BACK", 2)
+    log = _log(table)
+    for step in (2, 3, 4):
+        log.append(_row(spark, step), step, {})
+    for after, until in ((0, 4), (0, 4), (3, 4), (0, 1), (1, 3)):
+        found = sorted(row["step"] for row in log.rows(spark, after, until, "step").collect())
+        assert found == list(range(after + 1, until + 1))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from pyspark.sql import SparkSession
 from tests.laws.raw import COLUMNS, TRIGGERS, Bundles, Raw, bundles, group_of, raws
 from tests.laws.strategies import KEEPING, SCHEMA, Run, TickInput, honest_ticks, rebundled, sessions, stages
 from tests.laws.test_engine_equals_model import EXAMPLES, IN_SPARK, without_floats
+from windrow.engine import record_windows
 from windrow.run.memory import MemoryStage
 from windrow.run.memory_chain import MemoryChain
 from windrow.spec.aggregates import Collect, Count, Max, Sum
@@ -124,12 +126,18 @@ def test_record_windows_are_those_that_can_be_enumerated(spark, ticks: Bundles, 
 
 
 @FEW
-@given(ticks=bundles(), difference=st.integers(0, 5), trigger=st.sampled_from([AtClose(), TRIGGERS[2]]))
-def test_so_are_they_where_frames_can_hold_them(spark, ticks: Bundles, difference: int, trigger: Any) -> None:
+@given(
+    ticks=bundles(), difference=st.integers(0, 5), trigger=st.sampled_from([AtClose(), TRIGGERS[2]]),
+    block=st.sampled_from([1, 2, record_windows.WINDOWS_PER_BLOCK]),
+)  # fmt: skip
+def test_so_are_they_where_frames_can_hold_them(
+    spark, ticks: Bundles, difference: int, trigger: Any, block: int
+) -> None:
     near = of_records(difference, trigger, {"n": Count(), "total": Sum("v"), "most": Max("v")})
     actual: Counter[Any] = Counter()
-    for (_, *row), number in net(spark, [near], ticks, "k", "n", "total", "most").items():
-        actual[tuple(row)] += number
+    with patch.object(record_windows, "WINDOWS_PER_BLOCK", block):
+        for (_, *row), number in net(spark, [near], ticks, "k", "n", "total", "most").items():
+            actual[tuple(row)] += number
     expected: Counter[Any] = Counter()
     for (k, n, values), number in _enumerated(raws(ticks), difference * SECOND).items():
         expected[k, n, sum(values), max(values)] += number

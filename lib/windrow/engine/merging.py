@@ -23,10 +23,11 @@ from windrow.compile.columns import (
     STATE,
 )
 from windrow.compile.merging import SESSION
-from windrow.compile.sql import bigint, call, coalesce, col, empty_array, lit, null
+from windrow.compile.sql import bigint, call, coalesce, col, empty_array, lit
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
 from windrow.compile.window_columns import CompiledWindows
+from windrow.engine.asking import due, no_state
 from windrow.engine.cogroups import grouped
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.spreading import bounded, spread
@@ -65,9 +66,10 @@ def asked(stage: CompiledStage, cells: DataFrame | None, pairs: DataFrame | None
     columns = stage.cells
     if pairs is None:
         assert cells is not None
-        return _due(stage, cells, clock)
+        is_whole = {OPENED: lit(False), AWAY: empty_array(columns.part_type)}
+        return due(stage, where(cells, ~col(STATE, GONE)), clock, is_whole)
     if cells is None:
-        return _new(columns, merged(stage, windows_of(stage, pairs)))
+        return _new(stage, merged(stage, windows_of(stage, pairs)))
     windows, parts = windows_of(stage, pairs), _parts(columns, cells, clock)
     rows = windows.unionByName(parts, allowMissingColumns=True)
     found = {**merging.bounds(), **merging.gathered(columns), **stage.merged, _DUE: call("bool_or", col(_DUE))}
@@ -85,16 +87,7 @@ def _parts(columns: CellColumns, cells: DataFrame, clock: TickClock) -> DataFram
     return apply(chain, open_cells)
 
 
-def _due(stage: CompiledStage, cells: DataFrame, clock: TickClock) -> DataFrame:
-    columns = stage.cells
-    due = where(cells, ~col(STATE, GONE) & columns.is_due(clock))
-    state = {f"s_{name}": col(STATE, name) for name in columns.state}
-    nothing = {name: null(columns.part_types[name]) for name in columns.tick_parts}
-    whole = {OPENED: lit(False), AWAY: empty_array(columns.part_type), ELEMENTS: bigint(0)}
-    return select(due, {**{name: col(name) for name in CELL}, **state, **nothing, **whole})
-
-
-def _new(columns: CellColumns, windows: DataFrame) -> DataFrame:
-    state = {f"s_{name}": null(kind) for name, (kind, _) in columns.state.items()}
+def _new(stage: CompiledStage, windows: DataFrame) -> DataFrame:
     own = {name: col(name) for name in windows.columns}
-    return select(windows, {**own, **state, OPENED: lit(True), AWAY: empty_array(columns.part_type)})
+    is_whole = {OPENED: lit(True), AWAY: empty_array(stage.cells.part_type)}
+    return select(windows, {**own, **no_state(stage), **is_whole})

@@ -40,9 +40,10 @@ from windrow.compile.sql import (
 )
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
+from windrow.engine.asking import due, no_state, state_of
 from windrow.engine.cogroups import grouped
 from windrow.engine.frames import group, select, where, with_column
-from windrow.spec.times import MINUS_INFINITY
+from windrow.spec.times import INFINITY, MINUS_INFINITY
 
 _NEW = "_new"
 """Whether a row of records is of this tick."""
@@ -81,14 +82,13 @@ def asked(
     """The windows that are asked, as `windrow.engine.tick` wants them, and the transitions of records."""
     if elements is None:
         assert cells is not None
-        return _due(stage, _open(cells), clock), None
+        return due(stage, _open(cells), clock), None
     expired = changing(expired_end, col(EVENT_TIME))
     new = _records(stage, with_column(elements, EXPIRED_END, expired), clock.watermark_before)
     if cells is None:
         made = _framed(stage, new, expired_end)
-        state = {f"s_{name}": null(kind) for name, (kind, _) in stage.cells.state.items()}
         kept = {name: col(name) for name in (*CELL, ELEMENTS, *stage.cells.tick_parts)}
-        return select(made, {**kept, **state}), _remembered(stage, new)
+        return select(made, {**kept, **no_state(stage)}), _remembered(stage, new)
     known = new.unionByName(_known(stage, cells, new, expired_end))
     return _joined(stage, _open(cells), _framed(stage, known, expired_end), clock), _remembered(stage, known)
 
@@ -136,14 +136,16 @@ def _framed(stage: CompiledStage, known: DataFrame, expired_end: int) -> DataFra
     if any(before is None or behind is None for before, behind in frames.values()):
         return _windows(stage, known)
     at_once = {**merged, **{_new(name): column for name, column in stage.merged_where(col(_NEW)).items()}}
-    rows = group(known, (KEY, SLICE), {**at_once, _SINCE: call("min", when(~col(_NEW), col(_SINCE)))})
+    at_once[_SINCE] = call("min", when(~col(_NEW), col(_SINCE)))
+    rows = group(_in_blocks(windows, known), (KEY, _BLOCK, SLICE), at_once)
     last = _behind(windows, call("max", col(SLICE)))
     assert last is not None
-    columns = {KEY: col(KEY), SLICE: col(SLICE), _LAST: last}
+    columns = {KEY: col(KEY), _BLOCK: col(_BLOCK), SLICE: col(SLICE), _LAST: last}
     for name, (before, behind) in frames.items():
         assert before is not None and behind is not None
         columns.update({f"e_{name}": before, f"b_{name}": behind})
-    framed = with_column(select(rows, columns), WINDOW_START, call("explode", windows.starts_of_own(col(_LAST))))
+    own = where(select(rows, columns), col(_BLOCK) == _block_of(windows, col(SLICE)))
+    framed = with_column(own, WINDOW_START, call("explode", windows.starts_of_own(col(_LAST))))
     ends_there = col(WINDOW_START) <= col(SLICE)
     parts = {name: when(ends_there, col(f"e_{name}"), col(f"b_{name}")) for name in frames}
     bounds = {WINDOW_START: col(WINDOW_START), WINDOW_END: col(WINDOW_START) + bigint(windows.longest)}
@@ -151,18 +153,33 @@ def _framed(stage: CompiledStage, known: DataFrame, expired_end: int) -> DataFra
     return where(made, col(WINDOW_END) > changing(expired_end))
 
 
+def _in_blocks(windows: CompiledRecords, known: DataFrame) -> DataFrame:
+    """Records in blocks of time, and beside the neighbours too whose frames reach them: a key is no task by itself."""
+    near = (col(SLICE) - bigint(windows.longest), col(SLICE), col(SLICE) + bigint(windows.longest))
+    blocks = call("array_distinct", sql.array(*[_block_of(windows, time) for time in near]))
+    return with_column(known, _BLOCK, call("explode", blocks)).repartition(col(KEY).text, col(_BLOCK).text)
+
+
+def _block_of(windows: CompiledRecords, time: Column) -> Column:
+    return floor_to(time, min(WINDOWS_PER_BLOCK * windows.longest, INFINITY // 4), 0)
+
+
 def _before(windows: CompiledRecords, aggregate: Column) -> Column | None:
     """The aggregate over the window that ends at a row; None where it is none that a frame can have."""
-    return over_frame(aggregate, f"{_IN_KEY} RANGE BETWEEN {windows.difference}L PRECEDING AND CURRENT ROW")
+    return over_frame(aggregate, f"{_IN_BLOCK} RANGE BETWEEN {windows.difference}L PRECEDING AND CURRENT ROW")
 
 
 def _behind(windows: CompiledRecords, aggregate: Column) -> Column | None:
     """The aggregate over the window that starts behind a row, likewise."""
     first, last = windows.resolution, windows.resolution + windows.difference
-    return over_frame(aggregate, f"{_IN_KEY} RANGE BETWEEN {first}L FOLLOWING AND {last}L FOLLOWING")
+    return over_frame(aggregate, f"{_IN_BLOCK} RANGE BETWEEN {first}L FOLLOWING AND {last}L FOLLOWING")
 
 
-_IN_KEY = f"PARTITION BY {col(KEY).text} ORDER BY {col(SLICE).text}"
+WINDOWS_PER_BLOCK = 64
+"""How long a block of time is. Two records in so many are in two blocks."""
+
+_BLOCK = "_block"
+_IN_BLOCK = f"PARTITION BY {col(KEY).text}, {col(_BLOCK).text} ORDER BY {col(SLICE).text}"
 _LAST = "_last"
 """The last record in the window that starts behind one, null where that is empty."""
 
@@ -230,17 +247,9 @@ def _joined(stage: CompiledStage, cells: DataFrame, made: DataFrame, clock: Tick
     added = coalesce(when(is_there, col(_new(ELEMENTS)), col(ELEMENTS)), bigint(0))
     wanted = where(joined, (added > 0) | (is_there & columns.is_due(clock)))
     parts = {name: when(is_there, col(_new(name)), col(name)) for name in columns.tick_parts}
-    state: dict[str, Column] = {f"s_{name}": col(STATE, name) for name in columns.state}
+    state = state_of(stage)
     state["s_since"] = when(is_there, col(STATE, "since"), col(_SINCE))
     return select(wanted, {**{name: col(name) for name in CELL}, **state, ELEMENTS: added, **parts})
-
-
-def _due(stage: CompiledStage, cells: DataFrame, clock: TickClock) -> DataFrame:
-    columns = stage.cells
-    due = where(cells, columns.is_due(clock))
-    state = {f"s_{name}": col(STATE, name) for name in columns.state}
-    nothing = {name: null(columns.part_types[name]) for name in columns.tick_parts}
-    return select(due, {**{name: col(name) for name in CELL}, **state, ELEMENTS: bigint(0), **nothing})
 
 
 def _remembered(stage: CompiledStage, known: DataFrame) -> DataFrame:

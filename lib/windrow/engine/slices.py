@@ -27,6 +27,7 @@ from windrow.compile.sql import Column, bigint, call, case, changing, col, lit, 
 from windrow.compile.stage import CompiledStage, part_name
 from windrow.compile.window_columns import CompiledWindows
 from windrow.compile.windows import AlignedWindows
+from windrow.engine.asking import no_state
 from windrow.engine.clock import TickTimes
 from windrow.engine.cogroups import grouped
 from windrow.engine.frames import group, select, where, with_column
@@ -81,8 +82,7 @@ def _admitted(windows: DataFrame, held: Held) -> DataFrame:
 
 def _as_new(stage: CompiledStage, windows: DataFrame) -> DataFrame:
     """Windows as `windrow.engine.tick` wants those that are asked."""
-    state = {f"s_{name}": null(kind) for name, (kind, _) in stage.cells.state.items()}
-    return select(windows, {**{name: col(name) for name in windows.columns}, **state})
+    return select(windows, {**{name: col(name) for name in windows.columns}, **no_state(stage)})
 
 
 def expiring(times: TickTimes) -> tuple[int, int]:

@@ -17,15 +17,15 @@ from windrow.compile.columns import (
     NET,
     PANES,
     SLICE,
-    STATE,
     WINDOW_END,
     WINDOW_START,
 )
 from windrow.compile.event_times import ahead_of
-from windrow.compile.sql import Column, bigint, coalesce, col, null
+from windrow.compile.sql import bigint, coalesce, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import TickClock
 from windrow.engine import merging, record_windows, slices
+from windrow.engine.asking import due, no_state, state_of
 from windrow.engine.clock import TickTimes
 from windrow.engine.cogroups import grouped
 from windrow.engine.frames import apply, group, over, select, where, with_column
@@ -57,14 +57,18 @@ def tick(
     parts = [frame for frame in (_fired(stage, asked, times, clock), remembered) if frame is not None]
     if not parts:
         return None
-    transitions = parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
-    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
+    return _with_rows(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
 
 
 def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> DataFrame:
     """The transitions of windows with all their elements, of which none is complete."""
     transitions = _fired(stage, windows, times, trigger_clock(stage, times))
     assert transitions is not None
+    return _with_rows(stage, transitions)
+
+
+def _with_rows(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
+    """The panes of a join as rows."""
     return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
 
 
@@ -116,22 +120,13 @@ def _asked(
     identity = {name: col(name) for name in CELL}
     if elements is None:
         assert cells is not None
-        due = where(cells, stage.cells.is_due(clock))
-        nothing = {name: null(stage.cells.part_types[name]) for name in parts}
-        if stage.is_weighted:
-            nothing[NET] = bigint(0)
-        return select(due, {**identity, **_state(stage), ELEMENTS: bigint(0), **nothing})
+        return due(stage, cells, clock)
     combined = combine(stage, elements, held)
     if cells is None:
-        new = {f"s_{name}": null(kind) for name, (kind, _) in stage.cells.state.items()}
-        return select(combined, {**{name: col(name) for name in combined.columns}, **new})
+        return select(combined, {**{name: col(name) for name in combined.columns}, **no_state(stage)})
     joined = combined.join(cells, on=list(CELL), how="full")
     asked = where(joined, col(ELEMENTS).is_not_null() | stage.cells.is_due(clock))
     kept = {name: col(name) for name in parts}
     if stage.is_weighted:
         kept[NET] = coalesce(col(NET), bigint(0))
-    return select(asked, {**identity, **_state(stage), ELEMENTS: coalesce(col(ELEMENTS), bigint(0)), **kept})
-
-
-def _state(stage: CompiledStage) -> dict[str, Column]:
-    return {f"s_{name}": col(STATE, name) for name in stage.cells.state}
+    return select(asked, {**identity, **state_of(stage), ELEMENTS: coalesce(col(ELEMENTS), bigint(0)), **kept})

@@ -37,7 +37,8 @@ from windrow.run.recompute import (
     recomputed,
     times_of,
 )
-from windrow.run.work import PipelineWork, StageWork
+from windrow.run.stage_work import StageWork
+from windrow.run.work import PipelineWork
 from windrow.spec.errors import SpecError
 from windrow.spec.judgements import GateFailed, GateResult, Outcome
 from windrow.spec.pipelines import Pipeline

@@ -9,7 +9,7 @@ from windrow.compile.sql import col
 from windrow.engine.final import final_values
 from windrow.engine.frames import where
 from windrow.engine.inputs import parted
-from windrow.run.work import StageWork
+from windrow.run.stage_work import StageWork
 from windrow.spec.errors import NotInThisVersion
 
 

@@ -14,7 +14,7 @@ from windrow.engine.held import Held, Span
 from windrow.engine.inputs import parted
 from windrow.engine.survey import Survey, summed, survey
 from windrow.run.recompute import rows_of
-from windrow.run.work import StageWork
+from windrow.run.stage_work import StageWork
 from windrow.store.raw import Raw
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from windrow.compile.sql import bigint, call, coalesce, col, quoted
 from windrow.engine.frames import where
 from windrow.quality.gate import judge
-from windrow.run.work import PipelineWork, StageWork
+from windrow.run.stage_work import StageWork
+from windrow.run.work import PipelineWork
 from windrow.spec.judgements import GateResult
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.audits import Audits

@@ -12,7 +12,7 @@ from windrow.compile.sql import Column, all_of, array, bigint, call, case, col, 
 from windrow.engine.final import PAIR, pairs
 from windrow.engine.frames import select, where, with_column
 from windrow.engine.record_windows import EXPIRED_END, TAKEN_IN, is_taken_in
-from windrow.run.work import StageWork
+from windrow.run.stage_work import StageWork
 from windrow.store.control import Interval
 from windrow.store.projections.dead_letters import is_inside
 

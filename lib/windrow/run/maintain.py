@@ -15,7 +15,8 @@ from windrow.run.landing import clock_micros
 from windrow.run.points import point
 from windrow.run.recompute import has_stream
 from windrow.run.session import working_session
-from windrow.run.work import PipelineWork, StageWork
+from windrow.run.stage_work import StageWork
+from windrow.run.work import PipelineWork
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import DAY, HOUR, format_duration

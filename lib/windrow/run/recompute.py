@@ -32,8 +32,9 @@ from windrow.run.batches import batch_of
 from windrow.run.left_out import cells_of, lacking, left_out
 from windrow.run.points import point
 from windrow.run.replacing import gone_type, transitions, with_gone
+from windrow.run.stage_work import StageWork
 from windrow.run.widening import Widened, batch_over, check_expired, open_window
-from windrow.run.work import PipelineWork, StageWork
+from windrow.run.work import PipelineWork
 from windrow.spec.errors import NotYet
 from windrow.spec.times import MINUS_INFINITY, saturating_add
 from windrow.store.control import FOLLOW, Control, Interval

@@ -25,7 +25,8 @@ from windrow.run.recompute import (
     raw_step_of,
     widened,
 )  # fmt: skip
-from windrow.run.work import PipelineWork, StageWork
+from windrow.run.stage_work import StageWork
+from windrow.run.work import PipelineWork
 from windrow.spec.errors import NotYet
 from windrow.spec.pipelines import Pipeline
 from windrow.store.late import Late, LateWindows

@@ -13,8 +13,8 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine.clock import StageClock
 from windrow.engine.frames import group, where
 from windrow.engine.held import Held
+from windrow.run.compiled import compiled_stage
 from windrow.run.session import working_session
-from windrow.run.work import compiled_stage
 from windrow.spec.meaning import changes, meaning_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.sources import Source

@@ -18,7 +18,8 @@ from windrow.run.judging import RUN, judge_expired
 from windrow.run.landing import clock_micros
 from windrow.run.outages import Outages
 from windrow.run.pace import Pace
-from windrow.run.work import PipelineWork, StageWork
+from windrow.run.stage_work import StageWork
+from windrow.run.work import PipelineWork
 from windrow.spec.judgements import GateFailed
 from windrow.spec.pipelines import Pipeline
 from windrow.store.control import Control

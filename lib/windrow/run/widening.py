@@ -18,7 +18,7 @@ from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Span, starts_in
 from windrow.run.batches import batch_of
 from windrow.run.left_out import left_out
-from windrow.run.work import StageWork
+from windrow.run.stage_work import StageWork
 from windrow.spec.errors import NotYet
 from windrow.spec.times import MINUS_INFINITY, format_time
 from windrow.store.control import Control

@@ -1,22 +1,22 @@
-"""A pipeline at work in a lake: sessions, landings, and for each stage its runner and its projections."""
+"""A pipeline opened on its lake: landings, and each stage in one of its generations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from windrow.compile.stage import CompiledStage
-from windrow.engine.chaining import compile_over, rows_of
-from windrow.engine.compiling import InputRows, compile_inputs, compile_stage, with_assertion
 from windrow.run.advance import StageRunner
 from windrow.run.clocks import Clocks, ClocksOfInputs, ClocksOfSource, ClocksOfStage
+from windrow.run.compiled import compiled_stage
 from windrow.run.landing import Landing, clock_micros
 from windrow.run.points import point
 from windrow.run.rows import row_schema
 from windrow.run.session import working_session
+from windrow.run.stage_work import StageWork
 from windrow.spec.errors import SpecError
 from windrow.spec.fields import located
 from windrow.spec.graph import ONLY
@@ -26,110 +26,15 @@ from windrow.spec.pipelines import Pipeline
 from windrow.spec.quality import Suite
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
-from windrow.store.control import FOLLOW, STREAM, Control
-from windrow.store.floors import Floors, journal_floor
 from windrow.store.generations import Generation, Generations
 from windrow.store.input_logs import InputLogs
 from windrow.store.journal import Journal
 from windrow.store.location import Lake
-from windrow.store.projections.batch import TickSummary
 from windrow.store.projections.source import SourceProjections
 from windrow.store.projections.tables import Projections
 from windrow.store.raw import Raw
 from windrow.store.stage_panes import StagePanes
-from windrow.store.steps import ATTEMPTS, StepTaken
 from windrow.store.upstream import Upstream
-
-
-@dataclass
-class StageWork:
-    """A stage with what brings it forward. `pending` are the control rows of ticks that are not yet projected."""
-
-    runner: StageRunner
-    projections: Projections
-    pending: dict[int, Control] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        return self.runner.stage.stage.name
-
-    def catch_up(self) -> None:
-        """Bring the projections to the head of the journal.
-
-        Those of another generation wait until the stage has reached the head of its upstream.
-        """
-        self.take_over()
-        self._look()
-        if not self.projections.is_rebuilt:
-            self.project()
-
-    def take_over(self) -> None:
-        """What a smaller allowed lateness has left, before anything is read of it."""
-        for _ in range(ATTEMPTS):
-            try:
-                self.ticked(self.runner.take_over_slices())
-                return
-            except StepTaken:
-                self.runner.reload()
-        self.ticked(self.runner.take_over_slices())
-
-    def _look(self) -> None:
-        """Read how far the projections are, and what they lack."""
-        self.projections.prepare()
-        last = self.runner.last
-        self.pending = {}
-        if last is not None and self.projections.behind(last.tick):
-            self._check_kept()
-            self.pending = self.runner.journal.controls(self.runner.spark, self.projections.place, last.tick)
-
-    def _check_kept(self) -> None:
-        """Errors: SpecError where the journal no longer holds what a table lacks."""
-        journal, place = self.runner.journal, self.projections.place
-        floor = Floors.of(self.projections.lake).get(self.runner.spark, journal_floor(self.name, journal.generation))
-        if place < floor:
-            raise SpecError(
-                f"stages.{self.name}",
-                f"has a table that must be made again, and maintenance has dropped what the ticks up to {floor} did",
-                f"{self.projections.farthest_behind}, made up to tick {place}",
-                "run with --from-start: a new generation, rebuilt from raw, which is kept whole",
-            )
-
-    def tick(self, advance: Callable[[], Control | None]) -> Control | None:
-        """Make a tick and remember it. Where a backfill has committed meanwhile, the tick is computed again behind it.
-
-        Errors: StepTaken when a second stream is at work.
-        """
-        attempts = 0
-        while attempts < ATTEMPTS:
-            try:
-                return self.ticked(advance())
-            except StepTaken:
-                kinds = {control.kind for control in self.runner.reload()}
-                if STREAM in kinds:
-                    raise
-                attempts += FOLLOW not in kinds  # with such a tick the stage has come further
-                self._look()
-        return self.ticked(advance())
-
-    def ticked(self, control: Control | None) -> Control | None:
-        """Remember a tick that was committed."""
-        if control is not None:
-            self.pending[control.tick] = control
-        return control
-
-    def project(self) -> dict[int, TickSummary]:
-        """Bring the projections to the last tick. Another writer may do the same at the same time."""
-        for _ in range(ATTEMPTS):
-            try:
-                return self._project()
-            except StepTaken:
-                self._look()
-        return self._project()
-
-    def _project(self) -> dict[int, TickSummary]:
-        summaries = self.projections.project(self.pending)
-        self.pending = {}
-        return summaries
 
 
 @dataclass
@@ -227,38 +132,6 @@ class _Opening:
         runner = StageRunner(self.spark, compiled, upstream, clocks, journal, is_read)
         projections = Projections(self.spark, self.lake, journal, lambda: working_session(self.spark), _after_write)
         return StageWork(runner, projections)
-
-
-def compiled_stage(spark: SparkSession, stage: Stage, read: Mapping[str, Source | CompiledStage]) -> CompiledStage:
-    """A stage compiled against the rows of what its inputs read. Errors: SpecError where a type does not fit."""
-    if not stage.inputs:
-        upstream = read[ONLY]
-        if not isinstance(upstream, Source):
-            return compile_over(spark, stage, upstream)
-        given = _rows_of_source(spark, upstream)
-        return _with_assertion(compile_stage(stage, given.rows, given.size, given.weight), upstream, given.rows)
-    rows = {
-        name: _rows_of_source(spark, one) if isinstance(one, Source) else rows_of(spark, stage, one)
-        for name, one in read.items()
-    }
-    compiled = compile_inputs(stage, rows)
-    parts = {
-        name: _with_assertion(compiled.inputs[name], one, rows[name].rows) if isinstance(one, Source) else
-        compiled.inputs[name]
-        for name, one in read.items()
-    }  # fmt: skip
-    return replace(compiled, inputs=parts)
-
-
-def _rows_of_source(spark: SparkSession, source: Source) -> InputRows:
-    return InputRows(spark.createDataFrame([], row_schema(source.columns)), source.size, source.weight)
-
-
-def _with_assertion(compiled: CompiledStage, source: Source, rows: DataFrame) -> CompiledStage:
-    try:
-        return with_assertion(compiled, source.watermark, rows)
-    except SpecError as error:
-        raise error.within(f"sources.{source.name}") from None
 
 
 def _after_source(table: str) -> None:

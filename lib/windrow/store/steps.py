@@ -166,11 +166,13 @@ class StepLog:
 
     def _added_by(self, spark: SparkSession, version: int) -> list[str]:
         """The files that a version has added: a tick reads those of some ticks before it, again and again."""
-        if version not in self._added:
-            self._added[version] = self._commits(spark).added(version)
-            if len(self._added) > LOOK_BACK:
-                del self._added[min(self._added)]
-        return self._added[version]
+        added = self._added.get(version)
+        if added is None:
+            added = self._commits(spark).added(version)
+            if len(self._added) >= LOOK_BACK:
+                self._added.clear()
+            self._added[version] = added
+        return added
 
     def _commits(self, spark: SparkSession) -> CommitFiles:
         if self._files_of is None or self._files_of.spark is not spark:
