@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TypeVar
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
@@ -47,9 +46,7 @@ from windrow.store.audits import BEGIN, Audits, Found
 from windrow.store.control import READING
 from windrow.store.projections.dead_letters import TakenIn
 from windrow.store.staging import Staged, Staging
-from windrow.store.steps import ATTEMPTS, StepTaken
-
-T = TypeVar("T")
+from windrow.store.steps import tried_again
 
 
 def backfill(
@@ -105,7 +102,7 @@ class Backfill:
                 return self.publish()
             finally:
                 self.discard()
-        return [_with_retries(lambda item=item: self.at_once(item, dry_run)) for item in self.stages]  # type: ignore[misc]
+        return [tried_again(lambda item=item: self.at_once(item, dry_run)) for item in self.stages]  # type: ignore[misc]
 
     def at_once(self, item: StageWork, dry_run: bool) -> BackfillResult:
         """Recompute and commit a stage without gates. Errors: StepTaken when another has committed meanwhile."""
@@ -153,7 +150,7 @@ class Backfill:
     def compute(self) -> None:
         """Recompute every stage into its staging area, behind the gate on its rows. Errors: GateFailed."""
         for item in self._levels()[0]:
-            _with_retries(lambda item=item: self._staged(item, fresh=True))  # type: ignore[misc]
+            tried_again(lambda item=item: self._staged(item, fresh=True))  # type: ignore[misc]
 
     def _levels(self) -> list[list[StageWork]]:
         """The stages that read none of the others, and those behind, which are computed when these are published."""
@@ -168,7 +165,7 @@ class Backfill:
     def _gated_level(self, items: list[StageWork]) -> list[GateResult]:
         results: list[GateResult] = []
         for item in items:
-            staged = _with_retries(lambda item=item: self._staged(item))  # type: ignore[misc]
+            staged = tried_again(lambda item=item: self._staged(item))  # type: ignore[misc]
             results += self._gated_results(item, staged)
         return self._passed(results)
 
@@ -181,7 +178,7 @@ class Backfill:
         results = []
         for level in self._levels():
             self._gated_level(level)
-            results += [_with_retries(lambda item=item: self._published(item)) for item in level]  # type: ignore[misc]
+            results += [tried_again(lambda item=item: self._published(item)) for item in level]  # type: ignore[misc]
         self.discard()
         return results
 
@@ -370,12 +367,3 @@ def results(item: StageWork, staged: DataFrame) -> DataFrame:
     for name, expression in stage.derive.items():
         frame = with_column(frame, name, Column(expression.value_sql))
     return frame
-
-
-def _with_retries(attempt: Callable[[], T]) -> T:
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return attempt()
-        except StepTaken:
-            continue
-    return attempt()

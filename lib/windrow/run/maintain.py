@@ -23,9 +23,8 @@ from windrow.spec.times import DAY, HOUR, format_duration
 from windrow.store.floors import Floors, journal_floor, version_floor
 from windrow.store.journal import Journal
 from windrow.store.location import Location
-from windrow.store.steps import ATTEMPTS, StepTaken
-from windrow.store.transactions import CONFLICTS
-from windrow.store.upkeep import MANY, SETTINGS, Size, Upkeep
+from windrow.store.steps import tried_again
+from windrow.store.upkeep import MANY, SETTINGS, Size, Upkeep, is_done
 
 KEEP = MOST_KEPT = 7 * DAY
 """So long Delta remembers which files it has removed, and reads old versions."""
@@ -129,12 +128,7 @@ class Maintenance:
 
     def _settle(self, item: StageWork) -> None:
         """Write the places of the tables down. Where a stream brings them up meanwhile, look again."""
-        for _ in range(ATTEMPTS - 1):
-            try:
-                return item.projections.settle()
-            except StepTaken:
-                item.catch_up()
-        return item.projections.settle()
+        tried_again(item.projections.settle, item.catch_up)
 
     def _remove_generations(self, item: StageWork) -> Iterator[str]:
         """Remove the journals of older generations, which no table shows any more."""
@@ -156,7 +150,7 @@ class Maintenance:
             return []
         self.floors.raise_to(runner.spark, journal_floor(item.name, journal.generation), until)
         point("maintain:before_drop")
-        dropped = self._dropped(item, buckets, until)
+        dropped = is_done(lambda: journal.drop(self.spark, buckets, until))
         point("maintain:after_drop")
         done = f"transitions of expired windows up to tick {until} dropped"
         return [done if dropped else "nothing dropped: other writers were in the way"]
@@ -168,15 +162,6 @@ class Maintenance:
                 reader.runner.reload()
                 if has_stream(reader.runner.last):
                     yield reader.runner.upstream.step_of(item.name, reader.runner.upstream_step)
-
-    def _dropped(self, item: StageWork, buckets: list[int], until: int) -> bool:
-        for _ in range(ATTEMPTS):
-            try:
-                item.runner.journal.drop(self.spark, buckets, until)
-                return True
-            except CONFLICTS:
-                continue
-        return False
 
     # ---------------------------------------------------------------- a table
 

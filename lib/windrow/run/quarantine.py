@@ -25,7 +25,7 @@ from windrow.spec.times import SECOND
 from windrow.store.location import Lake
 from windrow.store.projections.source import SourceProjections
 from windrow.store.raw import QUARANTINED, Raw
-from windrow.store.steps import ATTEMPTS, StepTaken
+from windrow.store.steps import tried_again
 
 
 @dataclass(frozen=True)
@@ -50,19 +50,10 @@ def quarantine(pipeline: Pipeline, spark: SparkSession, source: str, file: str) 
         raise SpecError("source", "has no files that could be taken out", source)
     session = working_session(spark)
     raw = Raw.of(Lake.of(pipeline.lake), source)
-    found = _retried(session, pipeline, raw, _offset(session, raw, file))
+    offset = _offset(session, raw, file)
+    found = tried_again(lambda: _take_out(session, pipeline, raw, offset))
     SourceProjections(session, Lake.of(pipeline.lake), raw).project()
     return found
-
-
-def _retried(session: SparkSession, pipeline: Pipeline, raw: Raw, offset: str) -> Quarantined:
-    """A landing batch may come in between: then it is done again behind it."""
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return _take_out(session, pipeline, raw, offset)
-        except StepTaken:
-            continue
-    return _take_out(session, pipeline, raw, offset)
 
 
 def _take_out(session: SparkSession, pipeline: Pipeline, raw: Raw, offset: str) -> Quarantined:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
 
 from windrow.run.advance import StageRunner
 from windrow.spec.errors import SpecError
@@ -12,9 +11,7 @@ from windrow.store.control import FOLLOW, STREAM, Control
 from windrow.store.floors import Floors, journal_floor
 from windrow.store.projections.batch import TickSummary
 from windrow.store.projections.tables import Projections
-from windrow.store.steps import ATTEMPTS, StepTaken
-
-Made = TypeVar("Made")
+from windrow.store.steps import ATTEMPTS, StepTaken, tried_again
 
 
 @dataclass
@@ -41,7 +38,7 @@ class StageWork:
 
     def take_over(self) -> None:
         """What a smaller allowed lateness has left, before anything is read of it."""
-        self.ticked(_tried_again(self.runner.take_over_slices, self.runner.reload))
+        self.ticked(tried_again(self.runner.take_over_slices, self.runner.reload))
 
     def _look(self) -> None:
         """Read how far the projections are, and what they lack."""
@@ -89,19 +86,9 @@ class StageWork:
 
     def project(self) -> dict[int, TickSummary]:
         """Bring the projections to the last tick. Another writer may do the same at the same time."""
-        return _tried_again(self._project, self._look)
+        return tried_again(self._project, self._look)
 
     def _project(self) -> dict[int, TickSummary]:
         summaries = self.projections.project(self.pending)
         self.pending = {}
         return summaries
-
-
-def _tried_again(do: Callable[[], Made], look: Callable[[], Any]) -> Made:
-    """Do something that another writer may be ahead with; look at what there is, and do it again."""
-    for _ in range(ATTEMPTS):
-        try:
-            return do()
-        except StepTaken:
-            look()
-    return do()

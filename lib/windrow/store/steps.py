@@ -9,10 +9,10 @@ finished: so after each commit the writer reads back who owns the step. Whoever 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
@@ -45,6 +45,20 @@ class StepTaken(Exception):
         self.log = log
         self.step = step
         self.writer = writer
+
+
+Made = TypeVar("Made")
+
+
+def tried_again(do: Callable[[], Made], look: Callable[[], Any] | None = None) -> Made:
+    """Do something, again where another writer was ahead; `look` at what there is in between. Errors: StepTaken."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return do()
+        except StepTaken:
+            if look is not None:
+                look()
+    return do()
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ Both leave what the table says as it is. A rewrite that meets another writer's g
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
@@ -60,13 +61,7 @@ class Upkeep:
 
     def compact(self) -> bool:
         """Put small files together; False where other writers were in the way each time."""
-        for _ in range(ATTEMPTS):
-            try:
-                self._table.optimize().executeCompaction()
-                return True
-            except CONFLICTS:
-                continue
-        return False
+        return is_done(self._table.optimize().executeCompaction)
 
     def vacuum(self, keep: int) -> None:
         """Remove the files that are in no version which was the newest one within `keep` microseconds."""
@@ -85,3 +80,14 @@ class Upkeep:
 
 def _first(commits: Iterable[tuple[int, str | None]]) -> Iterable[tuple[int, str | None]]:
     return (commit for commit, _ in zip(commits, range(LOOK_BACK), strict=False))
+
+
+def is_done(do: Callable[[], Any]) -> bool:
+    """Do something to a table; False where other writers were in the way each time."""
+    for _ in range(ATTEMPTS):
+        try:
+            do()
+            return True
+        except CONFLICTS:
+            continue
+    return False

@@ -17,7 +17,7 @@ from windrow.engine.frames import group, select, where
 from windrow.store.location import Lake
 from windrow.store.raw import Raw
 from windrow.store.schemas import LANDINGS, SOURCE_DEAD_LETTERS, commented, ensure_table, struct_of
-from windrow.store.steps import ATTEMPTS, StepLog, StepTaken
+from windrow.store.steps import StepLog, tried_again
 
 
 @dataclass
@@ -35,12 +35,7 @@ class SourceProjections:
 
         Another writer may do the same at the same time.
         """
-        for _ in range(ATTEMPTS - 1):
-            try:
-                return self._project()
-            except StepTaken:
-                continue
-        return self._project()
+        tried_again(self._project)
 
     def _project(self) -> None:
         last = self.raw.log.last(self.spark)
