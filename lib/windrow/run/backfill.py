@@ -30,7 +30,6 @@ from windrow.run.recompute import (
     commit,
     files_in_quarantine,
     has_letters,
-    has_stream,
     prepare,
     raw_step_of,
     recomputed,
@@ -43,7 +42,7 @@ from windrow.spec.judgements import GateFailed, GateResult, Outcome
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import format_time
 from windrow.store.audits import BEGIN, Audits, Found
-from windrow.store.control import READING
+from windrow.store.control import READING, has_stream
 from windrow.store.projections.dead_letters import TakenIn
 from windrow.store.staging import Staged, Staging
 from windrow.store.steps import tried_again

@@ -13,13 +13,13 @@ from pyspark.sql import SparkSession
 
 from windrow.run.landing import clock_micros
 from windrow.run.points import point
-from windrow.run.recompute import has_stream
 from windrow.run.session import working_session
 from windrow.run.stage_work import StageWork
 from windrow.run.work import PipelineWork
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import DAY, HOUR, format_duration
+from windrow.store.control import has_stream
 from windrow.store.floors import Floors, journal_floor, version_floor
 from windrow.store.journal import Journal
 from windrow.store.location import Location

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
-from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
-from windrow.compile.inherited_windows import CompiledInherited
+from windrow.compile.columns import CELL
 from windrow.compile.sql import (
     any_of,
     bigint,
@@ -21,23 +20,21 @@ from windrow.compile.sql import (
     null,
     struct,
 )
-from windrow.compile.stage import CompiledStage
 from windrow.engine import barriers
 from windrow.engine.clock import StageClock
 from windrow.engine.final import compared_columns, differing, starting_in
 from windrow.engine.frames import group, select, where
 from windrow.engine.held import Span
-from windrow.run.advance import StageRunner
 from windrow.run.batches import batch_of
 from windrow.run.left_out import cells_of, lacking, left_out
 from windrow.run.points import point
+from windrow.run.refusals import check, check_none_open, is_checked_by_data
 from windrow.run.replacing import gone_type, transitions, with_gone
 from windrow.run.stage_work import StageWork
-from windrow.run.widening import Widened, batch_over, check_expired, open_window
+from windrow.run.widening import Widened, batch_over, check_expired
 from windrow.run.work import PipelineWork
-from windrow.spec.errors import NotYet
 from windrow.spec.times import MINUS_INFINITY, saturating_add
-from windrow.store.control import FOLLOW, Control, Interval
+from windrow.store.control import FOLLOW, Control, Interval, has_stream
 from windrow.store.projections.dead_letters import TakenIn, not_restated
 from windrow.store.raw import QUARANTINED
 from windrow.store.results import shown, standing_panes
@@ -105,14 +102,6 @@ def follow(work: PipelineWork, item: StageWork) -> None:
             item.runner.reload()
 
 
-def check(item: StageWork, span: Span) -> None:
-    """Errors: NotYet where a window that starts in the span is open in the stream, or behind its place."""
-    runner = item.runner
-    if not _is_checked_by_data(runner.stage):
-        _check_expired(runner.stage, runner.clock, has_stream(runner.last), *span)
-    _check_reached(runner, *span)
-
-
 def raw_step_of(work: PipelineWork, item: StageWork) -> int:
     """The landing step that a backfill reads up to: that of the stage's stream, or the newest where there is none."""
     runner = item.runner
@@ -129,11 +118,11 @@ def recomputed(work: PipelineWork, item: StageWork, request: Request, raw_step: 
         return found.batch_part()
     rows = rows_of(item, request.spans, rows)
     batch = starting_in(batch_of(item, rows), *request.spans)
-    if _is_checked_by_data(item.runner.stage):
-        _check_none_open(item, batch)
+    if is_checked_by_data(item.runner.stage):
+        check_none_open(item, batch)
         cells = item.runner.journal.cells(work.spark, None, item.runner.clock.expired_end)
         if cells is not None:
-            _check_none_open(item, starting_in(cells, *request.spans))
+            check_none_open(item, starting_in(cells, *request.spans))
     return batch
 
 
@@ -273,62 +262,6 @@ def _first(
     summary = item.project().get(control.tick)
     windows = batch.count() if summary is None else summary.opened
     return BackfillResult(item.name, windows, windows, 0, 0, control.tick)
-
-
-def has_stream(last: Control | None) -> bool:
-    """Whether a stream has consumed anything."""
-    return last is not None and last.upstream_step > 0
-
-
-def _check_expired(stage: CompiledStage, clock: StageClock, streams: bool, start: int, end: int) -> None:
-    """Refuse an interval that holds a window which is open in the stream, and name it."""
-    if not streams:
-        return
-    last = stage.windows.greatest_start_before(end)
-    is_global = stage.stage.window.IS_GLOBAL
-    if last is None or (last[0] < start and not is_global) or last[1] <= clock.expired_end:
-        return
-    # where it is not aligned a key that has not come yet may have it
-    raise open_window(
-        stage.stage.name, last, clock.expired_end, "is open" if stage.windows.is_aligned else "can be open"
-    )
-
-
-def _is_checked_by_data(stage: CompiledStage) -> bool:
-    """Whether only the windows that are there say which are open: those that merge, or whose length nobody knows."""
-    return stage.windows.merges or isinstance(stage.windows, CompiledInherited)
-
-
-def _check_none_open(item: StageWork, windows: DataFrame) -> None:
-    """Refuse windows of which one is open in the stream, and name the last."""
-    last = item.runner.last
-    if last is None or not has_stream(last):
-        return
-    still_open = where(windows, col(WINDOW_END) > bigint(last.clock.expired_end))
-    found = group(still_open, (), {"last": call("max", struct(end=col(WINDOW_END), start=col(WINDOW_START)))})
-    window = found.collect()[0]["last"]
-    if window is not None:
-        raise open_window(item.name, (window["start"], window["end"]), last.clock.expired_end)
-
-
-def _check_reached(runner: StageRunner, start: int, end: int) -> None:
-    """Refuse windows that an earlier backfill has made from rows which the stream has not reached yet.
-
-    The stream will skip those rows: computed up to its place only, the windows would lose them.
-    """
-    last = runner.last
-    if not has_stream(last) or last is None:
-        return
-    is_global = runner.stage.stage.window.IS_GLOBAL
-    made = [i.raw_step for i in last.backfilled if is_global or (i.start < end and start < i.end)]
-    if max(made, default=0) > last.upstream_step:
-        raise NotYet(
-            f"stages.{runner.stage.stage.name}",
-            "an earlier backfill has read further than the stream",
-            f"landing step {runner.upstream.in_words(max(made))}, and the stream is at"
-            f" {runner.upstream.in_words(last.upstream_step)}",
-            "run the stream until it has passed that step",
-        )
 
 
 def _count(changes: DataFrame) -> tuple[int, int, int]:

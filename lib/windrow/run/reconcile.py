@@ -16,11 +16,11 @@ from windrow.engine.final import PAIR, PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
 from windrow.run.batches import batch_of
 from windrow.run.left_out import cells_of, left_out
-from windrow.run.recompute import has_stream
 from windrow.run.stage_work import StageWork
 from windrow.run.work import PipelineWork
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.store.control import has_stream
 from windrow.store.results import shown
 
 KEPT = 20

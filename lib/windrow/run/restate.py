@@ -19,12 +19,12 @@ from windrow.run.recompute import (
     BackfillResult,
     Request,
     bring_up,
-    check,
     files_in_quarantine,
     follow,
     raw_step_of,
     widened,
 )  # fmt: skip
+from windrow.run.refusals import check
 from windrow.run.stage_work import StageWork
 from windrow.run.work import PipelineWork
 from windrow.spec.errors import NotYet

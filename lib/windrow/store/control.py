@@ -148,3 +148,8 @@ class Stamp:
 
 
 _STAMPED = ("now", "watermark", "expired_end", "output_watermark")
+
+
+def has_stream(last: Control | None) -> bool:
+    """Whether a stream has consumed anything."""
+    return last is not None and last.upstream_step > 0

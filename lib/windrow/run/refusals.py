@@ -1,0 +1,77 @@
+"""The intervals that cannot be computed again: windows that are open in the stream, or behind its place."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.columns import WINDOW_END, WINDOW_START
+from windrow.compile.inherited_windows import CompiledInherited
+from windrow.compile.sql import bigint, call, col, struct
+from windrow.compile.stage import CompiledStage
+from windrow.engine.clock import StageClock
+from windrow.engine.frames import group, where
+from windrow.engine.held import Span
+from windrow.run.advance import StageRunner
+from windrow.run.stage_work import StageWork
+from windrow.run.widening import open_window
+from windrow.spec.errors import NotYet
+from windrow.store.control import has_stream
+
+
+def check(item: StageWork, span: Span) -> None:
+    """Errors: NotYet where a window that starts in the span is open in the stream, or behind its place."""
+    runner = item.runner
+    if not is_checked_by_data(runner.stage):
+        _check_expired(runner.stage, runner.clock, has_stream(runner.last), *span)
+    _check_reached(runner, *span)
+
+
+def _check_expired(stage: CompiledStage, clock: StageClock, streams: bool, start: int, end: int) -> None:
+    """Refuse an interval that holds a window which is open in the stream, and name it."""
+    if not streams:
+        return
+    last = stage.windows.greatest_start_before(end)
+    is_global = stage.stage.window.IS_GLOBAL
+    if last is None or (last[0] < start and not is_global) or last[1] <= clock.expired_end:
+        return
+    # where it is not aligned a key that has not come yet may have it
+    raise open_window(
+        stage.stage.name, last, clock.expired_end, "is open" if stage.windows.is_aligned else "can be open"
+    )
+
+
+def is_checked_by_data(stage: CompiledStage) -> bool:
+    """Whether only the windows that are there say which are open: those that merge, or whose length nobody knows."""
+    return stage.windows.merges or isinstance(stage.windows, CompiledInherited)
+
+
+def check_none_open(item: StageWork, windows: DataFrame) -> None:
+    """Refuse windows of which one is open in the stream, and name the last."""
+    last = item.runner.last
+    if last is None or not has_stream(last):
+        return
+    still_open = where(windows, col(WINDOW_END) > bigint(last.clock.expired_end))
+    found = group(still_open, (), {"last": call("max", struct(end=col(WINDOW_END), start=col(WINDOW_START)))})
+    window = found.collect()[0]["last"]
+    if window is not None:
+        raise open_window(item.name, (window["start"], window["end"]), last.clock.expired_end)
+
+
+def _check_reached(runner: StageRunner, start: int, end: int) -> None:
+    """Refuse windows that an earlier backfill has made from rows which the stream has not reached yet.
+
+    The stream will skip those rows: computed up to its place only, the windows would lose them.
+    """
+    last = runner.last
+    if not has_stream(last) or last is None:
+        return
+    is_global = runner.stage.stage.window.IS_GLOBAL
+    made = [i.raw_step for i in last.backfilled if is_global or (i.start < end and start < i.end)]
+    if max(made, default=0) > last.upstream_step:
+        raise NotYet(
+            f"stages.{runner.stage.stage.name}",
+            "an earlier backfill has read further than the stream",
+            f"landing step {runner.upstream.in_words(max(made))}, and the stream is at"
+            f" {runner.upstream.in_words(last.upstream_step)}",
+            "run the stream until it has passed that step",
+        )
