@@ -26,6 +26,10 @@ from windrow.cli.session import session
 from windrow.spec.errors import SpecError
 from windrow.view.backfilled import backfilled_text
 
+Early = Annotated[
+    bool, typer.Option("--early", help="Show windows that have not expired too, as panes that are not last.")
+]
+Whole = Annotated[bool, typer.Option("--whole", help="Assert that the history is whole: publish all windows as last.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what differs, and commit nothing.")]
 
 
@@ -35,6 +39,8 @@ def backfill(
     to: To = None,
     stage: StageName = None,
     dry_run: DryRun = False,
+    early: Early = False,
+    whole: Whole = False,
     settings: Set = None,
     project: Project = None,
     master: Master = None,
@@ -42,6 +48,8 @@ def backfill(
     as_json: Json = False,
 ) -> None:
     """Recompute the expired windows that start in a time span, and commit what differs from the tables.
+
+    Windows that have not expired by the watermark of what has landed wait: they are named, and not published.
 
     Example: windrow backfill conf/pipelines/flights.yaml --from 2013-01-01 --to 2013-02-01
     """
@@ -55,7 +63,7 @@ def backfill(
     with session(master, conf) as spark:
         from windrow.run.backfill import backfill as recompute
 
-        results = recompute(pipeline, spark, start, end, stage, dry_run)
+        results = recompute(pipeline, spark, start, end, stage, dry_run, early, whole)
     if as_json:
         print_json([asdict(result) for result in results])
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from windrow.spec.errors import SourceUnavailable, SpecError
+from windrow.spec.errors import SourceUnavailable, SpecError, WindowsWait
 from windrow.spec.judgements import GateFailed
 
 FAILED = 1
@@ -33,6 +33,8 @@ def shown_plainly(error: Exception) -> str:
     if isinstance(error, GateFailed):
         shown = "windrow report FILE" if error.run == "stream" else f"windrow report FILE --run {error.run}"
         return f"windrow: {error}. Hint: {shown} has every expectation with its figure"
+    if isinstance(error, WindowsWait):
+        return f"windrow: waits: {error}"
     if isinstance(error, SourceUnavailable):
         hint = "what was committed stays; run it again when the source is there"
         return f"windrow: {error}. Hint: {hint}"

@@ -11,15 +11,19 @@ from typing import Annotated
 
 import typer
 
+from windrow.cli.backfill import Early, Whole
 from windrow.cli.errors import TRACE, WRONG_INPUT, shown_plainly
 from windrow.cli.options import Conf, File, From, Master, Project, Set, To, opened, time_of
 from windrow.cli.report import Output, write_report
 from windrow.cli.session import session
-from windrow.spec.errors import NotYet, SpecError
+from windrow.spec.errors import NotYet, SpecError, WindowsWait
 from windrow.spec.judgements import GateFailed
+from windrow.view.backfilled import backfilled_text
 
 GATE_STOPPED = 3
 """Trying again would give the same."""
+WINDOWS_WAIT = 4
+"""Nothing went wrong: windows have not expired, and the step is to be made again later."""
 TRY_AGAIN = 75
 
 
@@ -34,6 +38,9 @@ class Step(StrEnum):
     REPORT = "report"
 
 
+Wait = Annotated[
+    bool, typer.Option("--wait", help="Publish nothing before all windows have expired: exit code 4 until then.")
+]
 Run = Annotated[str, typer.Option("--run", metavar="NAME", help="The name of the run, the same for all of its steps.")]
 
 
@@ -44,6 +51,9 @@ def step(
     from_: From = None,
     to: To = None,
     output: Output = None,
+    wait: Wait = False,
+    early: Early = False,
+    whole: Whole = False,
     settings: Set = None,
     project: Project = None,
     master: Master = None,
@@ -51,10 +61,13 @@ def step(
 ) -> None:
     """Make one step of a backfill: land, gate_rows, compute, gate_results, publish or report.
 
+    What the first step of a run, land, is told of windows that have not expired holds for all of its steps.
+
     Example: windrow step compute conf/pipelines/flights.yaml --run monday --from 2013-01-01 --to 2013-01-02
     """
     try:
-        _step(step, file, run, (from_, to), output, settings, project, master, conf)
+        mode = _mode(wait, early, whole)
+        _step(step, file, run, (from_, to), mode, output, settings, project, master, conf)
     except Exception as error:
         if os.environ.get(TRACE):
             traceback.print_exc()
@@ -62,15 +75,25 @@ def step(
         raise typer.Exit(_exit_code(error)) from None
 
 
+def _mode(wait: bool, early: bool, whole: bool) -> str | None:
+    """What the options say of windows that have not expired. Raises SpecError where they say several things."""
+    said = [name for name, is_said in (("wait", wait), ("early", early), ("whole", whole)) if is_said]
+    if len(said) > 1:
+        raise SpecError(f"--{said[1]}", "does not go with the other", f"--{said[0]}", "take one of them")
+    return said[0] if said else None
+
+
 def _exit_code(error: Exception) -> int:
     """What a scheduler needs to know: whether trying again could give anything else."""
+    if isinstance(error, WindowsWait):
+        return WINDOWS_WAIT
     if isinstance(error, GateFailed):
         return GATE_STOPPED if any(result.is_certain for result in error.results) else TRY_AGAIN
     return WRONG_INPUT if isinstance(error, SpecError) and not isinstance(error, NotYet) else TRY_AGAIN
 
 
 def _step(
-    step: Step, file: Path, run: str, times: tuple[str | None, str | None], output: Path | None,
+    step: Step, file: Path, run: str, times: tuple[str | None, str | None], mode: str | None, output: Path | None,
     settings: Set, project: Project, master: Master, conf: Conf,
 ) -> None:  # fmt: skip
     pipeline = opened(file, settings, project)
@@ -82,7 +105,13 @@ def _step(
             typer.echo(write_report(pipeline, spark, run, start, end, output))
             return
         from windrow.run.backfill import Backfill
+        from windrow.run.scope import Mode
         from windrow.run.work import PipelineWork
 
-        made = Backfill(PipelineWork.open(pipeline, spark), run, start, end)
-        getattr(made, step.value)()
+        told = Mode(mode) if mode in ("early", "whole") else Mode.EXPIRED
+        made = Backfill(PipelineWork.open(pipeline, spark), run, start, end, mode=told, waits=mode == "wait")
+        if step is not Step.LAND and mode is None:
+            made = made.as_it_began()
+        for result in getattr(made, step.value)() or ():
+            if step in (Step.COMPUTE, Step.PUBLISH):
+                typer.echo(backfilled_text(result, dry_run=step is Step.COMPUTE))

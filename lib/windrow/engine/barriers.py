@@ -11,11 +11,12 @@ from pyspark.sql import DataFrame
 from windrow.compile import envelope
 from windrow.compile.cell_state import GONE
 from windrow.compile.columns import CELL, KEY, STATE, WINDOW_END, WINDOW_START
-from windrow.compile.sql import Column, changing, col
+from windrow.compile.sql import Column, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.window_columns import CompiledWindows
 from windrow.engine import merging
 from windrow.engine.frames import joined, where
+from windrow.engine.held import Held
 
 _PAIR, _BARRIER = "pair", "barrier"
 
@@ -60,31 +61,32 @@ def _joined(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame, how
 
 
 def admitted(
-    stage: CompiledStage, elements: DataFrame, cells: DataFrame | None, expired_end: int, has_suspects: bool
+    stage: CompiledStage, elements: DataFrame, cells: DataFrame | None, held: Held, has_suspects: bool
 ) -> DataFrame:
     """The pairs of elements and their windows that are neither late nor closed out.
 
     Only suspects can meet a window that has expired.
     """
     windows = stage.windows
-    in_time = _in_time(merging.pairs_of(stage, elements), expired_end)
+    in_time = _in_time(merging.pairs_of(stage, elements), held)
     if cells is not None and stage.can_close:
         return without(windows, in_time, expired(cells).unionByName(closed(cells)))
     if cells is None or not has_suspects:
         return in_time
-    suspect = _is_suspect(windows, expired_end)
+    suspect = held.reaches(windows, col(WINDOW_START))
     return where(in_time, ~suspect).unionByName(without(windows, where(in_time, suspect), expired(cells)))
 
 
-def meeting_expired(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, expired_end: int) -> DataFrame:
+def meeting_expired(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
     """The pairs of judged rows, with their `key`, that are in time by themselves but meet a window that has expired."""
-    suspects = where(_in_time(_judged_pairs(stage, keyed), expired_end), _is_suspect(stage.windows, expired_end))
+    in_time = _in_time(_judged_pairs(stage, keyed), held)
+    suspects = where(in_time, held.reaches(stage.windows, col(WINDOW_START)))
     return meeting(stage.windows, suspects, expired(cells))
 
 
-def meeting_closed(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, expired_end: int) -> DataFrame:
+def meeting_closed(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
     """The pairs that are not late in any way, but meet a window that is closed."""
-    in_time = _in_time(_judged_pairs(stage, keyed), expired_end)
+    in_time = _in_time(_judged_pairs(stage, keyed), held)
     return meeting(stage.windows, without(stage.windows, in_time, expired(cells)), closed(cells))
 
 
@@ -92,10 +94,5 @@ def _judged_pairs(stage: CompiledStage, keyed: DataFrame) -> DataFrame:
     return merging.pairs_of(stage, keyed, envelope.EVENT_TIME)
 
 
-def _in_time(pairs: DataFrame, expired_end: int) -> DataFrame:
-    return where(pairs, col(WINDOW_END) > changing(expired_end, col(WINDOW_START)))
-
-
-def _is_suspect(windows: CompiledWindows, expired_end: int) -> Column:
-    start, end = col(WINDOW_START), changing(expired_end, col(WINDOW_START))
-    return start <= end if windows.touches else start < end
+def _in_time(pairs: DataFrame, held: Held) -> DataFrame:
+    return where(pairs, held.admits(col(WINDOW_START), col(WINDOW_END)))

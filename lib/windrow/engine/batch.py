@@ -53,25 +53,34 @@ def surveyed(stage: CompiledStage, rows: DataFrame, held: Held) -> Batch:
 
 def plan_tick(stage: CompiledStage, batch: Batch, cells: DataFrame | None, times: TickTimes, held: Held) -> TickPlan:
     """Plan a tick over rows with their envelope; a branch is planned only where the survey has found something."""
-    dead: list[DataFrame] = []
-    surveys: list[Survey] = []
+    judged, dead = judged_batch(stage, batch, cells, held)
     elements: dict[str, DataFrame] = {}
-    for name, (rows, found) in batch.items():
+    for name, (rows, found) in judged.items():
         part = stage.of_input(name)
-        found, letters = _dead(part, rows, found, cells, held)
-        dead += [with_column(frame, INPUT, lit(name)) for frame in letters] if stage.inputs else letters
-        surveys.append(found)
         if _has_elements(part, found):
             alive = pruned(part, where(rows, col(envelope.REASON).is_null()))
             elements[name] = apply(part.elements.elements(part.elements.judged(over(alive))), alive)
-    total = summed(surveys)
+    total = summed([found for _, found in judged.values()])
     whole = united(elements, stage.element_types) if elements else None
     if whole is not None and stage.windows.merges:
-        whole = barriers.admitted(stage, whole, cells, held.expired_end, total.suspects > 0)
+        whole = barriers.admitted(stage, whole, cells, held, total.suspects > 0)
     transitions = None
     if whole is not None or cells is not None:
         transitions = tick(stage, cells, whole, times, held)
     return TickPlan(transitions, dead, total)
+
+
+def judged_batch(
+    stage: CompiledStage, batch: Batch, cells: DataFrame | None, held: Held
+) -> tuple[Batch, list[DataFrame]]:
+    """The batch with all late pairs counted, those too that only the cells could show; and its dead letters."""
+    dead: list[DataFrame] = []
+    judged: dict[str, tuple[DataFrame, Survey]] = {}
+    for name, (rows, found) in batch.items():
+        found, letters = _dead(stage.of_input(name), rows, found, cells, held)
+        dead += [with_column(frame, INPUT, lit(name)) for frame in letters] if stage.inputs else letters
+        judged[name] = rows, found
+    return judged, dead
 
 
 def survey_rows(stage: CompiledStage, rows: DataFrame, held: Held) -> Survey:
@@ -151,4 +160,4 @@ def _has_elements(stage: CompiledStage, batch: Survey) -> bool:
     """Whether a row may be in a window. Where records make them, one that is late for its own may be in others."""
     if stage.windows.made_by_records:
         return batch.assigned > 0
-    return batch.assigned > batch.late + batch.skipped
+    return batch.assigned > batch.late

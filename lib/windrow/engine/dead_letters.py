@@ -39,14 +39,14 @@ def late(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
 
 def meeting_expired(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
     """The pairs that are late because their windows would merge with one that has expired."""
-    found = barriers.meeting_expired(stage, _keyed(stage, judged), cells, held.expired_end)
+    found = barriers.meeting_expired(stage, _keyed(stage, judged), cells, held)
     return _letters(found, lit("late"), col(WINDOW_START), col(WINDOW_END))
 
 
 def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
     """The pairs whose cell is closed: its trigger has finished for good."""
     if stage.windows.merges:
-        found = barriers.meeting_closed(stage, _keyed(stage, judged), cells, held.expired_end)
+        found = barriers.meeting_closed(stage, _keyed(stage, judged), cells, held)
         return _letters(found, lit("closed"), col(WINDOW_START), col(WINDOW_END))
     if stage.windows.made_by_records:
         pairs = record_windows.closed_pairs(stage, _keyed(stage, judged), barriers.shut(cells), held.expired_end)

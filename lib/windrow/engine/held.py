@@ -1,11 +1,12 @@
-"""The windows that the elements of a tick may not enter: they have expired, or a backfill has made them.
+"""The windows that the elements of a tick may not enter: they have expired, or a batch has published them.
 
-Rule: SEMANTICS section 11. A backfill without a stream makes windows from the rows that had landed by then. A stream
-that starts later skips those rows in those windows; rows that landed after the backfill are late there.
+Rule: SEMANTICS section 11. A window that a batch has published as last has expired for its lake. Rows that the batch
+had read are skipped there; rows that landed later are late.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from windrow.compile.sql import Column, any_of, bigint, changing, keep, size
@@ -17,29 +18,57 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
+class Made:
+    """Windows that a batch has published as last: they start in [first, last) and end at or before `until`."""
+
+    first: int
+    last: int
+    until: int = INFINITY
+
+    def holds(self, start: Column, end: Column) -> Column:
+        """Whether a window is one of them; that of all time is, where there is no end to them."""
+        inside = starts_in(((self.first, self.last),), start)
+        return inside if self.until == INFINITY else inside & (end <= bigint(self.until))
+
+    def is_within(self, other: Made) -> bool:
+        """Whether the other has all of these windows."""
+        return other.first <= self.first and self.last <= other.last and self.until <= other.until
+
+
+def is_made(made: Iterable[Made], start: Column, end: Column) -> Column:
+    """Whether a window is among those that batches have published."""
+    return any_of(one.holds(start, end) for one in made)
+
+
+@dataclass(frozen=True)
 class Held:
     """What no element of a tick may enter.
 
-    `expired_end`: windows that end at or before it. `taken`: made by a backfill that has the tick's rows. `made`: made
-    by one before they landed.
+    `expired_end`: windows that end at or before it. `taken`: published by a batch that had read the tick's rows.
+    `made`: published before they landed.
     """
 
     expired_end: int = MINUS_INFINITY
-    taken: tuple[Span, ...] = ()
-    made: tuple[Span, ...] = ()
+    taken: tuple[Made, ...] = ()
+    made: tuple[Made, ...] = ()
 
     @property
     def by_backfill(self) -> bool:
         return bool(self.taken or self.made)
 
+    @property
+    def last_end(self) -> int:
+        """No window that has expired ends later."""
+        return max([self.expired_end, *[one.until for one in (*self.taken, *self.made)]])
+
     def admits(self, start: Column, end: Column) -> Column:
         """Whether elements may enter the window."""
-        return (end > changing(self.expired_end, start)) & ~starts_in(self.taken, start) & ~starts_in(self.made, start)
+        is_open = end > changing(self.expired_end, start)
+        return is_open & ~is_made((*self.taken, *self.made), start, end) if self.by_backfill else is_open
 
     def _is_late(self, start: Column, end: Column) -> Column:
-        return ((end <= changing(self.expired_end, start)) | starts_in(self.made, start)) & ~starts_in(
-            self.taken, start
-        )
+        has_expired = (end <= changing(self.expired_end, start)) | is_made(self.made, start, end)
+        return has_expired & ~is_made(self.taken, start, end)
 
     def open_marks(self, windows: CompiledWindows, piece: Column) -> Column:
         """The marks of the windows of a slice that elements may enter, as an array."""
@@ -60,11 +89,18 @@ class Held:
             return windows.late(event_time, self.expired_end)
         return size(self.late_marks(windows, event_time))
 
-    def skipped(self, windows: CompiledWindows, event_time: Column) -> Column:
-        """The number of the element's windows that have it by a backfill."""
-        if not self.taken:
-            return bigint(0)
-        return _number_in(windows, event_time, self.taken)
+    def suspect(self, windows: CompiledWindows, event_time: Column) -> Column:
+        """Whether a window of the element is open, but may overlap one of its key that has expired."""
+        if not self.by_backfill or not windows.merges:
+            return windows.suspect(event_time, self.expired_end)
+        return (
+            _number(windows, event_time, lambda start, end: self.reaches(windows, start) & self.admits(start, end)) > 0
+        )
+
+    def reaches(self, windows: CompiledWindows, start: Column) -> Column:
+        """Whether a window begins early enough to overlap one that has expired."""
+        end = changing(self.last_end, start)
+        return start <= end if windows.touches else start < end
 
 
 def starts_in(spans: tuple[Span, ...], start: Column) -> Column:
@@ -76,11 +112,12 @@ def starts_in(spans: tuple[Span, ...], start: Column) -> Column:
 
 def has_window_in(windows: CompiledWindows, event_time: Column, spans: tuple[Span, ...]) -> Column:
     """Whether one of the element's windows starts in one of the spans."""
-    return _number_in(windows, event_time, spans) > 0
+    return _number(windows, event_time, lambda start, end: starts_in(spans, start)) > 0
 
 
-def _number_in(windows: CompiledWindows, event_time: Column, spans: tuple[Span, ...]) -> Column:
-    return size(keep(_all(windows, event_time), lambda mark: starts_in(spans, windows.bounds(mark)[0])))
+def _number(windows: CompiledWindows, event_time: Column, holds: Callable[[Column, Column], Column]) -> Column:
+    """The number of the element's windows for whose bounds that holds."""
+    return size(keep(_all(windows, event_time), lambda mark: holds(*windows.bounds(mark))))
 
 
 def _all(windows: CompiledWindows, event_time: Column) -> Column:

@@ -21,7 +21,7 @@ from windrow.spec.times import MINUS_INFINITY
 
 @dataclass(frozen=True)
 class Survey:
-    """What a batch of rows holds. `assigned`, `late` and `skipped` count pairs of element and window, all else rows.
+    """What a batch of rows holds. `assigned` and `late` count pairs of element and window, all else rows.
 
     `bad_gap` is one kind of `bad_expression`; `suspects` are pairs that are late if their window would merge with one
     that has expired.
@@ -36,7 +36,6 @@ class Survey:
     kept: int = 0
     assigned: int = 0
     late: int = 0
-    skipped: int = 0
     suspects: int = 0
     earliest: int | None = None
     latest: int | None = None
@@ -46,6 +45,8 @@ class Survey:
     """The greatest event time of each source partition, over the rows that are not dead."""
     asserted: dict[str | None, int] = field(default_factory=dict)
     """The greatest watermark that rows of each source partition assert, over those that are not dead."""
+    arrivals: dict[str | None, int] = field(default_factory=dict)
+    """The greatest arrival time of each source partition, over the rows that are not dead."""
 
     @property
     def is_empty(self) -> bool:
@@ -74,13 +75,13 @@ def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
             "kept": _number(kept),
             "assigned": _number(assigned, windows),
             "late": _number(assigned, held.late(stage.windows, at)),
-            "skipped": _number(assigned, held.skipped(stage.windows, at)),
-            "suspects": _number(assigned & stage.windows.suspect(at, held.expired_end)),
+            "suspects": _number(assigned & held.suspect(stage.windows, at)),
             "earliest": call("min", when(assigned, at)),
             "latest": call("max", when(assigned, at)),
             "greatest": call("max", when(works, stage.elements.source_time)),
             "asserted": null("bigint") if asserted is None else call("max", when(works, asserted.column)),
             "greatest_arrival": call("max", col(envelope.ARRIVAL_TIME)),
+            "arrival": call("max", when(works, col(envelope.ARRIVAL_TIME))),
             **_latest_end(stage, assigned, at),
         },
     )
@@ -98,7 +99,7 @@ def _number(condition: Column, what: Value = 1) -> Column:
     return coalesce(call("sum", when(condition, what)), bigint(0))
 
 
-_COUNTS = ("read", "dead", "bad_expression", "bad_gap", "filtered", "unassigned", "kept", "assigned", "late", "skipped",
+_COUNTS = ("read", "dead", "bad_expression", "bad_gap", "filtered", "unassigned", "kept", "assigned", "late",
            "suspects")  # fmt: skip
 
 
@@ -115,6 +116,7 @@ def _summed(stage: CompiledStage, rows: list[Row]) -> Survey:
         greatest_arrival=MINUS_INFINITY if arrival is None else arrival,
         asserted={row[envelope.PARTITION]: row["asserted"] for row in rows if row["asserted"] is not None},
         greatest={row[envelope.PARTITION]: row["greatest"] for row in rows if row["greatest"] is not None},
+        arrivals={row[envelope.PARTITION]: row["arrival"] for row in rows if row["arrival"] is not None},
     )
 
 

@@ -7,6 +7,7 @@ never computed again.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame, SparkSession
@@ -16,22 +17,23 @@ from windrow.compile.sql import bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers import NOW, due_column
 from windrow.engine import record_windows, slices
-from windrow.engine.batch import Batch, plan_tick, surveyed
+from windrow.engine.batch import Batch, TickPlan, plan_tick, surveyed
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.frames import where
 from windrow.engine.held import Held
 from windrow.engine.holds import has_new, least_held
 from windrow.engine.survey import Survey, summed
 from windrow.engine.tick import trigger_clock
+from windrow.run import opening
 from windrow.run.clocks import Clocks
 from windrow.run.enlarged import turned_into_windows
 from windrow.run.points import point
-from windrow.spec.errors import NotYet
 from windrow.spec.firings import leaves_nothing
 from windrow.spec.times import INFINITY
-from windrow.store.control import STREAM, Control, Interval
+from windrow.store.control import STREAM, Control, has_stream
 from windrow.store.input_logs import InputLogs
 from windrow.store.journal import Journal
+from windrow.store.location import Lake
 from windrow.store.stage_panes import StagePanes
 
 FOLD_EVERY = 8
@@ -47,6 +49,7 @@ class StageRunner:
     """
 
     spark: SparkSession
+    lake: Lake
     stage: CompiledStage
     upstream: InputLogs
     clocks: Clocks
@@ -74,25 +77,31 @@ class StageRunner:
         return 0 if self.last is None else self.last.upstream_step
 
     def advance(self, head: int, kind: str = STREAM) -> Control | None:
-        """Take the next steps of what is read, up to the place `head`, as one tick. None when there are none."""
+        """Take the next steps of what is read, up to the place `head`, as one tick. None when there are none.
+
+        The first tick behind batches opens the stage over all that they have read (`windrow.run.opening`).
+        """
         after = self.upstream_step
         if head <= after:
             return None
-        most = self.stage.shown.max_versions_per_tick
-        until = self.upstream.next(after, most, head, *self._backfilled_until(after))
+        if self.opens:
+            return opening.opened(self, kind)
+        until = self.upstream.next(after, self.stage.shown.max_versions_per_tick, head)
         if until == after:
             return None
-        self._check_begins()
         started = time.monotonic()
-        until, withdraws = self._until_correction(after, until)
-        held = self._held(until)
-        if withdraws:
-            held = Held(INFINITY, held.taken)
+        until, withdraws = self.until_correction(after, until)
+        held = Held(INFINITY) if withdraws else self.held
         batch = surveyed(self.stage, self.upstream.rows(self.spark, after, until), held)
         now = max(self.clock.now, self.clocks.now(batch, until))
         return self._tick(self.clocks.seen(self.clock, batch, now), until, batch, held, started, kind)
 
-    def _until_correction(self, after: int, until: int) -> tuple[int, bool]:
+    @property
+    def opens(self) -> bool:
+        """Whether batches have read rows and no stream has: what they left has yet to become cells."""
+        return self.last is not None and not has_stream(self.last) and self.last.admitted > 0
+
+    def until_correction(self, after: int, until: int) -> tuple[int, bool]:
         """Where a tick ends whose stage cannot take elements back, and whether all that it reads is a correction.
 
         A correction of panes that it has counted is late as a whole: `restate` takes it in.
@@ -114,13 +123,13 @@ class StageRunner:
 
         A history that is replayed as it arrived has its own clock, which stands still without rows.
         """
-        if self.last is None or self.clocks.replays:
+        if not has_stream(self.last) or self.clocks.replays:
             return None
         clock = self.clocks.seen(self.clock.seen({}, now, self._greatest_end()), {}, now)
         after = self.clocks.moved(clock, self.upstream_step)
         if not after.is_ahead_of(self.clock) and not self._is_due(clock.now):
             return None
-        return self._tick(clock, self.upstream_step, {}, self._held(self.upstream_step), time.monotonic())
+        return self._tick(clock, self.upstream_step, {}, self.held, time.monotonic())
 
     def _greatest_end(self) -> int | None:
         """The greatest end of a window, where only the cells know and an idle source would complete it."""
@@ -132,42 +141,24 @@ class StageRunner:
 
     def drain(self) -> Control | None:
         """A tick that moves the watermark to +infinity: all windows fire and expire."""
-        if self.last is None or self.clock.watermark == INFINITY:
+        if not has_stream(self.last) or self.clock.watermark == INFINITY:
             return None
         clock = self.clock.with_watermark(INFINITY, self.stage.stage.allowed_lateness)
-        return self._tick(clock, self.upstream_step, {}, self._held(self.upstream_step), time.monotonic())
-
-    def _backfilled_until(self, after: int) -> list[int]:
-        """The steps at which a tick has to end, so that a backfill has either all of its rows or none."""
-        return [interval.raw_step for interval in self._backfilled if interval.raw_step > after]
+        return self._tick(clock, self.upstream_step, {}, self.held, time.monotonic())
 
     @property
-    def _backfilled(self) -> tuple[Interval, ...]:
-        return () if self.last is None else self.last.backfilled
+    def held(self) -> Held:
+        """What no element may enter: windows that have expired, and those that batches have published.
 
-    def _check_begins(self) -> None:
-        """Errors: NotYet where a stream would begin behind a backfill of windows that depend on other elements."""
-        depends = self.stage.windows.merges or self.stage.windows.made_by_records
-        if depends and self.upstream_step == 0 and self._backfilled:
-            rule = "cannot begin a stream behind a backfill: which windows there are depends on the rows that it took"
-            hint = "run with --from-start: a new generation, which the stream makes from all rows"
-            raise NotYet(f"stages.{self.stage.stage.name}", rule, None, hint)
-
-    def _held(self, until: int) -> Held:
-        """What the rows up to that step may not enter. Windows that merge know by their bounds what has expired."""
-        if self.stage.windows.merges or self.stage.windows.made_by_records:
-            return Held(self.clock.expired_end)
-        taken, made = [], []
-        for interval in self._backfilled:
-            if interval.streamed:
-                continue
-            if interval.raw_step >= until:
-                taken.append((interval.start, interval.end))
-                continue
-            last = self.stage.windows.greatest_start_before(interval.end)
-            if last is None or last[1] > self.clock.expired_end:
-                made.append((interval.start, interval.end))
-        return Held(self.clock.expired_end, tuple(taken), tuple(made))
+        Where there is no stream, a window that no batch was asked for is open, however old; but record windows, of
+        which none knows which others its records make, have expired by the clock.
+        """
+        clock, published = self.clock, () if self.last is None else self.last.published
+        if self.stage.windows.made_by_records:
+            return Held(clock.expired_end)
+        if not has_stream(self.last):
+            return Held(made=published)
+        return Held(clock.expired_end, made=tuple(one for one in published if one.until > clock.expired_end))
 
     def _tick(
         self,
@@ -178,20 +169,29 @@ class StageRunner:
         started: float,
         kind: str = STREAM,
     ) -> Control:
-        number = 1 if self.last is None else self.last.tick + 1
         before = self._holding(self.clock)
         clock = replace(clock, output_watermark=before.output_watermark)
         clock = self.clocks.moved(clock, until)
-        times = TickTimes(number, before, clock, self.clocks.active(clock))
+        times = TickTimes(self.next_tick, before, clock, self.clocks.active(clock))
         plan = plan_tick(self.stage, batch, self._cells(times, batch), times, held)
+        return self.commit(times, until, plan, counted(plan.survey), started, kind)
+
+    @property
+    def next_tick(self) -> int:
+        return 1 if self.last is None else self.last.tick + 1
+
+    def commit(
+        self, times: TickTimes, until: int, plan: TickPlan, counts: Mapping[str, int], started: float, kind: str
+    ) -> Control:
+        """Commit a tick of a stream that has read up to a place. Raises StepTaken where another writer has."""
         control = Control(
-            tick=number,
+            tick=times.tick,
             kind=kind,
             upstream_step=until,
             watermark_before=times.before.watermark,
             clock=times.after,
-            counts=_counts(plan.survey),
-            backfilled=self._backfilled,
+            counts=counts,
+            backfilled=() if self.last is None else self.last.backfilled,
         )
         point("tick:before_journal")
         control = control.lasting(int(1000 * (time.monotonic() - started)))
@@ -209,7 +209,7 @@ class StageRunner:
         """
         if self.last is None:
             return None
-        made = turned_into_windows(self.spark, self.journal, self.last, self._held(self.upstream_step))
+        made = turned_into_windows(self.spark, self.journal, self.last, self.held)
         self.last = made or self.last
         return made
 
@@ -262,9 +262,9 @@ _COUNTED = (
     "kept",
     "assigned",
     "late",
-    "skipped",
 )
 
 
-def _counts(batch: Survey) -> dict[str, int]:
+def counted(batch: Survey) -> dict[str, int]:
+    """What a control row says of the rows of a tick."""
     return {name: getattr(batch, name) for name in _COUNTED}

@@ -9,7 +9,7 @@ run again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,22 +20,25 @@ from windrow.compile.joins import JOINED
 from windrow.compile.panes import as_timestamp
 from windrow.compile.sql import Column, any_of, bigint, call, col
 from windrow.engine.frames import select, where, with_column
-from windrow.engine.held import Span
+from windrow.engine.held import Made, Span
 from windrow.quality.gate import judge
 from windrow.run.counting import in_windows, landed
+from windrow.run.landing import clock_micros
 from windrow.run.points import point
 from windrow.run.recompute import (
     BackfillResult,
-    Request,
+    Recomputed,
     commit,
+    counted_windows,
     files_in_quarantine,
     has_letters,
-    prepare,
-    raw_step_of,
     recomputed,
     times_of,
 )
+from windrow.run.replacing import WAITS
+from windrow.run.scope import Mode, Request, Scope, place_of, scope_of
 from windrow.run.stage_work import StageWork
+from windrow.run.waiting import still_waiting, wait_for
 from windrow.run.work import PipelineWork
 from windrow.spec.errors import SpecError
 from windrow.spec.judgements import GateFailed, GateResult, Outcome
@@ -55,28 +58,42 @@ def backfill(
     end: int,
     stage: str | None = None,
     dry_run: bool = False,
+    early: bool = False,
+    whole: bool = False,
+    clock: Callable[[], int] = clock_micros,
 ) -> list[BackfillResult]:
     """Recompute the windows that start in [start, end) and commit the differences, one step a stage.
 
-    Times are microseconds. A window that is open in a stream is the stream's: an interval that holds one is refused.
-    Where the pipeline has quality suites nothing is committed before its gates have passed; a dry run has no gates.
-    Errors: SpecError, GateFailed.
+    Times are microseconds. Windows that have expired by the watermark of what has landed are published as last; the
+    others wait, and each result names those of its stage. `early` shows these too, as panes that are not last. `whole`
+    asserts that the history is whole, so that all windows are published as last. A window that is open in a stream is
+    the stream's: it waits, and cannot be asserted to be whole. Where the pipeline has quality suites nothing is
+    committed before its gates have passed; a dry run has no gates. `clock` is processing time, in microseconds.
+    Raises SpecError, GateFailed.
     """
+    if early and whole:
+        raise SpecError("--early", "does not go with --whole: then all windows are published as last")
     if stage is not None:
         pipeline.stage(stage)
-    work = PipelineWork.open(pipeline, spark)
-    return Backfill(work, f"backfill-{uuid4().hex[:12]}", start, end, stage).whole(dry_run)
+    work = PipelineWork.open(pipeline, spark, clock=clock)
+    mode = Mode.WHOLE if whole else Mode.EARLY if early else Mode.EXPIRED
+    return Backfill(work, f"backfill-{uuid4().hex[:12]}", start, end, stage, mode).whole(dry_run)
 
 
 @dataclass
 class Backfill:
-    """One run over the windows that start in [start, end). `run` names it in the audits and the staging area."""
+    """One run over the windows that start in [start, end). `run` names it in the audits and the staging area.
+
+    `waits` says that it publishes nothing before all of its windows have expired.
+    """
 
     work: PipelineWork
     run: str
     start: int
     end: int
     stage: str | None = None
+    mode: Mode = Mode.EXPIRED
+    waits: bool = False
 
     def __post_init__(self) -> None:
         if self.start >= self.end:
@@ -88,7 +105,7 @@ class Backfill:
 
     def request_of(self, item: StageWork) -> Request:
         """Which windows of a stage are recomputed."""
-        return Request(((self.start, self.end),))
+        return Request(((self.start, self.end),), mode=self.mode)
 
     @property
     def audits(self) -> Audits:
@@ -105,21 +122,32 @@ class Backfill:
 
     def at_once(self, item: StageWork, dry_run: bool) -> BackfillResult:
         """Recompute and commit a stage without gates. Errors: StepTaken when another has committed meanwhile."""
-        request = self.request_of(item)
-        raw_step = prepare(self.work, item, request, dry_run)
-        if raw_step == 0:
+        scope = scope_of(self.work, item, self.request_of(item), dry_run)
+        if scope is None:
             return BackfillResult(item.name, 0, 0, 0, 0, None)
-        batch = recomputed(self.work, item, request, raw_step)
-        return commit(self.work, item, request, batch, raw_step, dry_run)
+        return commit(self.work, item, scope, recomputed(self.work, item, scope), dry_run)
 
     # ---------------------------------------------------------------- the steps
 
     def land(self) -> None:
         """Land all that is there, by the pipeline's one landing query for each source. The run begins anew with it.
 
-        A try that was killed has left the places where it began, and the next one counts from there.
+        A try that was killed has left the places where it began, and the next one counts from there. A run that waits
+        for all of its windows ends here until they have expired. Raises WindowsWait.
         """
         begun = self._begun()
+        self._land(begun)
+        if self.waits:
+            self._check_expired()
+
+    def _check_expired(self) -> None:
+        """Raises WindowsWait where a window of the run has not expired by the watermark of what has landed."""
+        requests = {item.name: self.request_of(item) for item in self.stages}
+        waiting = tried_again(lambda: still_waiting(self.work, self.stages, requests))
+        if waiting:
+            raise wait_for(waiting)
+
+    def _land(self, begun: Mapping[str, int]) -> None:
         for landing, projection in zip(self.work.landings, self.work.sources, strict=True):
             landing.run()
             projection.project()
@@ -129,11 +157,21 @@ class Backfill:
     def _begun(self) -> dict[str, int]:
         """The last landing step of every source when the run began."""
         found = self.audits.of_run(self.work.spark, self.run)
-        if set(found) == {(BEGIN, "")}:  # and then it was killed
-            return dict(found[BEGIN, ""]["steps"])
+        if {step for step, _ in found} in ({BEGIN}, {BEGIN, "land"}) and found[BEGIN, ""].get("mode") == self._how:
+            return dict(found[BEGIN, ""]["steps"])  # it was killed then, or has waited
         steps = {landing.source.name: landing.raw.last_step(self.work.spark) for landing in self.work.landings}
-        self._record(BEGIN, "", {"steps": steps})
+        self._record(BEGIN, "", {"steps": steps, "mode": self._how})
         return steps
+
+    @property
+    def _how(self) -> dict[str, object]:
+        return {"mode": self.mode.value, "waits": self.waits}
+
+    def as_it_began(self) -> Backfill:
+        """The run with what its first step was told of windows that have not expired."""
+        begun = self.audits.of_run(self.work.spark, self.run).get((BEGIN, ""), {})
+        how = begun.get("mode", self._how)
+        return replace(self, mode=Mode(how["mode"]), waits=how["waits"])
 
     def gate_rows(self) -> list[GateResult]:
         """Judge the rows of the interval's windows by the suite of their source. Errors: GateFailed."""
@@ -143,13 +181,29 @@ class Backfill:
     def _read(self, item: StageWork, place: int | None = None) -> dict[str, int]:
         """The sources of a stage, and how far each is read at a place, or now."""
         upstream = item.runner.upstream
-        place = raw_step_of(self.work, item) if place is None else place
+        place = place_of(self.work, item) if place is None else place
         return {name: upstream.step_of(name, place) for name in upstream.names if name in self.work.raws}
 
-    def compute(self) -> None:
-        """Recompute every stage into its staging area, behind the gate on its rows. Errors: GateFailed."""
+    def compute(self) -> list[BackfillResult]:
+        """Recompute every stage into its staging area, behind the gate on its rows.
+
+        The results say what would be published. Raises GateFailed, and WindowsWait where the run waits for windows
+        that only their rows could show; what has landed meanwhile is looked at by the next try.
+        """
+        found = []
         for item in self._levels()[0]:
-            tried_again(lambda item=item: self._staged(item, fresh=True))  # type: ignore[misc]
+            staged = tried_again(lambda item=item: self._staged(item, fresh=True))  # type: ignore[misc]
+            if staged is not None:
+                scope, of = staged
+                found.append(counted_windows(item, scope, self._read_staged(item, of).windows))
+        self._check_none_waits(found)
+        return found
+
+    def _check_none_waits(self, found: list[BackfillResult]) -> None:
+        waiting = [one.waiting for one in found if one.waiting is not None and one.waiting.is_by_clock]
+        if self.waits and waiting:
+            self._land(self._begun())
+            raise wait_for(waiting)
 
     def _levels(self) -> list[list[StageWork]]:
         """The stages that read none of the others, and those behind, which are computed when these are published."""
@@ -188,54 +242,54 @@ class Backfill:
 
     # ---------------------------------------------------------------- what each of them needs
 
-    def _staged(self, item: StageWork, fresh: bool = False) -> Staged | None:
+    def _staged(self, item: StageWork, fresh: bool = False) -> tuple[Scope, Staged] | None:
         """What stands in the staging area, computed where there is nothing, where it is out of date, or afresh.
 
-        None where nothing has landed. Errors: GateFailed of the rows.
+        With what it read and may publish. None where nothing has landed. Raises GateFailed for the rows.
         """
-        work, request = self.work, self.request_of(item)
-        raw_step = prepare(work, item, request)
-        if raw_step == 0:
+        work = self.work
+        scope = scope_of(work, item, self.request_of(item))
+        if scope is None:
             self._pass_rows(item, 0)
             return None
         tick = 0 if item.runner.last is None else item.runner.last.tick
         quarantined = item.runner.upstream.quarantined(work.spark)
         staging = self._staging(item)
-        staged = staging.last(work.spark)
-        is_current = not fresh and staged is not None and staged.quarantined == quarantined
-        if is_current and self._is_valid(item, staged, tick, raw_step):
-            return staged
-        self._pass_rows(item, raw_step)
-        batch = recomputed(work, item, request, raw_step)
-        staged = staging.write(batch, tick, raw_step, quarantined)
+        before = None if fresh else staging.last(work.spark)
+        if before is not None and before.quarantined == quarantined and before.mode == self.mode.value:
+            known = replace(scope, made=_made(scope, before))
+            if self._is_valid(item, known, before, tick):
+                return known, before
+        self._pass_rows(item, scope.place)
+        found = recomputed(work, item, scope)
+        of = Staged("", tick, scope.place, quarantined, 0, self.mode.value, [one.until for one in scope.made],
+                    found.takes_in)  # fmt: skip
+        staged = staging.write(found.windows, of)
         point("backfill:after_staging")
-        self._record("rows", item.name, in_windows(work.spark, item, request.spans, raw_step))
-        return staged
+        self._record("rows", item.name, in_windows(work.spark, item, scope.spans, scope.place))
+        return scope, staged
 
     def _pass_rows(self, item: StageWork, place: int) -> None:
-        """Errors: GateFailed of the rows that a stage has read at a place."""
+        """Raises GateFailed for the rows that a stage has read at a place."""
         for name, step in self._read(item, place).items():
             self._passed(self._gated_rows(name, step))
 
-    def _is_valid(self, item: StageWork, staged: Staged | None, tick: int, raw_step: int) -> bool:
+    def _is_valid(self, item: StageWork, scope: Scope, staged: Staged, tick: int) -> bool:
         """Whether nothing has happened since, or nothing that would give other windows.
 
         That is the commit of what is staged, if the run was killed then; or ticks of a stream that had closed these
         windows before, so that no row was for them but late ones, which are dead letters.
         """
-        if staged is None:
-            return False
         if staged.tick == tick:
-            return staged.raw_step == raw_step
-        if self._has_only_passed(item, staged.tick, tick):
+            return staged.raw_step == scope.place
+        if self._has_only_passed(item, scope, staged.tick, tick):
             return True
-        if staged.raw_step != raw_step:
+        if staged.raw_step != scope.place:
             return False
-        batch = self._staging(item).read(self.work.spark, staged)
-        result = commit(self.work, item, self.request_of(item), batch, raw_step, dry_run=True)
+        result = commit(self.work, item, scope, self._read_staged(item, staged), dry_run=True)
         return result.inserted + result.changed + result.withdrawn == 0
 
-    def _has_only_passed(self, item: StageWork, after: int, until: int) -> bool:
+    def _has_only_passed(self, item: StageWork, scope: Scope, after: int, until: int) -> bool:
         """Whether the journal holds nothing since that tick but ticks of a stream, without a late row for the span.
 
         Such a row may be late for a window in the span whose letter names one before it.
@@ -246,9 +300,12 @@ class Backfill:
         if any(control.kind not in READING for tick, control in ticks.items() if tick > after):
             return False
         reach = item.runner.stage.windows.reach
-        spans = tuple((start - reach, end) for start, end in self.request_of(item).spans)
-        taken_in = TakenIn(spans, left_out=files_in_quarantine(self.work, item))
+        within_reach = tuple(replace(one, first=one.first - reach) for one in scope.made)
+        taken_in = TakenIn(within_reach, left_out=files_in_quarantine(self.work, item))
         return not has_letters(self.work, item, taken_in, after)
+
+    def _read_staged(self, item: StageWork, staged: Staged) -> Recomputed:
+        return Recomputed(self._staging(item).read(self.work.spark, staged), staged.takes_in)
 
     def _staging(self, item: StageWork) -> Staging:
         return Staging.of(self.work.lake, self.run, item.runner.journal, self.start, self.end)
@@ -269,12 +326,17 @@ class Backfill:
         quarantined = self.work.raws[source].quarantined(self.work.spark)
         return self._gated(source, f"{raw_step} {quarantined} {self.start} {self.end}", rows)
 
-    def _gated_results(self, item: StageWork, staged: Staged | None) -> list[GateResult]:
+    def _gated_results(self, item: StageWork, found: tuple[Scope, Staged] | None) -> list[GateResult]:
         """The staged windows, as the stage would show them."""
-        if staged is None:
+        if found is None:
             return []
-        staging = self._staging(item)
-        return self._gated(item.name, staged.id, lambda: results(item, staging.read(self.work.spark, staged)))
+        _, staged = found
+        return self._gated(item.name, staged.id, lambda: results(item, self._shown(item, staged)))
+
+    def _shown(self, item: StageWork, staged: Staged) -> DataFrame:
+        """The staged windows that would be shown."""
+        windows = self._read_staged(item, staged).windows
+        return windows if self.mode is Mode.EARLY else where(windows, ~col(WAITS))
 
     def _gated(self, subject: str, version: str, rows: Callable[[], DataFrame]) -> list[GateResult]:
         """The judgement of a suite on rows of that version, made unless this run has made it; none without a suite.
@@ -304,9 +366,9 @@ class Backfill:
             result = BackfillResult(item.name, 0, 0, 0, 0, None)
         else:
             self._passed(self._gated_results(item, staged))
-            batch = self._staging(item).read(self.work.spark, staged)
-            request = self.request_of(item)
-            result = commit(self.work, item, request, batch, staged.raw_step, announce=announced)
+            scope, of = staged
+            scope = replace(scope, place=of.raw_step)
+            result = commit(self.work, item, scope, self._read_staged(item, of), announce=announced)
         found = self.audits.of_run(self.work.spark, self.run)
         if result.tick is not None:
             self._record("publish", item.name, asdict(result))
@@ -343,6 +405,11 @@ class Backfill:
     def _record(self, step: str, subject: str, found: Found) -> None:
         about = {"start": self.start, "end": self.end, "stages": [item.name for item in self.stages]}
         self.audits.record(self.work.spark, self.run, step, subject, {**found, **about})
+
+
+def _made(scope: Scope, staged: Staged) -> tuple[Made, ...]:
+    """The windows that may be published of what is staged: those that had expired then."""
+    return tuple(replace(one, until=until) for one, until in zip(scope.made, staged.until, strict=True))
 
 
 def results(item: StageWork, staged: DataFrame) -> DataFrame:

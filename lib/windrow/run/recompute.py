@@ -11,49 +11,35 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from windrow.compile import envelope
-from windrow.compile.columns import CELL
-from windrow.compile.sql import (
-    any_of,
-    bigint,
-    call,
-    col,
-    null,
-    struct,
-)
+from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
+from windrow.compile.sql import any_of, bigint, call, col, lit, null, struct, when
 from windrow.engine import barriers
-from windrow.engine.clock import StageClock
 from windrow.engine.final import compared_columns, differing, starting_in
-from windrow.engine.frames import group, select, where
-from windrow.engine.held import Span
+from windrow.engine.frames import group, select, where, with_column
+from windrow.engine.held import Span, is_made, starts_in
 from windrow.run.batches import batch_of
 from windrow.run.left_out import cells_of, lacking, left_out
 from windrow.run.points import point
-from windrow.run.refusals import check, check_none_open, is_checked_by_data
-from windrow.run.replacing import gone_type, transitions, with_gone
+from windrow.run.refusals import check_none_open, is_checked_by_data
+from windrow.run.replacing import WAITS, gone_type, transitions, with_gone
+from windrow.run.scope import Mode, Scope, last_end
 from windrow.run.stage_work import StageWork
-from windrow.run.widening import Widened, batch_over, check_expired
+from windrow.run.waiting import WaitingWindows, not_expired, waiting_windows
+from windrow.run.widening import Widened, batch_over
 from windrow.run.work import PipelineWork
-from windrow.spec.times import MINUS_INFINITY, saturating_add
-from windrow.store.control import FOLLOW, Control, Interval, has_stream
+from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.store.control import Control, Interval, has_stream
 from windrow.store.projections.dead_letters import TakenIn, not_restated
 from windrow.store.raw import QUARANTINED
-from windrow.store.results import shown, standing_panes
-from windrow.store.steps import StepTaken
-
-
-@dataclass(frozen=True)
-class Request:
-    """Which windows of a stage are recomputed, those that start in one of the spans, and the kind of the tick."""
-
-    spans: tuple[Span, ...]
-    kind: str = "backfill"
+from windrow.store.results import shown, shown_early, standing_panes
 
 
 @dataclass(frozen=True)
 class BackfillResult:
     """What a backfill of one stage did: windows recomputed, and how many were inserted, changed and withdrawn.
 
-    `tick` is the step of its commit, None where there was nothing to commit or it was a dry run.
+    `tick` is the step of its commit, None where there was nothing to commit or it was a dry run. `waiting` are the
+    windows that have not expired; of those only what was shown early is among the others.
     """
 
     stage: str
@@ -62,74 +48,55 @@ class BackfillResult:
     changed: int
     withdrawn: int
     tick: int | None
+    waiting: WaitingWindows | None = None
 
 
-def prepare(work: PipelineWork, item: StageWork, request: Request, dry_run: bool = False) -> int:
-    """Bring the stage up, and give the step of its upstream up to which its windows are recomputed; 0 without any.
+@dataclass(frozen=True)
+class Recomputed:
+    """Windows with their values: `key`, bounds, `v_` columns, and whether each `waits`.
 
-    Errors: NotYet for windows that are not a backfill's.
+    `takes_in`: late rows of the windows count in them. They do not where such a row would join windows that merge with
+    one that is open.
     """
-    above = work.upstreams_of(item)
-    for one in above:
-        bring_up(work, one)
-    if above and not dry_run:
-        follow(work, item)
-    bring_up(work, item)
-    for span in request.spans:
-        check(item, span)
-    return raw_step_of(work, item)
+
+    windows: DataFrame
+    takes_in: bool = True
 
 
-def bring_up(work: PipelineWork, item: StageWork) -> None:
-    """Bring the tables of a stage to the head of its journal."""
-    item.runner.last = item.runner.journal.last(work.spark)
-    item.catch_up()
-    item.project()
+def recomputed(work: PipelineWork, item: StageWork, scope: Scope) -> Recomputed:
+    """The values of the windows of a scope, from the rows that it reads.
 
-
-def follow(work: PipelineWork, item: StageWork) -> None:
-    """Make the ticks by which a stage that streams has read all that the stage in front of it has emitted.
-
-    A stream beside it may make them too: whoever comes first.
+    Raises NotYet where a history that is asserted to be whole has windows that are open in the stream.
     """
-    item.runner.last = item.runner.journal.last(work.spark)
-    item.take_over()
-    while has_stream(item.runner.last):
-        try:
-            if item.ticked(item.runner.advance(item.runner.upstream.last_step(work.spark), FOLLOW)) is None:
-                return
-        except StepTaken:
-            item.runner.reload()
-
-
-def raw_step_of(work: PipelineWork, item: StageWork) -> int:
-    """The landing step that a backfill reads up to: that of the stage's stream, or the newest where there is none."""
-    runner = item.runner
-    return runner.upstream_step if has_stream(runner.last) else runner.upstream.last_step(work.spark)
-
-
-def recomputed(work: PipelineWork, item: StageWork, request: Request, raw_step: int) -> DataFrame:
-    """The final values of the windows, from the rows that had landed by that step."""
-    rows = item.runner.upstream.rows(work.spark, 0, raw_step)
+    rows = item.runner.upstream.rows(work.spark, 0, scope.place)
     if item.runner.stage.windows.merges:
-        found = widened(work, item, request.spans, rows)
-        if item.runner.last is not None and has_stream(item.runner.last):
-            check_expired(found, item.runner.last)
-        return found.batch_part()
-    rows = rows_of(item, request.spans, rows)
-    batch = starting_in(batch_of(item, rows), *request.spans)
-    if is_checked_by_data(item.runner.stage):
-        check_none_open(item, batch)
-        cells = item.runner.journal.cells(work.spark, None, item.runner.clock.expired_end)
-        if cells is not None:
-            check_none_open(item, starting_in(cells, *request.spans))
-    return batch
+        found = _merged(work, item, scope, rows)
+    else:
+        batch = starting_in(batch_of(item, rows_of(item, scope.spans, rows)), *scope.spans)
+        found = Recomputed(with_column(batch, WAITS, ~is_made(scope.made, col(WINDOW_START), col(WINDOW_END))))
+    if scope.request.mode is Mode.WHOLE and has_stream(item.runner.last) and is_checked_by_data(item.runner.stage):
+        check_none_open(item, found.windows)
+    return found
 
 
-def widened(work: PipelineWork, item: StageWork, spans: tuple[Span, ...], rows: DataFrame) -> Widened:
+def _merged(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame) -> Recomputed:
+    """Those of a stage whose windows merge. A late row that would join an open window is taken in by a later batch."""
+    found = widened(work, item, scope, rows).batch_part()
+    letters = where(left_out(item.runner), starts_in(scope.spans, col(WINDOW_START)))
+    waits = where(found, col(WAITS))
+    if waits.isEmpty() or letters.isEmpty():
+        return Recomputed(found)
+    joining = barriers.meeting(item.runner.stage.windows, cells_of(item.runner, rows, letters), waits.select(*CELL))
+    if joining.isEmpty():
+        return Recomputed(found)
+    return Recomputed(widened(work, item, scope, rows, takes_in=False).batch_part(), takes_in=False)
+
+
+def widened(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame, takes_in: bool = True) -> Widened:
     """The windows of a stage whose windows merge, recomputed over rows and as they are shown, around the spans."""
-    batch = batch_over(item, spans, rows)
-    return Widened(item.runner.stage, spans, batch, shown(work.spark, work.lake, item.runner.journal))
+    batch = batch_over(item, scope.spans if takes_in else (), rows)
+    standing = shown(work.spark, work.lake, item.runner.journal)
+    return Widened(item.runner.stage, scope.spans, scope.until, batch, standing)
 
 
 def times_of(item: StageWork, span: Span) -> Span | None:
@@ -153,34 +120,32 @@ def rows_of(item: StageWork, spans: tuple[Span, ...], rows: DataFrame) -> DataFr
 def commit(
     work: PipelineWork,
     item: StageWork,
-    request: Request,
-    batch: DataFrame,
-    raw_step: int,
+    scope: Scope,
+    batch: Recomputed,
     dry_run: bool = False,
     announce: Callable[[BackfillResult], None] | None = None,
 ) -> BackfillResult:
     """Commit what differs between recomputed windows and those that the stage shows, as one step of its journal.
 
     Where nothing differs there is no commit, unless there are late rows in these windows: they are taken in then.
-    What will be committed is announced before. Errors: StepTaken when another has committed meanwhile.
+    What will be committed is announced before. Raises StepTaken when another has committed meanwhile.
     """
     runner, journal, spark = item.runner, item.runner.journal, work.spark
-    if runner.last is None and not dry_run:
-        return _first(item, batch, _control(None, request, raw_step), announce)
-    taken_in = taken_in_by(work, item, request)
-    stream = _shown_part(work, item, request, batch)
-    changes = differing(runner.stage, stream, batch, _touched(work, item, request, batch, raw_step)).persist()
+    result = counted_windows(item, scope, batch.windows)
+    if not dry_run and _is_first(runner.last):
+        return _first(item, scope, batch.windows, result, announce)
+    taken_in = taken_in_by(work, item, scope, batch)
+    changes = _changes(work, item, scope, batch.windows).persist()
     try:
-        kinds = _count(changes)
-        result = BackfillResult(item.name, batch.count(), *kinds, None)
-        takes_in = sum(kinds) > 0 or has_letters(work, item, taken_in)
-        if not takes_in or dry_run:
+        result = _with_kinds(result, changes)
+        differs = result.inserted + result.changed + result.withdrawn > 0
+        if dry_run or not (differs or _is_new(item, scope) or has_letters(work, item, taken_in)):
             return result
         replacing = None
-        if sum(kinds) > 0:
+        if differs:
             rows = with_gone(runner.stage, changes, standing_panes(spark, work.lake, journal))
-            replacing = transitions(runner.stage, rows, has_stream(runner.last))
-        control = _control(runner.last, request, raw_step, taken_in.left_out)
+            replacing = transitions(runner.stage, rows, has_stream(runner.last), scope.clock.watermark)
+        control = _control(runner.last, scope, batch.takes_in, taken_in.left_out)
         result = replace(result, tick=control.tick)
         if announce is not None:
             announce(result)
@@ -195,34 +160,69 @@ def commit(
     return result
 
 
-def _shown_part(work: PipelineWork, item: StageWork, request: Request, batch: DataFrame) -> DataFrame:
+def _is_first(last: Control | None) -> bool:
+    """Whether nothing of the stage is shown yet, so that there is nothing to compare with."""
+    return not has_stream(last) and (last is None or not last.backfilled)
+
+
+def _is_new(item: StageWork, scope: Scope) -> bool:
+    """Whether windows are published that were not before, with rows or without: what comes for them later is late."""
+    last = item.runner.last
+    if last is None or has_stream(last):
+        return False
+    before = last.published
+    wanted = [one for one in scope.made if one.until == INFINITY or last_end(item, (one.first, one.last)) is not None]
+    return any(one.until > MINUS_INFINITY and not any(map(one.is_within, before)) for one in wanted)
+
+
+def _changes(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame) -> DataFrame:
+    """The windows that differ: `key`, bounds, the structs `stream` and `batch`, and whether they wait."""
+    runner, spark = item.runner, work.spark
+    everything = shown(spark, work.lake, runner.journal)
+    final = where(batch, ~col(WAITS)).drop(WAITS)
+    touched = [frame for frame in (_touched(work, item, scope, batch),) if frame is not None]
+    shows_early = not has_stream(runner.last)
+    if shows_early:
+        early = shown_early(spark, work.lake, runner.journal)
+        touched.append(final.select(*CELL).join(early, on=list(CELL), how="left_semi"))
+    forced = None if not touched else touched[0] if len(touched) == 1 else touched[0].union(touched[1]).distinct()
+    standing = _shown_part(item, scope, batch, everything)
+    changes = with_column(differing(runner.stage, standing, final, forced), WAITS, lit(False))
+    if scope.request.mode is not Mode.EARLY or not shows_early:
+        return changes
+    waits = where(batch, col(WAITS)).drop(WAITS)
+    standing = starting_in(everything.join(early, on=list(CELL), how="left_semi"), *scope.spans)
+    standing = where(standing, ~is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
+    return changes.unionByName(with_column(differing(runner.stage, standing, waits), WAITS, lit(True)))
+
+
+def _shown_part(item: StageWork, scope: Scope, batch: DataFrame, everything: DataFrame) -> DataFrame:
     """The windows that the stage shows now, as far as the recomputed ones take their place."""
-    everything = shown(work.spark, work.lake, item.runner.journal)
     if item.runner.stage.windows.merges:
-        return Widened(item.runner.stage, request.spans, batch, everything).shown_part()
-    return starting_in(everything, *request.spans)
+        return Widened(item.runner.stage, scope.spans, scope.until, batch, everything).shown_part()
+    return where(everything, is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
 
 
-def _touched(
-    work: PipelineWork, item: StageWork, request: Request, batch: DataFrame, raw_step: int
-) -> DataFrame | None:
+def _touched(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame) -> DataFrame | None:
     """The cells whose late rows are taken in, where a stage has sketches: their change cannot be seen in these."""
-    if not any(aggregate.IS_SKETCH for aggregate in item.runner.stage.stage.aggregates.values()):
+    runner = item.runner
+    if not any(aggregate.IS_SKETCH for aggregate in runner.stage.stage.aggregates.values()):
         return None
-    rows = where(item.runner.upstream.rows(work.spark, 0, raw_step), col(envelope.REASON).is_null())
-    windows, dead = item.runner.stage.windows, left_out(item)
+    rows = where(runner.upstream.rows(work.spark, 0, scope.place), col(envelope.REASON).is_null())
+    windows, dead = runner.stage.windows, left_out(runner)
+    final = where(batch, ~col(WAITS)).select(*CELL)
     if windows.made_by_records:
-        return lacking(item, batch.select(*CELL), rows, dead)
-    touched = starting_in(cells_of(item, rows, dead), *request.spans)
+        return lacking(runner, final, rows, dead)
+    touched = where(cells_of(runner, rows, dead), is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
     if not windows.merges:
         return touched
-    return barriers.meeting(windows, batch.select(*CELL), touched).select(*CELL)
+    return barriers.meeting(windows, final, touched).select(*CELL)
 
 
-def taken_in_by(work: PipelineWork, item: StageWork, request: Request) -> TakenIn:
+def taken_in_by(work: PipelineWork, item: StageWork, scope: Scope, batch: Recomputed) -> TakenIn:
     """The dead letters that a backfill takes in now."""
-    left_out = files_in_quarantine(work, item)
-    return TakenIn(request.spans, left_out=left_out, reach=item.runner.stage.windows.reach)
+    made = scope.made if batch.takes_in else ()
+    return TakenIn(made, left_out=files_in_quarantine(work, item), reach=item.runner.stage.windows.reach)
 
 
 def has_letters(work: PipelineWork, item: StageWork, taken_in: TakenIn, after: int = 0) -> bool:
@@ -241,30 +241,63 @@ def files_in_quarantine(work: PipelineWork, item: StageWork) -> tuple[str, ...]:
 
 
 def _first(
-    item: StageWork, batch: DataFrame, control: Control, announce: Callable[[BackfillResult], None] | None
+    item: StageWork,
+    scope: Scope,
+    batch: DataFrame,
+    result: BackfillResult,
+    announce: Callable[[BackfillResult], None] | None,
 ) -> BackfillResult:
-    """The first tick of a stage: nothing is there to compare with, so every window is inserted."""
+    """The first windows of a stage: nothing is there to compare with, so every window is inserted."""
     runner = item.runner
     stage = runner.stage
+    is_early = scope.request.mode is Mode.EARLY
     columns = {
         "batch": struct(**{name: col(f"v_{name}") for name in compared_columns(stage, batch)}),
         "gone": null(gone_type(stage)),
     }
-    rows = select(batch, {**{name: col(name) for name in CELL}, **columns})
-    if announce is not None:  # the windows are staged then, and quick to count
-        windows = batch.count()
-        announce(BackfillResult(item.name, windows, windows, 0, 0, control.tick))
+    inserted = batch if is_early else where(batch, ~col(WAITS))
+    rows = select(inserted, {**{name: col(name) for name in (*CELL, WAITS)}, **columns})
+    if not (result.windows or _is_new(item, scope)):
+        return result
+    control = _control(runner.last, scope, True, ())
+    result = replace(result, inserted=result.windows, tick=control.tick)
+    if announce is not None:
+        announce(result)
     point("backfill:before_journal")
-    runner.journal.commit(runner.spark, control, transitions(stage, rows, False), [])
+    runner.journal.commit(runner.spark, control, transitions(stage, rows, False, scope.clock.watermark), [])
     point("backfill:after_journal")
     runner.last = control
     item.ticked(control)
-    summary = item.project().get(control.tick)
-    windows = batch.count() if summary is None else summary.opened
-    return BackfillResult(item.name, windows, windows, 0, 0, control.tick)
+    item.project()
+    return result
 
 
-def _count(changes: DataFrame) -> tuple[int, int, int]:
+def counted_windows(item: StageWork, scope: Scope, batch: DataFrame) -> BackfillResult:
+    """How many windows there are, and what of them waits, in one pass."""
+    bounds, reverse = (
+        struct(start=col(WINDOW_START), end=col(WINDOW_END)),
+        struct(end=col(WINDOW_END), start=col(WINDOW_START)),
+    )
+    row = group(
+        batch,
+        (),
+        {
+            "all": call("count", 1),
+            "waiting": call("count_if", col(WAITS)),
+            "first": call("min", when(col(WAITS), bounds)),
+            "last": call("max", when(col(WAITS), reverse)),
+        },
+    ).collect()[0]
+    is_early = scope.request.mode is Mode.EARLY and not has_stream(item.runner.last)
+    waiting = not_expired(item, scope)
+    if row["waiting"]:
+        first, last = (row["first"]["start"], row["first"]["end"]), (row["last"]["start"], row["last"]["end"])
+        waiting = waiting_windows(item, scope, row["waiting"], first, last, is_early)
+    windows = row["all"] if is_early else row["all"] - row["waiting"]
+    return BackfillResult(item.name, windows, 0, 0, 0, None, waiting)
+
+
+def _with_kinds(result: BackfillResult, changes: DataFrame) -> BackfillResult:
     inserted, withdrawn = col("stream").is_null(), col("batch").is_null()
     row = group(
         changes,
@@ -275,20 +308,22 @@ def _count(changes: DataFrame) -> tuple[int, int, int]:
             "withdrawn": call("count_if", withdrawn),
         },
     ).collect()[0]
-    return row["inserted"], row["changed"], row["withdrawn"]
+    return replace(result, inserted=row["inserted"], changed=row["changed"], withdrawn=row["withdrawn"])
 
 
-def _control(last: Control | None, request: Request, raw_step: int, left_out: tuple[str, ...] = ()) -> Control:
-    tick = 1 if last is None else last.tick + 1
-    clock = StageClock() if last is None else last.clock
-    made = tuple(Interval(*span, raw_step, tick, has_stream(last)) for span in request.spans)
-    before = [] if last is None else [i for i in last.backfilled if not any(map(i.is_within, made))]
+def _control(last: Control | None, scope: Scope, takes_in: bool, left_out: tuple[str, ...]) -> Control:
+    assert last is not None, "rows are admitted before windows are published"
+    tick = last.tick + 1
+    streams = has_stream(last)
+    made = tuple(Interval(one.first, one.last, scope.place, tick, streams, one.until, takes_in) for one in scope.made)
+    before = [i for i in last.backfilled if not any(map(i.is_within, made))]
     return Control(
         tick=tick,
-        kind=request.kind,
-        upstream_step=0 if last is None else last.upstream_step,
-        watermark_before=clock.watermark,
-        clock=clock,
+        kind=scope.request.kind,
+        upstream_step=last.upstream_step,
+        watermark_before=last.clock.watermark,
+        clock=scope.clock,
         backfilled=(*before, *made),
         left_out=left_out,
+        admitted=last.admitted,
     )

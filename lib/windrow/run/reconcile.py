@@ -14,6 +14,7 @@ from windrow.compile.sql import bigint, col
 from windrow.engine import barriers
 from windrow.engine.final import PAIR, PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
+from windrow.engine.held import is_made
 from windrow.run.batches import batch_of
 from windrow.run.left_out import cells_of, left_out
 from windrow.run.stage_work import StageWork
@@ -21,7 +22,7 @@ from windrow.run.work import PipelineWork
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.control import has_stream
-from windrow.store.results import shown
+from windrow.store.results import shown, shown_last
 
 KEPT = 20
 """How many differing windows are named."""
@@ -75,18 +76,23 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
     if last is None:
         return Reconciliation(item.name, 0, (), 0, 0, 0, sketches)
     streams = has_stream(last)
-    raw_step = last.upstream_step if streams else max(interval.raw_step for interval in last.backfilled)
-    rows = runner.upstream.rows(spark, 0, raw_step)
-    dead = left_out(item)
+    rows = runner.upstream.rows(spark, 0, last.read_to)
+    dead = left_out(runner)
     if runner.upstream.quarantined(spark):
         dead = dead.join(where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi")
     late_rows = dead.count()
     batch = batch_of(item, rows, dead if late_rows else None)
     stream = shown(spark, work.lake, runner.journal)
+    is_published = is_made(last.published, col(WINDOW_START), col(WINDOW_END))
     if streams:
-        expired = col(WINDOW_END) <= bigint(last.clock.expired_end)
+        expired = (col(WINDOW_END) <= bigint(last.clock.expired_end)) | is_published
         batch, stream = where(batch, expired), where(stream, expired)
         stream = _not_merging(work, item, stream)
+    else:
+        last_shown = shown_last(spark, work.lake, runner.journal)
+        stream = stream.join(last_shown, on=list(CELL), how="left_semi")
+        others = where(batch, ~is_published).join(last_shown, on=list(CELL), how="left_semi")
+        batch = where(batch, is_published).unionByName(others)
     batch, stream = starting_in(batch, (start, end)), starting_in(stream, (start, end))
     different = differing(runner.stage, stream, batch).persist()
     try:
@@ -95,7 +101,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         windows = batch.select(*CELL).count()
     finally:
         different.unpersist()
-    late_windows = cells_of(item, rows, dead).count() if late_rows else 0
+    late_windows = cells_of(runner, rows, dead).count() if late_rows else 0
     differences = tuple(_difference(row) for row in first)
     return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches)
 

@@ -1,4 +1,4 @@
-"""The intervals that cannot be computed again: windows that are open in the stream, or behind its place."""
+"""The windows that are the stream's: those that are open in it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,15 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine.clock import StageClock
 from windrow.engine.frames import group, where
 from windrow.engine.held import Span
-from windrow.run.advance import StageRunner
 from windrow.run.stage_work import StageWork
 from windrow.run.widening import open_window
-from windrow.spec.errors import NotYet
 from windrow.store.control import has_stream
 
 
 def check(item: StageWork, span: Span) -> None:
-    """Errors: NotYet where a window that starts in the span is open in the stream, or behind its place."""
-    runner = item.runner
-    if not is_checked_by_data(runner.stage):
-        _check_expired(runner.stage, runner.clock, has_stream(runner.last), *span)
-    _check_reached(runner, *span)
+    """Raises NotYet where a window that starts in the span is open in the stream."""
+    if not is_checked_by_data(item.runner.stage):
+        _check_expired(item.runner.stage, item.runner.clock, has_stream(item.runner.last), *span)
 
 
 def _check_expired(stage: CompiledStage, clock: StageClock, streams: bool, start: int, end: int) -> None:
@@ -55,23 +51,3 @@ def check_none_open(item: StageWork, windows: DataFrame) -> None:
     window = found.collect()[0]["last"]
     if window is not None:
         raise open_window(item.name, (window["start"], window["end"]), last.clock.expired_end)
-
-
-def _check_reached(runner: StageRunner, start: int, end: int) -> None:
-    """Refuse windows that an earlier backfill has made from rows which the stream has not reached yet.
-
-    The stream will skip those rows: computed up to its place only, the windows would lose them.
-    """
-    last = runner.last
-    if not has_stream(last) or last is None:
-        return
-    is_global = runner.stage.stage.window.IS_GLOBAL
-    made = [i.raw_step for i in last.backfilled if is_global or (i.start < end and start < i.end)]
-    if max(made, default=0) > last.upstream_step:
-        raise NotYet(
-            f"stages.{runner.stage.stage.name}",
-            "an earlier backfill has read further than the stream",
-            f"landing step {runner.upstream.in_words(max(made))}, and the stream is at"
-            f" {runner.upstream.in_words(last.upstream_step)}",
-            "run the stream until it has passed that step",
-        )

@@ -201,11 +201,10 @@ def _of_stage(stage: StageStatus) -> list[Balance]:
         Part("filtered", stage.filtered),
         Part("unassigned", stage.unassigned),
     ]
-    aggregated = stage.assigned - stage.late - stage.closed - stage.skipped
+    aggregated = stage.assigned - stage.late - stage.closed
     pairs = [
         Part("aggregated", aggregated), Part("late", stage.late, "the window had expired"),
         Part("closed", stage.closed, "the trigger had finished"),
-        Part("skipped", stage.skipped, "a backfill had taken it in"),
     ]  # fmt: skip
     return [
         Balance(stage.stage, "rows that it has read", stage.read, [*rows, *dead]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from uuid import uuid4
@@ -15,20 +15,16 @@ from windrow.compile.sql import call, col
 from windrow.engine.frames import group
 from windrow.engine.held import Span, starts_in
 from windrow.run.backfill import Backfill
-from windrow.run.recompute import (
-    BackfillResult,
-    Request,
-    bring_up,
-    files_in_quarantine,
-    follow,
-    raw_step_of,
-    widened,
-)  # fmt: skip
+from windrow.run.landing import clock_micros
+from windrow.run.recompute import BackfillResult, files_in_quarantine, widened
 from windrow.run.refusals import check
+from windrow.run.scope import Request, admitted, bring_up, follow, scope_of
 from windrow.run.stage_work import StageWork
 from windrow.run.work import PipelineWork
 from windrow.spec.errors import NotYet
 from windrow.spec.pipelines import Pipeline
+from windrow.spec.times import INFINITY
+from windrow.store.control import has_stream
 from windrow.store.late import Late, LateWindows
 
 KIND = "restatement"
@@ -65,7 +61,11 @@ class RestateResult:
 
 
 def restate(
-    pipeline: Pipeline, spark: SparkSession, stage: str | None = None, dry_run: bool = False
+    pipeline: Pipeline,
+    spark: SparkSession,
+    stage: str | None = None,
+    dry_run: bool = False,
+    clock: Callable[[], int] = clock_micros,
 ) -> list[RestateResult]:
     """Take in the rows that were late for a window, or closed out of it, and that no backfill has taken in.
 
@@ -76,7 +76,7 @@ def restate(
     """
     if stage is not None:
         pipeline.stage(stage)
-    work = PipelineWork.open(pipeline, spark)
+    work = PipelineWork.open(pipeline, spark, clock=clock)
     return [
         result
         for level in work.levels
@@ -130,14 +130,16 @@ def _find(work: PipelineWork, item: StageWork, dry_run: bool) -> _Found:
     if work.upstreams_of(item) and not dry_run:
         follow(work, item)
     bring_up(work, item)
+    admitted(work, item, dry_run)
     last = item.runner.last
     if last is None:
         return _Found((), 0, 0, None)
     out, reach = files_in_quarantine(work, item), item.runner.stage.windows.reach
     letters = LateWindows.of(work.spark, work.lake, item.name, out, reach)
+    expired_end = last.clock.expired_end if has_stream(last) or item.runner.stage.windows.made_by_records else INFINITY
     ready: list[Late] = []
-    waits: list[Late] = letters.waiting(last.clock.expired_end)
-    found = letters.expired(last.clock.expired_end)
+    waits: list[Late] = letters.waiting(expired_end)
+    found = letters.expired(expired_end)
     for late, is_ready in zip(found, _are_ready(work, item, found), strict=True):
         (ready if is_ready else waits).append(late)
     spans = merged([late.starts for late in ready], MOST_SPANS)
@@ -152,10 +154,11 @@ def _are_ready(work: PipelineWork, item: StageWork, found: list[Late]) -> list[b
         return [one and not open_one for one, open_one in zip(ready, _have_open(work, item, found), strict=True)]
     if not any(ready) or last is None or not item.runner.stage.windows.merges:
         return ready
-    rows = item.runner.upstream.rows(work.spark, 0, raw_step_of(work, item))
-    around = widened(work, item, tuple(late.starts for late in found), rows)
-    return [is_ready and not is_open for is_ready, is_open in zip(ready, around.first_open(last.clock.expired_end)[1],
-                                                                  strict=True)]  # fmt: skip
+    scope = scope_of(work, item, Request(tuple(late.starts for late in found), KIND), dry_run=True)
+    assert scope is not None, "there are late rows"
+    around = widened(work, item, scope, item.runner.upstream.rows(work.spark, 0, scope.place))
+    are_open = around.first_open(scope.until)[1]
+    return [is_ready and not is_open for is_ready, is_open in zip(ready, are_open, strict=True)]
 
 
 def _have_open(work: PipelineWork, item: StageWork, found: list[Late]) -> list[bool]:

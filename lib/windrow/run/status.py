@@ -19,7 +19,7 @@ from windrow.spec.meaning import changes, meaning_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.sources import Source
 from windrow.spec.stages import Stage
-from windrow.store.control import READING, Control
+from windrow.store.control import ADMISSION, READING, Control
 from windrow.store.generations import Generation, Generations
 from windrow.store.input_logs import InputLogs
 from windrow.store.journal import Journal
@@ -74,7 +74,7 @@ class _Reader:
             return StageStatus(stage.name, generation.number, changed)
         logs = InputLogs({name: self._upstream(one) for name, one in read.items()})
         batches = logs.last_step(self.spark)
-        heads, steps = logs.steps(batches), logs.steps(last.upstream_step)
+        heads, steps = logs.steps(batches), logs.steps(last.read_to)
         landed = _together([self._landed(log, heads[name], steps[name]) for name, log in logs.logs.items()])
         counts = self._counts(journal)
         ticks = self._ticks(stage, generation.number)
@@ -91,7 +91,7 @@ class _Reader:
             watermark=last.clock.watermark,
             partitions=[p for name, one in read.items() for p in _partitions(stage, name, one, last.clock)],
             reads_a_stage=all(isinstance(one, Stage) for one in read.values()),
-            batches_behind=logs.number(last.upstream_step, batches),
+            batches_behind=logs.number(last.read_to, batches),
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks["projected_to"],
             in_raw=sum(read for read, _ in landed.values()),
@@ -103,7 +103,6 @@ class _Reader:
             assigned=counts["assigned"],
             late=ticks["late"],
             closed=ticks["closed"],
-            skipped=counts["skipped"],
             timings=self._timings(stage),
             withdrawn=ticks["withdrawn"],
             shown=self._table(stage, "current").count(),
@@ -135,7 +134,7 @@ class _Reader:
 
     def _counts(self, journal: Journal) -> dict[str, int]:
         """What the surveys of all ticks counted, from the control rows."""
-        names = ("read", "dead", "bad_expression", "bad_gap", "filtered", "unassigned", "kept", "assigned", "skipped")
+        names = ("read", "dead", "bad_expression", "bad_gap", "filtered", "unassigned", "kept", "assigned")
         sums = {
             name: call("sum", call("get_json_object", col("control"), f"$.counts.{name}").cast("bigint"))
             for name in names
@@ -151,7 +150,7 @@ class _Reader:
             "closed": call("sum", col("closed")),
             "withdrawn": call("sum", col("retractions")),
             "open_cells": call("max_by", col("open_cells"), col("tick")),
-            "backfills": call("count_if", ~any_of(col("kind") == lit(kind) for kind in READING)),
+            "backfills": call("count_if", ~any_of(col("kind") == lit(kind) for kind in (*READING, ADMISSION))),
             "projected_to": call("max", col("tick")),
         }
         ticks = where(self._table(stage, "ticks"), col("generation") == generation)
@@ -162,8 +161,7 @@ class _Reader:
         """How many windows are open: the ticks have counted them, but for those that are formed as they fire."""
         if not journal.stage.keeps_slices:
             return counted
-        made = tuple((one.start, one.end) for one in last.backfilled if not one.streamed)
-        return journal.open_windows(self.spark, Held(last.clock.expired_end, made))
+        return journal.open_windows(self.spark, Held(last.clock.expired_end, made=last.published))
 
     def _timings(self, stage: Stage) -> dict[str, int]:
         emitted = where(self._table(stage, "panes"), col("weight") > 0)

@@ -18,30 +18,35 @@ from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.held import Span, starts_in
 from windrow.run.batches import batch_of
 from windrow.run.left_out import left_out
+from windrow.run.replacing import WAITS
 from windrow.run.stage_work import StageWork
 from windrow.spec.errors import NotYet
 from windrow.spec.times import MINUS_INFINITY, format_time
-from windrow.store.control import Control
 
 _ASKED, _OPEN = "_asked", "_open"
 
 
 @dataclass(frozen=True)
 class Widened:
-    """Windows recomputed and shown, `key` and bounds beside other columns, around the spans that were asked for."""
+    """Windows recomputed and shown, `key` and bounds beside other columns, around the spans that were asked for.
+
+    A window that ends behind `until` has not expired, and those that overlap it in turn wait with it.
+    """
 
     stage: CompiledStage
     spans: tuple[Span, ...]
+    until: int
     batch: DataFrame
     shown: DataFrame
 
     def batch_part(self) -> DataFrame:
-        """The recomputed windows that take part."""
-        return self._taking_part(self.batch, self._groups(lit(False)))
+        """The recomputed windows that take part, with `waits`."""
+        groups = self._groups(lit(False)).withColumnRenamed(_OPEN, WAITS)
+        return self.batch.join(groups, on=list(CELL), how="inner")
 
     def shown_part(self) -> DataFrame:
-        """The shown windows that take part, where the recomputed ones are no more than those that do."""
-        return self._taking_part(self.shown, self._groups(lit(True)))
+        """The shown windows whose place the recomputed ones take, where these are no more than those that take part."""
+        return self.shown.join(where(self._groups(lit(True)), ~col(_OPEN)).drop(_OPEN), on=list(CELL), how="left_semi")
 
     def first_open(self, expired_end: int) -> tuple[Span, list[bool]]:
         """A window that takes part and has not expired, if there is one, and which of the spans have such a window."""
@@ -66,38 +71,30 @@ class Widened:
         return span, [row[name] for name in flags]
 
     def _groups(self, batch_takes_part: Column) -> DataFrame:
-        """The windows, by `key` and bounds, that are in a group of which one was asked for."""
+        """The windows, by `key` and bounds, that are in a group of which one was asked for; whether one is open."""
         rows = self._rows(self.batch, batch_takes_part).unionByName(self._rows(self.shown, lit(False)))
+        rows = with_column(rows, _OPEN, col(_OPEN) | (col(WINDOW_END) > bigint(self.until)))
         ordered = apply(overlapping(over(rows), False), rows)
-        asked = Column(f"bool_or({_ASKED}) OVER (PARTITION BY {KEY}, {SESSION})")
-        return where(with_column(ordered, _ASKED, asked), col(_ASKED)).select(*CELL).distinct()
+        for name in (_ASKED, _OPEN):
+            ordered = with_column(ordered, name, Column(f"bool_or({name}) OVER (PARTITION BY {KEY}, {SESSION})"))
+        return where(ordered, col(_ASKED)).select(*CELL, _OPEN).distinct()
 
     def _rows(self, windows: DataFrame, takes_part: Column) -> DataFrame:
         asked = takes_part | self._overlaps(self.spans)
-        return select(windows, {**{name: col(name) for name in CELL}, _ASKED: asked})
+        waits = col(WAITS) if WAITS in windows.columns else lit(False)
+        return select(windows, {**{name: col(name) for name in CELL}, _ASKED: asked, _OPEN: waits})
 
     @staticmethod
     def _overlaps(spans: tuple[Span, ...]) -> Column:
         return any_of((col(WINDOW_START) < bigint(end)) & (col(WINDOW_END) > bigint(start)) for start, end in spans)
-
-    @staticmethod
-    def _taking_part(windows: DataFrame, groups: DataFrame) -> DataFrame:
-        return windows.join(groups, on=list(CELL), how="left_semi")
 
 
 def batch_over(item: StageWork, spans: tuple[Span, ...], rows: DataFrame) -> DataFrame:
     """All windows over raw rows. Rows that were late, or closed out, count where they are in the spans."""
     if item.runner.last is None:
         return batch_of(item, rows)
-    letters = where(left_out(item), ~starts_in(spans, col(WINDOW_START)))
+    letters = where(left_out(item.runner), ~starts_in(spans, col(WINDOW_START)))
     return batch_of(item, rows, None if letters.isEmpty() else letters)
-
-
-def check_expired(widened: Widened, last: Control) -> None:
-    """Errors: NotYet where a window that takes part is open in the stream."""
-    window, are_open = widened.first_open(last.clock.expired_end)
-    if any(are_open):
-        raise open_window(widened.stage.stage.name, window, last.clock.expired_end)
 
 
 def open_window(stage: str, window: Span, expired_end: int, is_open: str = "is open") -> NotYet:

@@ -49,6 +49,7 @@ class PipelineWork:
     sources: list[SourceProjections]
     stages: list[StageWork]
     suites: dict[str, Suite]
+    clock: Callable[[], int] = clock_micros
 
     @classmethod
     def open(
@@ -77,7 +78,7 @@ class PipelineWork:
             opening = _Opening(session, lake, pipeline, stage, number)
             stages[stage.name] = opening.over(upstreams, raws, stages)
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
-        return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites)
+        return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites, clock)
 
     @property
     def levels(self) -> list[list[StageWork]]:
@@ -129,7 +130,7 @@ class _Opening:
     def _work(self, compiled: CompiledStage, upstream: InputLogs, clocks: Clocks) -> StageWork:
         journal = Journal.of(self.lake, compiled, self.generation)
         is_read = bool(self.pipeline.readers_of(self.stage))
-        runner = StageRunner(self.spark, compiled, upstream, clocks, journal, is_read)
+        runner = StageRunner(self.spark, self.lake, compiled, upstream, clocks, journal, is_read)
         projections = Projections(self.spark, self.lake, journal, lambda: working_session(self.spark), _after_write)
         return StageWork(runner, projections)
 

@@ -64,3 +64,10 @@ class NotInThisVersion(SpecError):
     @classmethod
     def named(cls, place: str, got: Any = None) -> NotInThisVersion:
         return cls(place, "is not in this version", got)
+
+
+class WindowsWait(Exception):
+    """A run publishes all of its windows or none, and some have not expired: it is made again later.
+
+    Nothing went wrong. The message names the windows of each stage, and what they wait for.
+    """

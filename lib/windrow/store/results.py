@@ -73,6 +73,22 @@ def shown(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
     return group(rows, CELL, combined)
 
 
+def shown_last(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+    """`key` and bounds of the windows of which the last pane is shown, each once."""
+    return _cells_where(spark, lake, journal, col("is_last"))
+
+
+def shown_early(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+    """Those of the windows that a batch shows before they have expired, each once; of a stage without a stream."""
+    return _cells_where(spark, lake, journal, ~col("is_last"))
+
+
+def _cells_where(spark: SparkSession, lake: Lake, journal: Journal, condition: Column) -> DataFrame:
+    stage = journal.stage.stage
+    table = where(lake.table(stage.name, "current").read(spark), condition)
+    return select(table, identity_columns(stage.keys)).distinct()
+
+
 def _joined(stage: Stage, table: DataFrame) -> DataFrame:
     of_row = {name: col(f"v_{name}") for name in stage.emitted}
     numbered = call("collect_list", struct(number=col("v_row"), row=struct(**of_row)))

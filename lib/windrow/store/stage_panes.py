@@ -13,7 +13,7 @@ from windrow.engine.clock import StageClock
 from windrow.engine.frames import apply, over, where
 from windrow.engine.holds import has_new, least_held
 from windrow.spec.firings import leaves_nothing
-from windrow.store.control import READING
+from windrow.store.control import ADMISSION, READING
 from windrow.store.floors import Floors, journal_floor
 from windrow.store.journal import Journal
 from windrow.store.location import Lake
@@ -69,7 +69,7 @@ class StagePanes:
     def correction(self, spark: SparkSession, after: int, until: int) -> int | None:
         """The first of the ticks after < tick <= until that a backfill or a restatement has made."""
         for tick in range(after + 1, until + 1):
-            if self.journal.stamp(spark, tick).kind not in READING:
+            if self.journal.stamp(spark, tick).kind not in (*READING, ADMISSION):
                 return tick
         return None
 
@@ -80,7 +80,10 @@ class StagePanes:
     def clock_after(self, spark: SparkSession, tick: int) -> StageClock:
         """The clock of the stage after a tick, with the output watermark that its panes up to there come with."""
         stage = self.journal.stage.stage
-        clock = self.journal.stamp(spark, tick).clock
+        stamp = self.journal.stamp(spark, tick)
+        clock = stamp.clock
+        if not stamp.streams:  # the batch has said so
+            return clock
         if leaves_nothing(stage):
             return clock.with_held(None)
         while True:

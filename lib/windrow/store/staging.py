@@ -18,6 +18,8 @@ class Staged:
 
     `id` tells one computation from any other, `tick` is the last one of the journal that it knew of, `raw_step` the
     last landing step that it read, `quarantined` the last one that had taken a file out. `version` is the table's.
+    `mode` says what the run makes of windows that have not expired, `until` has the end of those of each span that had,
+    and `takes_in` says whether late rows count in them.
     """
 
     id: str
@@ -25,6 +27,12 @@ class Staged:
     raw_step: int
     quarantined: int
     version: int
+    mode: str
+    until: list[int]
+    takes_in: bool
+
+
+_NOTES = ("tick", "raw_step", "quarantined", "mode", "until", "takes_in")
 
 
 @dataclass(frozen=True)
@@ -48,15 +56,18 @@ class Staging:
         commit = self.log.last(spark)
         if commit is None:
             return None
-        notes = {name: commit.notes[name] for name in ("tick", "raw_step", "quarantined")}
+        notes = {name: commit.notes[name] for name in _NOTES}
         return Staged(f"{commit.writer}-{commit.step}", **notes, version=commit.version)
 
-    def write(self, frame: DataFrame, tick: int, raw_step: int, quarantined: int) -> Staged:
-        """Put recomputed windows in place of what stood there. Errors: StepTaken."""
+    def write(self, frame: DataFrame, of: Staged) -> Staged:
+        """Put recomputed windows in place of what stood there; `of` says of what, its id and version apart.
+
+        Raises StepTaken.
+        """
         spark = frame.sparkSession
         before = self.log.last(spark)
         step = 1 if before is None else before.step + 1
-        self.log.replace(frame, step, {"tick": tick, "raw_step": raw_step, "quarantined": quarantined})
+        self.log.replace(frame, step, {name: getattr(of, name) for name in _NOTES})
         staged = self.last(spark)
         assert staged is not None, "it was written"
         return staged

@@ -4,7 +4,29 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.view.times import many, moment, window
+
+
+class WaitsForWatermark(Protocol):
+    """Windows that have not expired; `first` and `last` are bounds, None where none of them has rows yet."""
+
+    @property
+    def stage(self) -> str: ...
+    @property
+    def windows(self) -> int: ...
+    @property
+    def first(self) -> tuple[int, int] | None: ...
+    @property
+    def last(self) -> tuple[int, int] | None: ...
+    @property
+    def until(self) -> int: ...
+    @property
+    def watermark(self) -> int: ...
+    @property
+    def held_by(self) -> str: ...
+    @property
+    def early(self) -> bool: ...
 
 
 class Backfilled(Protocol):
@@ -22,6 +44,8 @@ class Backfilled(Protocol):
     def withdrawn(self) -> int: ...
     @property
     def tick(self) -> int | None: ...
+    @property
+    def waiting(self) -> WaitsForWatermark | None: ...
 
 
 class Waits(Protocol):
@@ -38,10 +62,29 @@ class Waits(Protocol):
 
 
 def backfilled_text(result: Backfilled, dry_run: bool) -> str:
-    """One line: how many windows were recomputed, how many of them differed, and the tick of the commit."""
+    """How many windows were recomputed, how many of them differed, and the tick of the commit; then what waits."""
+    done = _done(result, dry_run)
+    return done if result.waiting is None else f"{done}\n{not_expired_text(result.waiting)}"
+
+
+def not_expired_text(waits: WaitsForWatermark) -> str:
+    """One line: the windows that have not expired, the watermark that they wait for, and what holds it back."""
+    stands = "is not known" if waits.watermark == MINUS_INFINITY else f"stands at {moment(waits.watermark)}"
+    until = "the end of time" if waits.until == INFINITY else moment(waits.until)
+    if waits.first is None or waits.last is None:
+        which = "the last windows of the interval have not expired"
+    elif waits.windows == 1:
+        which = f"window {window(*waits.first)} has not expired"
+    else:
+        which = f"{many(waits.windows, 'window')} from {window(*waits.first)} to {window(*waits.last)} have not expired"
+    shown = "shown early" if waits.early else "not published"
+    return f"{waits.stage}: {which}, {shown}: the watermark {stands}, waits for {until}, held back by {waits.held_by}"
+
+
+def _done(result: Backfilled, dry_run: bool) -> str:
     text = f"{result.stage}: {many(result.windows, 'window')} recomputed: "
     if result.inserted + result.changed + result.withdrawn == 0:
-        done = "nothing committed" if result.tick is None else f"late rows taken in, tick {result.tick}"
+        done = "nothing committed" if result.tick is None else f"tick {result.tick}"
         return f"{text}no differences, {done}"
     kinds = f"{result.inserted:,} inserted, {result.changed:,} changed, {result.withdrawn:,} withdrawn"
     return f"{text}{kinds}; " + ("nothing committed (dry run)" if dry_run else f"tick {result.tick}")

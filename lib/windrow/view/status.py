@@ -46,7 +46,7 @@ class StageStatus:
     """Where a stage stands. Times in microseconds; `tick` is None where it has not run.
 
     Rows: `read` = `in_windows` + `filtered` + `unassigned` + the sum of `dead`. Pairs of element and window:
-    `assigned` = `aggregated` + `late` + `closed` + `skipped`, which a backfill before the stream has. `in_raw` are the
+    `assigned` = `aggregated` + `late` + `closed`. `in_raw` are the
     rows that landed up to the place of the stage, by another count than `read`. Panes: `timings` are those that were
     emitted, `withdrawn` the retractions, `shown` the rows of `current`. Where `reads_a_stage`, rows are panes of
     that stage, and batches its ticks.
@@ -71,7 +71,6 @@ class StageStatus:
     assigned: int = 0
     late: int = 0
     closed: int = 0
-    skipped: int = 0
     timings: Mapping[str, int] = field(default_factory=dict)
     withdrawn: int = 0
     shown: int = 0
@@ -82,7 +81,7 @@ class StageStatus:
     @property
     def aggregated(self) -> int:
         """The pairs that are in a window."""
-        return self.assigned - self.late - self.closed - self.skipped
+        return self.assigned - self.late - self.closed
 
     @property
     def adds_up(self) -> bool:
@@ -206,8 +205,6 @@ def _rows(status: StageStatus) -> list[str]:
 
 def _pairs(status: StageStatus) -> str:
     parts = f"{status.aggregated:,} aggregated + {status.late:,} late + {status.closed:,} closed"
-    if status.skipped:
-        parts += f" + {status.skipped:,} that a backfill has"
     return f"{status.assigned:,} of element and window = {parts}"
 
 

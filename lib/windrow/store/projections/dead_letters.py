@@ -12,8 +12,8 @@ from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.panes import as_timestamp
 from windrow.compile.sql import Column, any_of, bigint, call, case, coalesce, col, lit, null
 from windrow.engine.frames import apply, over
-from windrow.engine.held import Span, starts_in
-from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.engine.held import Made
+from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.store.control import Control
 from windrow.store.projections.batch import Batch
 from windrow.store.schemas import commented
@@ -22,31 +22,31 @@ from windrow.store.steps import StepLog
 
 @dataclass(frozen=True)
 class TakenIn:
-    """The letters that a backfill takes in, by those late or closed before its tick whose window starts in its spans.
+    """The letters that a backfill takes in, by those late or closed before its tick whose window it has made.
 
     Where an element was late for windows that start up to `reach` behind its letter's, these must start there too. The
     rows of files that are in quarantine are in no result, so their letters stay as they are.
     """
 
-    spans: tuple[Span, ...]
+    made: tuple[Made, ...]
     tick: int = INFINITY
     left_out: tuple[str, ...] = ()
     reach: int = 0
 
-    def holds(self, start: Column) -> Column:
-        """Whether a letter is one of them; `start` is that of its window in microseconds."""
-        inside = is_inside(self.spans, self.reach, start)
+    def holds(self, start: Column, end: Column) -> Column:
+        """Whether a letter is one of them; `start` and `end` are those of its window in microseconds."""
+        inside = any_of(is_inside(one, self.reach, start, end) for one in self.made)
         if self.tick != INFINITY:
             inside = inside & (col("tick") < bigint(self.tick))
         out = any_of(col("offset").same(lit(file)) for file in self.left_out)
         return inside & ~out if self.left_out else inside
 
 
-def is_inside(spans: tuple[Span, ...], reach: int, start: Column) -> Column:
-    """Whether all windows that the element of a late or closed letter is missing in start in one of the spans."""
-    whole = tuple((first, last - reach) for first, last in spans)
+def is_inside(made: Made, reach: int, start: Column, end: Column) -> Column:
+    """Whether all windows that the element of a late or closed letter is missing in are among those that were made."""
+    all_within = Made(made.first, made.last - reach, saturating_add(made.until, -reach))
     is_late, is_closed = col("reason") == "late", col("reason") == "closed"
-    return (is_late & starts_in(whole, start)) | (is_closed & starts_in(spans, start))
+    return (is_late & all_within.holds(start, end)) | (is_closed & made.holds(start, end))
 
 
 def write_dead_letters(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> int:
@@ -73,9 +73,9 @@ def _backfilled(controls: Mapping[int, Control], reach: int) -> list[TakenIn]:
     """What each backfill among these ticks has taken in, in their order."""
     made = []
     for control in sorted(controls.values(), key=lambda control: control.tick):
-        spans = tuple((i.start, i.end) for i in control.backfilled if i.tick == control.tick)
-        if spans:
-            made.append(TakenIn(spans, control.tick, control.left_out, reach))
+        windows = tuple(i.made for i in control.backfilled if i.tick == control.tick and i.takes_in)
+        if windows:
+            made.append(TakenIn(windows, control.tick, control.left_out, reach))
     return made
 
 
@@ -100,7 +100,7 @@ END = coalesce(call("unix_micros", col(WINDOW_END)), bigint(INFINITY))
 
 def not_restated(taken_in: TakenIn) -> Column:
     """Whether a letter in the table is one that a backfill takes in, and none has."""
-    return taken_in.holds(START) & col("restated_by").is_null()
+    return taken_in.holds(START, END) & col("restated_by").is_null()
 
 
 def _dead_rows(rows: Chain, taken_in: list[TakenIn]) -> Chain:
@@ -108,7 +108,7 @@ def _dead_rows(rows: Chain, taken_in: list[TakenIn]) -> Chain:
         return col("dead", name)
 
     rows = rows.with_columns({"reason": dead("reason"), "offset": dead("offset")})
-    taken = [(made.holds(col(WINDOW_START)), bigint(made.tick)) for made in taken_in]
+    taken = [(made.holds(col(WINDOW_START), col(WINDOW_END)), bigint(made.tick)) for made in taken_in]
     return rows.select(
         {
             "reason": col("reason"),

@@ -1,0 +1,136 @@
+"""A batch reads what has landed since the last one: it moves the stage's clock, and judges the rows.
+
+Rule: SEMANTICS section 11. The clock is that of a stream after the same rows, at the clock of the moment. What came too
+late for a window that a batch has published, or on which an expression fails, is a dead letter from then on; all other
+rows wait in the upstream until a batch is asked for their windows, or a stream opens the stage.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from pyspark.sql import DataFrame
+
+from windrow.engine.batch import Batch, judged_batch, surveyed
+from windrow.engine.clock import StageClock
+from windrow.engine.held import Held
+from windrow.engine.survey import Survey, summed
+from windrow.run.advance import StageRunner, counted
+from windrow.run.points import point
+from windrow.spec.chains import emits_retractions
+from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.store.control import ADMISSION, Control, has_stream
+
+
+@dataclass(frozen=True)
+class Admission:
+    """How far a stage without a stream has read, and where its clock stands then."""
+
+    place: int
+    clock: StageClock
+    control: Control | None = None
+    dead: list[DataFrame] = field(default_factory=list)
+
+
+def admit(runner: StageRunner) -> Iterator[Control]:
+    """Commit a tick for what has landed and was not read yet, in several where corrections are to be told apart.
+
+    Raises StepTaken where another writer has committed meanwhile.
+    """
+    for found in _admissions(runner):
+        assert found.control is not None
+        point("admission:before_journal")
+        runner.journal.commit(runner.spark, found.control, None, found.dead)
+        point("admission:after_journal")
+        runner.last = found.control
+        yield found.control
+
+
+def standing(runner: StageRunner, now: int) -> Admission:
+    """Where the stage stands at the clock of the moment, when it has read all that is there. Commits nothing."""
+    before = Admission(0 if runner.last is None else runner.last.read_to, runner.clock)
+    *_, found = [before, *_admissions(runner)]
+    return replace(found, clock=passed(runner, found.clock, found.place, now))
+
+
+def passed(runner: StageRunner, clock: StageClock, place: int, now: int) -> StageClock:
+    """The clock when time has passed at the head of what is read; a history that is replayed has its own."""
+    if place == 0 or runner.clocks.replays:
+        return clock
+    return held_back(runner, runner.clocks.moved(runner.clocks.seen(clock.seen({}, now, None), {}, now), place))
+
+
+def _admissions(runner: StageRunner) -> Iterator[Admission]:
+    """What each tick of an admission would commit; each is made behind the one before, whether that was committed."""
+    last, head = runner.last, runner.upstream.last_step(runner.spark)
+    if has_stream(last):
+        return
+    place, clock = (0, runner.clock) if last is None else (last.admitted, last.clock)
+    while place < head:
+        started = time.monotonic()
+        until, withdraws = runner.until_correction(place, head)
+        held = runner.held if not withdraws else Held(INFINITY)
+        batch = surveyed(runner.stage, runner.upstream.rows(runner.spark, place, until), held)
+        cells = runner.journal.cells(runner.spark, None, clock.expired_end) if runner.stage.windows.merges else None
+        judged, dead = judged_batch(runner.stage, batch, cells, held)
+        before = clock
+        clock = _clock_after(runner, clock, batch, until)
+        control = Control(
+            tick=1 if last is None else last.tick + 1,
+            kind=ADMISSION,
+            upstream_step=0,
+            watermark_before=before.watermark,
+            clock=clock,
+            counts=counted(summed([found for _, found in judged.values()])),
+            backfilled=() if last is None else last.backfilled,
+            admitted=until,
+        )
+        last, place = control.lasting(int(1000 * (time.monotonic() - started))), until
+        yield Admission(place, clock, last, dead)
+
+
+def _clock_after(runner: StageRunner, clock: StageClock, batch: Batch, until: int) -> StageClock:
+    now = max(clock.now, runner.clocks.now(batch, until))
+    after = runner.clocks.seen(clock, batch, now)
+    after = _as_they_came(clock, after, {name: found for name, (_, found) in batch.items()})
+    return held_back(runner, runner.clocks.moved(after, until))
+
+
+def _as_they_came(before: StageClock, after: StageClock, found: Mapping[str, Survey]) -> StageClock:
+    """Each partition as last seen when its last row arrived, and not when the batch read it: so a stream has it."""
+    arrivals = {name: at for survey in found.values() for name, at in survey.arrivals.items()}
+    seen = {
+        name: replace(one, last_seen=max(arrivals[name], _last_seen(before, name))) if name in arrivals else one
+        for name, one in after.partitions.items()
+    }
+    inputs = {
+        name: replace(
+            one,
+            clock=_as_they_came(
+                before.inputs[name].clock if name in before.inputs else StageClock(), one.clock, {name: found[name]}
+            ),
+        )
+        if name in found
+        else one
+        for name, one in after.inputs.items()
+    }
+    return replace(after, partitions=seen, inputs=inputs)
+
+
+def _last_seen(before: StageClock, partition: str | None) -> int:
+    known = before.partitions.get(partition)
+    return MINUS_INFINITY if known is None else known.last_seen
+
+
+def held_back(runner: StageRunner, clock: StageClock) -> StageClock:
+    """The clock with the output watermark: panes that can still be corrected hold it where no reader can take it.
+
+    A stage behind one that retracts has an allowed lateness for that, so it stands where a stream would.
+    """
+    stage = runner.stage.stage
+    if emits_retractions(runner.stage.shown):
+        return clock.with_held(None)
+    longest = runner.stage.windows.longest if stage.keeps_event_times else 0
+    return clock.with_held(saturating_add(clock.expired_end, -longest))

@@ -1,0 +1,132 @@
+"""Windows that a batch was asked for and that have not expired: which, until when, and what holds them back.
+
+Rule: SEMANTICS section 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from windrow.engine.clock import StageClock
+from windrow.engine.held import Span
+from windrow.run.admission import held_back, standing
+from windrow.run.clocks import ClocksOfInputs, ClocksOfSource
+from windrow.run.scope import Request, Scope, admitted, bring_up, last_end
+from windrow.run.stage_work import StageWork
+from windrow.run.work import PipelineWork
+from windrow.spec.errors import WindowsWait
+from windrow.spec.times import MINUS_INFINITY, saturating_add
+from windrow.store.control import has_stream
+from windrow.view.backfilled import not_expired_text
+
+
+@dataclass(frozen=True)
+class WaitingWindows:
+    """Windows of a stage that wait. Times are microseconds.
+
+    `windows` counts those that have rows, from `first` to `last` (their bounds; None without one). All have expired
+    when the watermark, which stands at `watermark`, reaches `until`; `held_by` names what holds it back. `early` says
+    that they are shown meanwhile, `is_by_clock` that a schedule waits for them: not for the window of all time, nor for
+    windows over panes that no batch has published.
+    """
+
+    stage: str
+    windows: int
+    first: Span | None
+    last: Span | None
+    until: int
+    watermark: int
+    held_by: str
+    early: bool = False
+    is_by_clock: bool = True
+
+
+def wait_for(waiting: Sequence[WaitingWindows]) -> WindowsWait:
+    """The error that names them all."""
+    return WindowsWait("; ".join(map(not_expired_text, waiting)))
+
+
+def not_expired(item: StageWork, scope: Scope) -> WaitingWindows | None:
+    """What the request waits for by the clock alone, whether there are such windows or not; None where all expired."""
+    ends = [end for span in scope.spans if (end := last_end(item, span)) is not None and end > scope.clock.expired_end]
+    return _waiting(item, scope.clock, max(ends)) if ends else None
+
+
+def waiting_windows(
+    item: StageWork, scope: Scope, windows: int, first: Span, last: Span, early: bool
+) -> WaitingWindows:
+    """The windows that wait, from their number and the bounds of the first and the last."""
+    is_by_clock = last[1] > scope.clock.expired_end and not item.runner.stage.stage.window.IS_GLOBAL
+    is_by_clock |= not_expired(item, scope) is not None
+    found = _waiting(item, scope.clock, last[1])
+    return replace(found, windows=windows, first=first, last=last, early=early, is_by_clock=is_by_clock)
+
+
+def still_waiting(work: PipelineWork, items: list[StageWork], requests: Mapping[str, Request]) -> list[WaitingWindows]:
+    """The stages of which windows that start in a request have not expired, before any of them has published.
+
+    What has landed is admitted. A stage behind others stands where it will when these have published.
+    """
+    found: list[WaitingWindows] = []
+    clocks: dict[str, StageClock] = {}
+    for item in work.stages:
+        bring_up(work, item)
+        admitted(work, item)
+        clocks[item.name] = _expected(work, item, clocks)
+    for item in items:
+        waits = [
+            _waiting(item, clocks[item.name], end)
+            for span in requests[item.name].spans
+            if (end := last_end(item, span)) is not None and end > clocks[item.name].expired_end
+        ]
+        found += waits[-1:]
+    return found
+
+
+def _expected(work: PipelineWork, item: StageWork, clocks: Mapping[str, StageClock]) -> StageClock:
+    """The clock of a stage when those in front of it stand where they are expected to."""
+    runner = item.runner
+    if has_stream(runner.last):
+        return runner.clock
+    clock = standing(runner, work.clock()).clock
+    above = [one.name for one in work.upstreams_of(item) if not has_stream(one.runner.last)]
+    if not above:
+        return clock
+    known = [clocks[name].output_watermark for name in above]
+    for name, log in runner.upstream.logs.items():
+        if log.name not in above:
+            known.append(clock.inputs[name].clock.watermark if name in clock.inputs else MINUS_INFINITY)
+    return held_back(runner, clock.with_watermark(min(known), runner.stage.stage.allowed_lateness))
+
+
+def _waiting(item: StageWork, clock: StageClock, end: int) -> WaitingWindows:
+    until = saturating_add(end, item.runner.stage.stage.allowed_lateness)
+    return WaitingWindows(item.name, 0, None, None, until, clock.watermark, held_by(item, clock))
+
+
+def held_by(item: StageWork, clock: StageClock) -> str:
+    """What holds the watermark of a stage back, in words."""
+    runner, stage = item.runner, item.runner.stage.stage
+    if has_stream(runner.last):
+        head = runner.upstream.last_step(runner.spark)
+        behind = runner.upstream.number(runner.upstream_step, head)
+        return "the stream, which stands there" if behind == 0 else f"the stream, which has {behind} steps to read"
+    clocks = runner.clocks
+    if isinstance(clocks, ClocksOfInputs):
+        known = {name: clock.inputs[name].clock.watermark for name in clocks.inputs if name in clock.inputs}
+        silent = [name for name in clocks.inputs if name not in known]
+        slowest = silent or [name for name, watermark in known.items() if watermark == min(known.values())]
+        return "input " + ", ".join(slowest)
+    if not isinstance(clocks, ClocksOfSource):
+        return f"stage {clocks.panes.name}" if hasattr(clocks, "panes") else stage.name
+    if not clock.partitions:
+        return f"source {clocks.source.name}, which has sent nothing"
+    idle = clock.idle(clocks.rule)
+    watermarks = {name: w for name, w in clock.partition_watermarks(clocks.rule).items() if name not in idle}
+    slowest = [str(name) for name, w in watermarks.items() if name is not None and w == min(watermarks.values())]
+    if not watermarks:
+        return f"source {clocks.source.name}, which is idle"
+    if len(clock.partitions) == 1 or not slowest:
+        return f"source {clocks.source.name}"
+    return f"partition {', '.join(sorted(slowest)[:3])} of source {clocks.source.name}"
