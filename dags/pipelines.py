@@ -4,6 +4,9 @@ Each run is over the windows that start in its data interval, or, by hand, in th
 of a task is `jobs/step.py`, submitted to the connection that the file's `schedule:` names. All of it goes through one
 pool, `windrow`, which should have a single slot: one writer at a time. A gate that stopped is not tried again.
 
+A run whose windows have not all expired publishes nothing and is rescheduled: it lands and looks again every
+`poke_interval`, for `wait` at most, and then does what `on_timeout` says. That is no failed try, and holds no slot.
+
 | variable of the environment | what |
 |---|---|
 | `WINDROW_PROJECT` | where relative paths start, and `out/` has the reports. Default: the folder above this one |
@@ -20,13 +23,13 @@ from typing import Any
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain, task
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleException
 
 from windrow.run.jvm import class_archive, session_jars
 from windrow.spec.errors import SpecError
 from windrow.spec.loading import load
 from windrow.spec.pipelines import Pipeline
-from windrow.spec.schedules import Schedule
+from windrow.spec.schedules import OnTimeout, Schedule
 
 HOME = Path(__file__).resolve().parents[1]
 PROJECT = Path(os.environ.get("WINDROW_PROJECT", HOME))
@@ -34,21 +37,44 @@ PIPELINES = Path(os.environ.get("WINDROW_PIPELINES", PROJECT / "conf" / "pipelin
 POOL = "windrow"
 FINAL = {2: "the pipeline file or a time is wrong", 3: "a gate stopped"}
 """Exit codes of a step after which trying again would give the same."""
+WAITS = 4
+"""The exit code of a step whose windows have not expired."""
 STEPS = ("land", "gate_rows", "compute", "gate_results", "publish", "report")
 TIME = "A time in ISO 8601, for a run by hand: the windows that start in [from, to)."
 
 
 class Step(SparkSubmitOperator):
-    """One step of a backfill as a Spark job."""
+    """One step of a backfill as a Spark job; `schedule` says how long it waits for windows that have not expired."""
+
+    def __init__(self, *, schedule: Schedule, **options: Any) -> None:
+        super().__init__(**options)
+        self.wait = timedelta(microseconds=schedule.wait)
+        self.poke_interval = timedelta(microseconds=schedule.poke_interval)
+        self.on_timeout = schedule.on_timeout
 
     def execute(self, context: Any) -> Any:
-        """Submit the job. A gate that stopped fails the task for good, a machine that failed lets it be tried again."""
+        """Submit the job. A gate that stopped fails the task for good, a machine that failed lets it be tried again.
+
+        Windows that have not expired let it be made again later.
+        """
+        has_waited = datetime.now(UTC) >= context["dag_run"].start_date + self.wait
+        if self.task_id == STEPS[0]:
+            ends = has_waited and self.on_timeout is not OnTimeout.FAIL
+            self.application_args = [*self.application_args, f"--{self.on_timeout.value if ends else 'wait'}"]
         try:
             return super().execute(context)
         except Exception as error:
-            for code, reason in FINAL.items():
-                if f"Error code is: {code}." in str(error):
-                    raise AirflowFailException(f"{self.task_id}: {reason}; the log above says which") from error
+            code = re.search(r"Error code is: (-?\d+)\.", str(error))
+            number = None if code is None else int(code[1])
+            if number == WAITS and has_waited:
+                raise AirflowFailException(f"{self.task_id}: windows have not expired in {self.wait}") from error
+            if number == WAITS:
+                self.log.info(
+                    "Windows have not expired; the line above names them. Looking again in %s", self.poke_interval
+                )
+                raise AirflowRescheduleException(datetime.now(UTC) + self.poke_interval) from error
+            if number in FINAL:
+                raise AirflowFailException(f"{self.task_id}: {FINAL[number]}; the log above says which") from error
             raise
 
 
@@ -70,13 +96,14 @@ def dag_of(file: Path) -> DAG:
         tags=["windrow"],
         doc_md=__doc__,
     ) as dag:
-        tasks = [_task(step, file, pipeline, schedule) for step in STEPS]
+        tasks = [_task(step, file, pipeline) for step in STEPS]
         chain(*tasks)
         tasks[-1].as_teardown()  # written whatever came before, and hides no failure of it
     return dag
 
 
-def _task(step: str, file: Path, pipeline: Pipeline, schedule: Schedule | None) -> Step:
+def _task(step: str, file: Path, pipeline: Pipeline) -> Step:
+    schedule = pipeline.schedule or Schedule(cron="0 0 * * *", start=0)  # by hand only: the other defaults hold
     report = "out/" + pipeline.pipeline + "-{{ run_id | replace(':', '') | replace('+', '_') }}.html"
     return Step(
         task_id=step,
@@ -87,14 +114,15 @@ def _task(step: str, file: Path, pipeline: Pipeline, schedule: Schedule | None) 
             "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
             "--output", str(PROJECT / report),
         ],
-        conn_id="spark_default" if schedule is None else schedule.connection,
+        schedule=schedule,
+        conn_id=schedule.connection,
         jars=",".join(session_jars()),
         conf={
             "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false",
             "spark.driver.extraJavaOptions": class_archive(),
         },
         name=f"{pipeline.pipeline} {step}",
-        retries=2 if schedule is None else schedule.retries,
+        retries=schedule.retries,
         retry_delay=timedelta(seconds=30),
         pool=POOL,
     )  # fmt: skip

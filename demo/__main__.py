@@ -88,7 +88,7 @@ def show(pipeline: windrow.Pipeline, alone: windrow.Pipeline, spark: SparkSessio
     head("A backfill of the same time into an empty lake, without a stream; and the three compared")
     for source in alone.sources:
         Landing(spark, source, Lake.of(alone.lake)).run()
-    windrow.backfill(alone, spark, start, end)
+    windrow.backfill(alone, spark, start, end, whole=True)
     equal = [compared(spark, pipeline, alone, result) for result in windrow.reconcile(pipeline, spark)]
     if not all(equal):
         raise SystemExit("The stream and the backfill differ.")

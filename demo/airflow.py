@@ -1,5 +1,8 @@
 """A three-day backfill of the flights, run by Airflow: make airflow-demo.
 
+Files appear by arrival: when the backfill begins, those are missing without which the last day is not over, so that its
+run is seen waiting. They come then, and it publishes.
+
 Everything is below out/airflow-demo: Airflow's home, a project with the files of the first days of 2013, the lake, and
 the reports. Ports are free ones, and whatever is started is ended.
 """
@@ -33,6 +36,8 @@ DAG = "flights_backfill"
 DAYS = 3
 FILES = 6
 """A flight lands up to a day after it left, so the files reach further than the days."""
+THERE = 4
+"""The files that are there at first; with them the watermark does not pass the end of the last day and its lateness."""
 
 
 @dataclass
@@ -144,6 +149,22 @@ class Airflow:
             time.sleep(1)
         raise TimeoutError(f"{dag}: {self.runs(dag)} after {seconds:.0f} s; logs are in {self.home}")
 
+    def wait_for_waiting(self, dag: str, seconds: float = 1800) -> str:
+        """Wait until a task of a run is rescheduled; the run. Raises TimeoutError."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            for run in self.runs(dag):
+                if "up_for_reschedule" in self.tasks(dag, run).values():
+                    return run
+            time.sleep(1)
+        raise TimeoutError(f"{dag}: no run has waited in {seconds:.0f} s; logs are in {self.home}")
+
+    def waits_for(self, dag: str, run: str) -> str:
+        """What the log of a run says of the windows that it waits for."""
+        logs = sorted((self.home / "logs" / f"dag_id={dag}" / f"run_id={run}").rglob("*.log"))
+        lines = [line for log in logs for line in log.read_text().splitlines() if "windrow: waits: " in line]
+        return lines[-1].split("windrow: waits: ")[-1].split('"')[0] if lines else ""
+
     def _ask(self, path: str) -> Any:
         """What the API answers."""
         if self._token is None:
@@ -201,13 +222,25 @@ def free_port() -> int:
 
 
 def new_project(folder: Path, files: int = FILES) -> Path:
-    """A project in an empty folder: the pipeline of the flights, its suites, and the files of the first days."""
+    """A project in an empty folder: the pipeline of the flights, its suites, and the files of the first days.
+
+    Files of later days are in the folder `later`. A run that waits looks again every few seconds.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "conf", folder / "conf")
     (folder / "conf" / "pipelines" / "traffic.yaml").unlink()
+    file = folder / "conf" / "pipelines" / "flights.yaml"
+    file.write_text(file.read_text().replace("retries: 2}", "retries: 2, poke_interval: 5s}"))
+    (folder / "later").mkdir()
     for path in write_landing_files(folder / "data" / "flights")[files:]:
-        path.unlink()
+        path.rename(folder / "later" / path.name)
     return folder
+
+
+def arrive(project: Path, number: int) -> None:
+    """The files of so many more days appear."""
+    for path in sorted((project / "later").glob("*.json"))[:number]:
+        path.rename(project / "data" / "flights" / path.name)
 
 
 def main() -> None:
@@ -216,7 +249,7 @@ def main() -> None:
     root = ROOT / "out" / "airflow-demo"
     shutil.rmtree(root, ignore_errors=True)
     print("== A project with the first days of 2013")
-    project = new_project(root / "project")
+    project = new_project(root / "project", THERE)
     airflow = Airflow(root / "home", project, project / "conf" / "pipelines")
     print("== Airflow starts (its own home, a free port)")
     with airflow.running():
@@ -226,6 +259,11 @@ def main() -> None:
         print(f"== A backfill of {DAYS} days: airflow backfill create --dag-id {DAG}")
         started = time.monotonic()
         airflow.backfill(DAG, "2013-01-01", f"2013-01-{DAYS + 1:02}")  # the last interval begins on the day before
+        waiting = airflow.wait_for_waiting(DAG)
+        print(f"   {waiting}: waits, as the windows of its day have not expired; what its task says:")
+        print(f"   {airflow.waits_for(DAG, waiting)}")
+        print(f"== {FILES - THERE} more files arrive")
+        arrive(project, FILES - THERE)
         runs = airflow.wait_for(DAG, DAYS)
         for run, state in sorted(runs.items()):
             tasks = ", ".join(f"{task} {state}" for task, state in airflow.tasks(DAG, run).items())

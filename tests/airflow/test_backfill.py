@@ -22,7 +22,7 @@ import pytest
 import yaml
 from deltalake import DeltaTable
 
-from demo.airflow import DAG, Airflow, new_project
+from demo.airflow import DAG, Airflow, arrive, new_project
 from windrow.run.backfill import Backfill
 from windrow.run.quarantine import quarantine
 from windrow.run.work import PipelineWork
@@ -227,6 +227,20 @@ def test_corrected_days_are_published(spark, flights: Flights) -> None:
     assert corrected.gate_rows()
     corrected.publish()
     assert flights.shown() == flights.right(range(1, 4))
+
+
+def test_a_run_waits_until_its_windows_have_expired_and_then_publishes(flights: Flights) -> None:
+    """A day whose last flights have not landed: nothing of it is shown, and no try has failed."""
+    before, began = flights.shown(), datetime.now(UTC)
+    span = {"from": "2013-01-05T03:00:00+00:00", "to": "2013-01-06T03:00:00+00:00"}
+    flights.airflow.command("dags", "trigger", DAG, "--run-id", "fifth", "--conf", json.dumps(span))
+    assert flights.airflow.wait_for_waiting(DAG) == "fifth"
+    assert "have not expired" in flights.airflow.waits_for(DAG, "fifth")
+    assert flights.shown() == before
+    arrive(flights.project, 2)
+    assert flights.airflow.wait_for(DAG, 1, began) == {"fifth": "success"}
+    assert flights.airflow.tries(DAG, "fifth")["land"] == ("success", 1)
+    assert sum(flights.shown().values()) > sum(before.values())
 
 
 def test_a_second_time_changes_nothing(flights: Flights) -> None:

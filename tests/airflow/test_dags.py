@@ -1,7 +1,9 @@
 """The DAGs as Airflow reads them: every pipeline file gives one, and none fails to be imported. No database here."""
 
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -55,6 +57,26 @@ def test_a_wrong_file_is_a_dag_that_says_so_and_hides_no_other(bag, tmp_path: Pa
     assert "lakee is not a field" in wrong.description and type(wrong.timetable).__name__ == "NullTimetable"
 
 
+def started(ago: timedelta) -> dict[str, SimpleNamespace]:
+    """The context of a task whose run has started so long ago."""
+    return {"dag_run": SimpleNamespace(start_date=datetime.now(UTC) - ago)}
+
+
+@pytest.mark.parametrize(("ago", "fails"), [(timedelta(hours=35), False), (timedelta(hours=37), True)])
+def test_windows_that_wait_are_looked_at_again_for_a_while(bag, monkeypatch, ago: timedelta, fails: bool) -> None:  # type: ignore[no-untyped-def]
+    from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+    from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowRescheduleException
+
+    def execute(self, context):  # type: ignore[no-untyped-def]
+        assert self.application_args[-1] == "--wait"
+        raise AirflowException("Cannot execute: spark-submit. Error code is: 4.")
+
+    monkeypatch.setattr(SparkSubmitOperator, "execute", execute)
+    task = bag.dags["flights_backfill"].get_task("land")
+    with pytest.raises(AirflowFailException if fails else AirflowRescheduleException):
+        type(task).execute(task, started(ago))
+
+
 @pytest.mark.parametrize(("code", "is_final"), [(3, True), (2, True), (75, False), (-9, False), (137, False)])
 def test_a_gate_is_not_tried_again_and_a_machine_is(bag, monkeypatch, code: int, is_final: bool) -> None:  # type: ignore[no-untyped-def]
     from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
@@ -66,5 +88,5 @@ def test_a_gate_is_not_tried_again_and_a_machine_is(bag, monkeypatch, code: int,
     monkeypatch.setattr(SparkSubmitOperator, "execute", execute)
     task = bag.dags["flights_backfill"].get_task("publish")
     with pytest.raises(AirflowException) as failed:
-        type(task).execute(task, {})
+        type(task).execute(task, started(timedelta(0)))
     assert isinstance(failed.value, AirflowFailException) == is_final

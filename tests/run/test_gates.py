@@ -11,6 +11,7 @@ from tests.lake import iso, table
 from windrow.run.backfill import Backfill, backfill
 from windrow.run.recompute import commit
 from windrow.run.reporting import report_of_run
+from windrow.run.scope import Mode
 from windrow.run.stream import run
 from windrow.run.work import PipelineWork
 from windrow.spec.errors import SpecError
@@ -69,7 +70,7 @@ def test_a_gate_on_rows_stops_a_backfill_before_anything_is_computed(spark, tmp_
     write_rows(tmp_path, "a.json", [{}, {"v": -5}, {"k": None}])
     run(pipeline(tmp_path), spark, once=True, drain=True)
     with pytest.raises(GateFailed, match="gate of rows stops: column_values_to_be_between") as failed:
-        backfill(made, spark, START, START + DAY)
+        backfill(made, spark, START, START + DAY, whole=True)
     (result,) = failed.value.results
     assert [(j.outcome, j.figure, j.examples) for j in result.judgements] == [
         (Outcome.FAILED, "1 of 3 rows (33.33 %)", ("null",)),
@@ -80,10 +81,10 @@ def test_a_gate_on_rows_stops_a_backfill_before_anything_is_computed(spark, tmp_
 def test_a_gate_on_results_stops_what_it_has_judged(spark, tmp_path: Path) -> None:
     write_rows(tmp_path, "a.json", [{}, {"v": 5}])
     made = pipeline(tmp_path, None, [MANY])
-    land = Backfill(PipelineWork.open(made, spark), "first", START, START + DAY)
+    land = Backfill(PipelineWork.open(made, spark), "first", START, START + DAY, mode=Mode.WHOLE)
     land.land()
     with pytest.raises(GateFailed) as failed:
-        backfill(made, spark, START, START + DAY)
+        backfill(made, spark, START, START + DAY, whole=True)
     (result,) = failed.value.results
     (judgement,) = result.judgements
     assert (result.subject, result.rows, judgement.outcome) == ("sums", 1, Outcome.FAILED)
@@ -91,7 +92,7 @@ def test_a_gate_on_results_stops_what_it_has_judged(spark, tmp_path: Path) -> No
     assert table(spark, tmp_path, "current").isEmpty() and table(spark, tmp_path, "panes").isEmpty()
     write_rows(tmp_path, "b.json", [{"v": 7}])
     land.land()
-    (published,) = backfill(made, spark, START, START + DAY)
+    (published,) = backfill(made, spark, START, START + DAY, whole=True)
     assert published.inserted == 1
     (row,) = table(spark, tmp_path, "current").collect()
     assert (row["num"], row["total"]) == (3, 13)
@@ -102,9 +103,9 @@ def test_a_gate_of_one_stage_holds_all_of_them_back(spark, tmp_path: Path) -> No
     made = pipeline(tmp_path, None, [MANY])
     (stage,) = made.stages
     both = replace(made, stages=(replace(stage, name="first", quality=None), stage))
-    Backfill(PipelineWork.open(both, spark), "land", START, START + DAY).land()
+    Backfill(PipelineWork.open(both, spark), "land", START, START + DAY, mode=Mode.WHOLE).land()
     with pytest.raises(GateFailed) as failed:
-        backfill(both, spark, START, START + DAY)
+        backfill(both, spark, START, START + DAY, whole=True)
     assert table(spark, tmp_path, "current", "first").isEmpty()
     assert not list((tmp_path / "lake" / "_windrow" / "staging" / failed.value.run).glob("*"))
 
@@ -115,7 +116,7 @@ def test_a_run_of_the_same_name_judges_what_it_computes_again(spark, tmp_path: P
     made = pipeline(tmp_path, None, [few])
 
     def opened() -> Backfill:
-        return Backfill(PipelineWork.open(made, spark), "scheduled__1", START, START + DAY)
+        return Backfill(PipelineWork.open(made, spark), "scheduled__1", START, START + DAY, mode=Mode.WHOLE)
 
     opened().land()
     opened().compute()
@@ -141,7 +142,7 @@ def test_what_is_staged_stays_right_beside_a_stream_unless_a_row_is_late(spark, 
         """Which computation a backfill of the first window would publish, and the total that it has."""
         opened = Backfill(PipelineWork.open(made, spark), "monday", START, parse_time("2024-01-01T01:00:10Z"))
         (item,) = opened.stages
-        found = opened._staged(item)
+        _, found = opened._staged(item)
         return found.id, [row["v_total"] for row in opened._staging(item).read(spark, found).collect()]
 
     first = staged()
@@ -158,7 +159,7 @@ def test_what_was_judged_is_published_whatever_is_staged_beside_it(spark, tmp_pa
     """Another try stages nothing at all, in the moment when this one has judged its windows."""
     made = pipeline(tmp_path, None, [{**MANY, "min_value": 1}])
     write_rows(tmp_path, "a.json", [{}, {"v": 5}])
-    first = Backfill(PipelineWork.open(made, spark), "monday", START, START + DAY)
+    first = Backfill(PipelineWork.open(made, spark), "monday", START, START + DAY, mode=Mode.WHOLE)
     first.land()
     first.gate_results()
     (item,) = first.stages
@@ -166,7 +167,7 @@ def test_what_was_judged_is_published_whatever_is_staged_beside_it(spark, tmp_pa
     def beside(*arguments, **options):  # type: ignore[no-untyped-def]
         staging = first._staging(item)
         judged = staging.last(spark)
-        staging.write(staging.read(spark, judged).limit(0), judged.tick, judged.raw_step, judged.quarantined)
+        staging.write(staging.read(spark, judged).limit(0), judged)
         return commit(*arguments, **options)
 
     monkeypatch.setattr("windrow.run.backfill.commit", beside)
@@ -179,7 +180,7 @@ def test_a_run_that_is_repeated_tells_of_its_last_time(spark, tmp_path: Path) ->
     write_rows(tmp_path, "a.json", [{}, {"v": 5}])
     outcomes = []
     for _ in range(2):
-        again = Backfill(PipelineWork.open(made, spark), "monday", START, START + DAY)
+        again = Backfill(PipelineWork.open(made, spark), "monday", START, START + DAY, mode=Mode.WHOLE)
         again.land()
         outcomes.append(report_of_run(made, spark, "monday", None, None).outcome)
         again.publish()
@@ -198,7 +199,7 @@ def test_a_backfill_of_nothing_says_so(spark, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     some = {"expect": "table_row_count_to_be_between", "min_value": 1, "severity": "critical"}
     with pytest.raises(GateFailed) as failed:
-        backfill(pipeline(tmp_path, [some]), spark, START, START + DAY)
+        backfill(pipeline(tmp_path, [some]), spark, START, START + DAY, whole=True)
     assert failed.value.results[0].rows == 0
 
 

@@ -113,13 +113,13 @@ def test_a_backfill_into_a_lake_of_its_own(spark, streamed: Path, tmp_path: Path
     fresh = joining(streamed, tmp_path / "lake")
     for source in fresh.sources:
         Landing(working_session(spark), source, Lake.of(fresh.lake), clock_micros).run()
-    results = {result.stage: result for result in backfill(fresh, spark, START, START + DAY)}
+    results = {result.stage: result for result in backfill(fresh, spark, START, START + DAY, whole=True)}
     assert all(results[name].inserted > 0 for name in ("sums", "matched", "both", "pairs"))
     kept = {"matched": ("v", "seen", "seen_at", "row"), "pairs": ("pairs", "v"), "both": ("total", "views", "least")}
     for stage, columns in kept.items():
         made = table(spark, tmp_path, "current", stage).select("k", "window_start", *columns)
         assert same(made, table(spark, streamed, "current", stage).select("k", "window_start", *columns)), stage
-    again = backfill(fresh, spark, START, START + DAY)
+    again = backfill(fresh, spark, START, START + DAY, whole=True)
     assert [result.tick for result in again] == [None] * 4
 
 

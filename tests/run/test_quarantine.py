@@ -10,6 +10,7 @@ from windrow.run.backfill import Backfill, backfill
 from windrow.run.landing import Landing
 from windrow.run.quarantine import quarantine
 from windrow.run.reconcile import reconcile
+from windrow.run.scope import Mode
 from windrow.run.status import status
 from windrow.run.stream import run
 from windrow.run.work import PipelineWork
@@ -38,7 +39,7 @@ def test_a_corrected_file_makes_the_gate_pass(spark, tmp_path: Path) -> None:
     write_rows(tmp_path, "wrong.json", [{"v": -2, "at": iso(1)}, {"v": 3, "at": iso(2)}, {"v": 3, "at": iso(2)}])
 
     def opened() -> Backfill:
-        return Backfill(PipelineWork.open(made, spark), "scheduled__1", START, START + DAY)
+        return Backfill(PipelineWork.open(made, spark), "scheduled__1", START, START + DAY, mode=Mode.WHOLE)
 
     opened().land()
     with pytest.raises(GateFailed, match=r"between.*compound_columns_to_be_unique"):

@@ -141,9 +141,9 @@ def test_a_backfill_has_every_set_once(spark, tmp_path: Path) -> None:
     for landing in PipelineWork.open(made, spark).landings:
         landing.run()
     for hour in range(2):
-        backfill(made, spark, START + hour * 3600 * SECOND, START + (hour + 1) * 3600 * SECOND)
+        backfill(made, spark, START + hour * 3600 * SECOND, START + (hour + 1) * 3600 * SECOND, whole=True)
     assert shown(spark, tmp_path) == expected()
-    (again,) = backfill(made, spark, START, START + DAY)
-    assert again.tick is None and again.windows == len(expected())
-    with pytest.raises(SpecError, match="cannot begin a stream behind a backfill"):
+    (again,) = backfill(made, spark, START, START + DAY, whole=True)
+    assert again.inserted + again.changed + again.withdrawn == 0 and again.windows == len(expected())
+    with pytest.raises(SpecError, match="cannot begin a stream of record windows"):
         run(made, spark, once=True)

@@ -71,8 +71,10 @@ def test_a_stream_ends_as_the_batch_and_a_restatement_takes_late_rows_in(spark, 
     assert ticks.selectExpr("sum(outgrown)").first()[0] >= sum(longer) > 0
     (before,) = reconcile(made, spark)
     assert before.equal and before.late_rows > 0, before
+    (beside,) = backfill(made, spark, START, START + DAY, dry_run=True)
+    assert beside.waiting is not None and beside.waiting.windows > 0 and "stream" in beside.waiting.held_by
     with pytest.raises(SpecError, match="open in the stream"):
-        backfill(made, spark, START, START + DAY)
+        backfill(made, spark, START, START + DAY, whole=True)
     run(made, spark, once=True, drain=True)
     (drained,) = reconcile(made, spark)
     assert drained.equal and drained.late_rows == before.late_rows, drained
@@ -105,13 +107,14 @@ def test_backfills_of_minutes_that_cut_sessions_make_them_whole(spark, tmp_path:
     write_files(tmp_path / "data", range(2))
     land(made, spark)
     for minute in minutes[:3]:
-        backfill(made, spark, FIRST + minute * MINUTE, FIRST + (minute + 1) * MINUTE)
+        backfill(made, spark, FIRST + minute * MINUTE, FIRST + (minute + 1) * MINUTE, whole=True)
     write_files(tmp_path / "data", range(FILES))
     land(made, spark)
     for minute in minutes:
-        backfill(made, spark, FIRST + minute * MINUTE, FIRST + (minute + 1) * MINUTE)
+        backfill(made, spark, FIRST + minute * MINUTE, FIRST + (minute + 1) * MINUTE, whole=True)
     assert shown(spark, tmp_path) == expected(range(FILES))
-    (again,) = backfill(made, spark, FIRST, FIRST + 6 * MINUTE)
+    (again,) = backfill(made, spark, FIRST, FIRST + 6 * MINUTE, whole=True)
     assert again.tick is None and again.windows == len(expected(range(FILES)))
-    with pytest.raises(SpecError, match="cannot begin a stream behind a backfill"):
-        run(made, spark, once=True)
+    run(made, spark, once=True, drain=True)
+    assert shown(spark, tmp_path) == expected(range(FILES)), "a stream shows no session again"
+    assert reconcile(made, spark)[0].equal

@@ -79,7 +79,7 @@ def test_a_stream_skips_what_a_backfill_has_made(spark: SparkSession, tmp_path: 
     write_files(tmp_path / "data", range(2))
     made = sliding(tmp_path)
     PipelineWork.open(made, spark).landings[0].run()
-    (done,) = backfill(made, spark, START, parse_time("2024-01-01T01:00:45Z"))
+    (done,) = backfill(made, spark, START, parse_time("2024-01-01T01:00:45Z"), whole=True)
     assert done.windows > 0
     write_files(tmp_path / "data", range(2, 5))
     run(made, spark, once=True, drain=True)

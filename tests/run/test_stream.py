@@ -12,6 +12,7 @@ from windrow.run.backfill import backfill
 from windrow.run.landing import clock_micros
 from windrow.run.reconcile import reconcile
 from windrow.run.restate import restate
+from windrow.run.status import status
 from windrow.run.stream import Stream, run
 from windrow.run.work import PipelineWork
 from windrow.spec.errors import SpecError
@@ -156,8 +157,10 @@ def test_a_backfill_between_two_ticks_of_a_stream(spark, tmp_path: Path) -> None
     stream = Stream(PipelineWork.open(short, spark), clock_micros, None, Event())
     stream.start()
     stream.cycle()
+    (beside,) = backfill(short, spark, START, START + DAY, dry_run=True)
+    assert beside.waiting is not None and beside.waiting.windows > 0, "what is open is the stream's"
     with pytest.raises(SpecError, match="is open in the stream"):
-        backfill(short, spark, START, START + DAY)
+        backfill(short, spark, START, START + DAY, whole=True)
     (result,) = backfill(short, spark, START, parse_time("2024-01-01T01:01:30Z"))
     assert result.changed > 0
     write_files(tmp_path / "data", range(3, FILES))
@@ -173,28 +176,35 @@ def test_a_stream_that_starts_after_a_backfill_skips_what_that_has_made(spark, t
     write_files(tmp_path / "data", range(2))
     sliding = pipeline(tmp_path, window={"sliding": {"size": "60s", "period": "30s"}}, max_versions_per_tick=10)
     PipelineWork.open(sliding, spark).landings[0].run()
-    (made,) = backfill(sliding, spark, START, START + DAY)
+    (made,) = backfill(sliding, spark, START, START + DAY, whole=True)
     assert made.inserted == made.windows > 0
     before = content(spark, tmp_path, "current")
     run(sliding, spark, once=True, drain=True)
     assert content(spark, tmp_path, "current") == before
     ticks = table(spark, tmp_path, "ticks").where("kind = 'stream'").collect()
-    assert sum(tick.late + tick.panes for tick in ticks) == 0 and sum(tick.assigned for tick in ticks) > 0
+    assert ticks and sum(tick.late + tick.panes for tick in ticks) == 0
     assert reconcile(sliding, spark)[0].equal
 
 
-def test_a_backfill_that_the_stream_has_not_reached_is_not_made_again(spark, tmp_path: Path) -> None:
-    """From the stream's place only, the windows would lose rows that the stream will skip."""
+def test_a_stream_opens_where_batches_have_read_to_in_one_tick(spark, tmp_path: Path) -> None:
+    """Their rows are counted once, and what they published is not shown again."""
     write_files(tmp_path / "data", range(3))
     made = pipeline(tmp_path, allowed_lateness="0s")
     work = PipelineWork.open(made, spark)
     work.landings[0].run()
-    backfill(made, spark, START, START + DAY)
+    (published,) = backfill(made, spark, START, START + DAY)
+    assert published.waiting is not None and published.inserted > 0
     (stage,) = work.stages
+    stage.catch_up()
     stage.runner.reload()
-    assert stage.runner.advance(1) is not None
-    with pytest.raises(SpecError, match="has read further than the stream"):
-        backfill(made, spark, START, parse_time("2024-01-01T00:59:00Z"))
+    opening = stage.runner.advance(3)
+    assert opening is not None and opening.upstream_step == 3 and opening.clock == stage.runner.clock
+    stage.ticked(opening)
+    stage.project()
+    _, (found,) = status(made, spark)
+    assert found.adds_up and found.read == 3 * (ROWS + POISON) and found.open_cells > 0
+    panes = table(spark, tmp_path, "panes")
+    assert panes.where("is_last").groupBy("k", "window_start").count().where("count > 1").isEmpty()
 
 
 def test_rows_after_the_end_of_time_are_late_for_windows_that_can_close(spark, tmp_path: Path) -> None:

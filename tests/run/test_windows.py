@@ -42,10 +42,12 @@ def streamed(spark, tmp_path_factory) -> Path:
     return root
 
 
-def test_windows_that_may_be_open_are_the_streams(spark, streamed: Path) -> None:
+def test_windows_that_are_open_are_the_streams(spark, streamed: Path) -> None:
     for stage in WINDOWS:
+        (result,) = backfill(of_windows(streamed), spark, START, START + DAY, stage, dry_run=True)
+        assert result.waiting is not None and result.waiting.windows > 0, stage
         with pytest.raises(SpecError, match="open in the stream"):
-            backfill(of_windows(streamed), spark, START, START + DAY, stage)
+            backfill(of_windows(streamed), spark, START, START + DAY, stage, whole=True)
 
 
 def test_stream_and_batch_agree_but_for_what_is_late_and_a_backfill_takes_that_in(spark, streamed: Path) -> None:

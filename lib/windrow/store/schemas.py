@@ -36,7 +36,7 @@ COMMENTS: Mapping[str, str] = {
     "arrived_at": "arrival time",
     "restated_by": "the backfill that took it in; null if none has",
     "generation": "which rebuild of the stage",
-    "kind": "stream, backfill or restatement",
+    "kind": "stream, admission, backfill or restatement",
     "watermark_before": "watermark before the tick",
     "now": "processing time of the tick; null for a backfill before any stream",
     "elements_read": "rows that the tick read",
