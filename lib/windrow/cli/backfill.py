@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -24,7 +23,7 @@ from windrow.cli.options import (
 )
 from windrow.cli.session import session
 from windrow.spec.errors import SpecError
-from windrow.view.backfilled import backfilled_text
+from windrow.view.backfilled import backfilled_mapping, backfilled_text
 
 Early = Annotated[
     bool, typer.Option("--early", help="Show windows that have not expired too, as panes that are not last.")
@@ -65,7 +64,7 @@ def backfill(
 
         results = recompute(pipeline, spark, start, end, stage, dry_run, early, whole)
     if as_json:
-        print_json([asdict(result) for result in results])
+        print_json([backfilled_mapping(result) for result in results])
         return
     for result in results:
         typer.echo(backfilled_text(result, dry_run))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from windrow.engine.clock import StageClock
 from windrow.engine.held import Span
 from windrow.run.admission import held_back, standing
-from windrow.run.clocks import ClocksOfInputs, ClocksOfSource
+from windrow.run.clocks import ClocksOfInputs, ClocksOfSource, ClocksOfStage
 from windrow.run.scope import Request, Scope, admitted, bring_up, last_end
 from windrow.run.stage_work import StageWork
 from windrow.run.work import PipelineWork
@@ -19,6 +19,7 @@ from windrow.spec.errors import WindowsWait
 from windrow.spec.times import MINUS_INFINITY, saturating_add
 from windrow.store.control import has_stream
 from windrow.view.backfilled import not_expired_text
+from windrow.view.times import many
 
 
 @dataclass(frozen=True)
@@ -107,26 +108,31 @@ def _waiting(item: StageWork, clock: StageClock, end: int) -> WaitingWindows:
 
 def held_by(item: StageWork, clock: StageClock) -> str:
     """What holds the watermark of a stage back, in words."""
-    runner, stage = item.runner, item.runner.stage.stage
+    runner = item.runner
     if has_stream(runner.last):
-        head = runner.upstream.last_step(runner.spark)
-        behind = runner.upstream.number(runner.upstream_step, head)
-        return "the stream, which stands there" if behind == 0 else f"the stream, which has {behind} steps to read"
+        behind = runner.upstream.number(runner.upstream_step, runner.upstream.last_step(runner.spark))
+        if behind:
+            return f"the stream, which has {many(behind, 'step')} to read"
     clocks = runner.clocks
+    if isinstance(clocks, ClocksOfStage):
+        return f"stage {clocks.panes.name}"
     if isinstance(clocks, ClocksOfInputs):
         known = {name: clock.inputs[name].clock.watermark for name in clocks.inputs if name in clock.inputs}
         silent = [name for name in clocks.inputs if name not in known]
         slowest = silent or [name for name, watermark in known.items() if watermark == min(known.values())]
         return "input " + ", ".join(slowest)
-    if not isinstance(clocks, ClocksOfSource):
-        return f"stage {clocks.panes.name}" if hasattr(clocks, "panes") else stage.name
+    assert isinstance(clocks, ClocksOfSource)
+    return _slowest_of(clocks, clock)
+
+
+def _slowest_of(clocks: ClocksOfSource, clock: StageClock) -> str:
+    """The source, or those of its partitions that are behind the others."""
+    source = f"source {clocks.source.name}"
     if not clock.partitions:
-        return f"source {clocks.source.name}, which has sent nothing"
+        return f"{source}, which has sent nothing"
     idle = clock.idle(clocks.rule)
-    watermarks = {name: w for name, w in clock.partition_watermarks(clocks.rule).items() if name not in idle}
-    slowest = [str(name) for name, w in watermarks.items() if name is not None and w == min(watermarks.values())]
-    if not watermarks:
-        return f"source {clocks.source.name}, which is idle"
-    if len(clock.partitions) == 1 or not slowest:
-        return f"source {clocks.source.name}"
-    return f"partition {', '.join(sorted(slowest)[:3])} of source {clocks.source.name}"
+    awake = {name: at for name, at in clock.partition_watermarks(clocks.rule).items() if name not in idle}
+    if not awake:
+        return f"{source}, which is idle"
+    slowest = sorted(str(name) for name, at in awake.items() if at == min(awake.values()))
+    return source if len(clock.partitions) == 1 else f"partition {', '.join(slowest[:3])} of {source}"

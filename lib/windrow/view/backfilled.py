@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
-from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.times import INFINITY, MINUS_INFINITY, format_time
 from windrow.view.times import many, moment, window
 
 
@@ -65,6 +65,26 @@ def backfilled_text(result: Backfilled, dry_run: bool) -> str:
     """How many windows were recomputed, how many of them differed, and the tick of the commit; then what waits."""
     done = _done(result, dry_run)
     return done if result.waiting is None else f"{done}\n{not_expired_text(result.waiting)}"
+
+
+def backfilled_mapping(result: Backfilled) -> dict[str, Any]:
+    """The same for machines; times in ISO 8601."""
+    names = ("stage", "windows", "inserted", "changed", "withdrawn", "tick")
+    waits = result.waiting
+    waiting = (
+        None
+        if waits is None
+        else {
+            "windows": waits.windows,
+            "first": None if waits.first is None else [format_time(at) for at in waits.first],
+            "last": None if waits.last is None else [format_time(at) for at in waits.last],
+            "until": format_time(waits.until),
+            "watermark": format_time(waits.watermark),
+            "held_by": waits.held_by,
+            "early": waits.early,
+        }
+    )
+    return {**{name: getattr(result, name) for name in names}, "waiting": waiting}
 
 
 def not_expired_text(waits: WaitsForWatermark) -> str:
