@@ -30,9 +30,14 @@ class Made:
         inside = starts_in(((self.first, self.last),), start)
         return inside if self.until == INFINITY else inside & (end <= bigint(self.until))
 
-    def is_within(self, other: Made) -> bool:
-        """Whether the other has all of these windows."""
-        return other.first <= self.first and self.last <= other.last and self.until <= other.until
+    def is_within(self, others: Iterable[Made]) -> bool:
+        """Whether the others have all of these windows between them."""
+        reached = self.first
+        for one in sorted((one for one in others if one.until >= self.until), key=lambda one: one.first):
+            if one.first > reached:
+                break
+            reached = max(reached, one.last)
+        return reached >= self.last
 
 
 def is_made(made: Iterable[Made], start: Column, end: Column) -> Column:

@@ -170,9 +170,8 @@ def _is_new(item: StageWork, scope: Scope) -> bool:
     last = item.runner.last
     if last is None or has_stream(last):
         return False
-    before = last.published
     wanted = [one for one in scope.made if one.until == INFINITY or last_end(item, (one.first, one.last)) is not None]
-    return any(one.until > MINUS_INFINITY and not any(map(one.is_within, before)) for one in wanted)
+    return any(one.until > MINUS_INFINITY and not one.is_within(last.published) for one in wanted)
 
 
 def _changes(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame) -> DataFrame:

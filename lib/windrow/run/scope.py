@@ -99,7 +99,7 @@ def admitted(work: PipelineWork, item: StageWork, dry_run: bool = False) -> None
 
 def _until(work: PipelineWork, item: StageWork, mode: Mode, span: Span, clock: StageClock) -> int:
     """The windows of a span that end by then may be published as last."""
-    if mode is Mode.WHOLE or any(_holds(one, span) for one in _published(item)):
+    if mode is Mode.WHOLE or Made(*span).is_within(_published(item)):
         return INFINITY
     until = min([clock.expired_end, *[_published_to(one, span) for one in work.upstreams_of(item)]])
     end = last_end(item, span)
@@ -118,11 +118,6 @@ def last_end(item: StageWork, span: Span) -> int | None:
         return span[1]
     last = windows.greatest_start_before(span[1])
     return None if last is None or last[0] < span[0] else last[1]
-
-
-def _holds(made: Made, span: Span) -> bool:
-    """Whether all windows that start in the span were asserted to be whole before."""
-    return made.until == INFINITY and made.first <= span[0] and span[1] <= made.last
 
 
 def _published(item: StageWork) -> tuple[Made, ...]:

@@ -12,7 +12,7 @@ from windrow.engine.clock import StageClock
 from windrow.engine.held import Span
 from windrow.run.admission import held_back, standing
 from windrow.run.clocks import ClocksOfInputs, ClocksOfSource, ClocksOfStage
-from windrow.run.scope import Request, Scope, admitted, bring_up, last_end
+from windrow.run.scope import Mode, Request, Scope, admitted, bring_up, last_end
 from windrow.run.stage_work import StageWork
 from windrow.run.work import PipelineWork
 from windrow.spec.errors import WindowsWait
@@ -50,6 +50,8 @@ def wait_for(waiting: Sequence[WaitingWindows]) -> WindowsWait:
 
 def not_expired(item: StageWork, scope: Scope) -> WaitingWindows | None:
     """What the request waits for by the clock alone, whether there are such windows or not; None where all expired."""
+    if scope.request.mode is Mode.WHOLE:
+        return None
     ends = [end for span in scope.spans if (end := last_end(item, span)) is not None and end > scope.clock.expired_end]
     return _waiting(item, scope.clock, max(ends)) if ends else None
 
