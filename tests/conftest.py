@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+pytest_plugins = ["pytester", "tests.turns"]
+
 CODE_CACHE = "-XX:ReservedCodeCacheSize=240m"
 os.environ.setdefault("SPARK_SUBMIT_OPTS", f"-XX:TieredStopAtLevel=1 {CODE_CACHE}")
 """For the JVMs of processes that tests start: none lives long enough to pay for the second compiler, which takes half
