@@ -3,7 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test style lint demo airflow-demo bench lock clean
+.PHONY: help setup test test-all test-turn style lint demo airflow-demo bench lock clean
+
+# Two files at a time, each half of them in a process of its own (WORKERS=0: one process).
+PYTEST = $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder --durations=10
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
@@ -11,8 +14,14 @@ help: ## list the targets
 setup: ## make .venv: packages from the lock, windrow, Delta's jars; offline and quick once it is there
 	@$(PYTHON) scripts/setup.py
 
-test: setup ## run all tests, two files at a time (ARGS="-k sessions" to choose, WORKERS=0: one process)
-	$(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder --durations=10 $(ARGS)
+test: setup ## the tests but for the long ones, two files at a time (ARGS="-k sessions": some, WORKERS=0: one process)
+	$(PYTEST) -m "not long" $(ARGS)
+
+test-all: setup ## all tests, with more examples: well over an hour
+	LONG=1 $(PYTEST) $(ARGS)
+
+test-turn: setup ## the long tests of the day (TURN=2/3: of another one, BUDGET=1200: seconds after which none begins)
+	$(PYTEST) -m long --turn $(or $(TURN),today) --budget $(or $(BUDGET),1200) $(ARGS)
 
 style: setup ## ruff and mypy
 	$(BIN)/ruff check
@@ -20,7 +29,7 @@ style: setup ## ruff and mypy
 	$(BIN)/mypy
 
 lint: style ## ruff, mypy and the tests that need no Spark
-	$(BIN)/python -m pytest -q -m "not spark"
+	$(BIN)/python -m pytest -q -m "not spark and not long"
 
 demo: setup ## run the demonstration on a part of its data (FULL=1: on all of it)
 	FULL=$(FULL) $(BIN)/python -m demo

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+
+pytest_plugins = ["pytester", "tests.turns"]
 
 CODE_CACHE = "-XX:ReservedCodeCacheSize=240m"
 os.environ.setdefault("SPARK_SUBMIT_OPTS", f"-XX:TieredStopAtLevel=1 {CODE_CACHE}")
@@ -41,9 +44,9 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
-@pytest.fixture(scope="module")
-def compiled() -> Iterator[None]:
-    """Spark compiles the plans of a module's tests, as it does for users."""
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Spark compiles the plans of pipelines that are opened meanwhile, as it does for users."""
     from windrow.run import session
 
     with pytest.MonkeyPatch.context() as patch:
@@ -51,9 +54,16 @@ def compiled() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def compiled() -> Iterator[None]:
+    """Spark compiles the plans of a module's tests."""
+    with compiling():
+        yield
+
+
 LONGEST = (
-    "tests/crash/", "tests/run/test_stream.py", "tests/airflow/test_backfill.py", "tests/run/test_maintain.py",
-    "tests/run/test_windows.py",
+    "tests/crash/", "tests/engine/test_transcripts.py", "tests/airflow/", "tests/run/test_stream.py",
+    "tests/run/test_maintain.py", "tests/run/test_windows.py",
 )  # fmt: skip
 """Files that take minutes: first, so that the processes of a run end together."""
 

@@ -29,7 +29,7 @@ from windrow.run.work import PipelineWork
 from windrow.spec.loading import load
 from windrow.spec.times import parse_time
 
-pytestmark = [pytest.mark.airflow, pytest.mark.spark]
+pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.long]
 
 STAGE = "departures_hourly"
 FILES = 5

@@ -18,6 +18,16 @@ TINY = Scale(rows=20_000, batches=1, keys=100, rounds=1, small_rows=1000, small_
 
 
 @pytest.mark.spark
+def test_a_part_is_measured_by_itself(spark, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = Contest(spark, TINY, tmp_path / "bench", parts=frozenset({"backfill"})).run()
+    assert {*results.rounds} == {contest.LANDING, contest.BACKFILL, contest.GROUP_BY}
+    report(spark, TINY, results, tmp_path / "bench.json")
+    assert {*json.loads((tmp_path / "bench.json").read_text())["rounds"]} == {*results.rounds}
+    assert "speed: on time" not in capsys.readouterr().out
+
+
+@pytest.mark.long
+@pytest.mark.spark
 def test_a_tiny_run_measures_everybody(spark, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = Contest(spark, TINY, tmp_path / "bench").run()
     report(spark, TINY, results, tmp_path / "bench.json")
@@ -31,6 +41,7 @@ def test_a_tiny_run_measures_everybody(spark, tmp_path: Path, capsys: pytest.Cap
     assert all(len(seconds) == 1 for seconds in written["rounds"].values())
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_parts_are_measured_by_themselves_in_rounds(spark, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scale = replace(TINY, rounds=2)

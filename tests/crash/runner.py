@@ -1,10 +1,9 @@
-"""One run of the test pipeline as a process, which a test kills: `python -m tests.crash.runner ROOT TASK`.
-
-TASK is once, drain, backfill, restate, maintain, beside or quarantine.
-"""
+"""What crash tests do to a lake, in this process, or in one of its own: `python -m tests.crash.runner ROOT TASK`."""
 
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from unittest.mock import patch
 
 from pyspark.sql import SparkSession
 
@@ -30,26 +29,26 @@ def monday(work: PipelineWork) -> Backfill:
 
 def upkeep(root: Path, spark: SparkSession, keep: int) -> list[Maintained]:
     """Maintenance of every table that has two files; with `keep` 0 nothing that is not in use is kept."""
-    maintain.MANY = 2
-    return list(Maintenance.of(pipeline(root), spark, keep, clock_micros).run(dry_run=False))
+    with patch.object(maintain, "MANY", 2):
+        return list(Maintenance.of(pipeline(root), spark, keep, clock_micros).run(dry_run=False))
 
 
-def main() -> None:
-    """Do as asked. The base is folded every other tick, so that its points are passed."""
-    root, task = Path(sys.argv[1]), sys.argv[2]
-    advance.FOLD_EVERY = 2
-    spark = local_session(conf=INTERPRETED)
-    if task == "backfill":
-        monday(PipelineWork.open(judged(root), spark)).publish()
-    elif task == "restate":
-        restate(judged(root), spark)
-    elif task in ("maintain", "beside"):
-        upkeep(root, spark, 0 if task == "maintain" else HOUR)
-    elif task == "quarantine":
-        quarantine(pipeline(root), spark, "clicks", "batch-0001.json")
-    else:
-        run(pipeline(root), spark, once=True, drain=task == "drain")
+TASKS: Mapping[str, Callable[[Path, SparkSession], object]] = {
+    "once": lambda root, spark: run(pipeline(root), spark, once=True),
+    "drain": lambda root, spark: run(pipeline(root), spark, once=True, drain=True),
+    "backfill": lambda root, spark: monday(PipelineWork.open(judged(root), spark)).publish(),
+    "restate": lambda root, spark: restate(judged(root), spark),
+    "maintain": lambda root, spark: upkeep(root, spark, 0),
+    "beside": lambda root, spark: upkeep(root, spark, HOUR),
+    "quarantine": lambda root, spark: quarantine(pipeline(root), spark, "clicks", "batch-0001.json"),
+}
+
+
+def do(task: str, root: Path, spark: SparkSession) -> None:
+    """Do a task. The base is folded every other tick, so that its points are passed."""
+    with patch.object(advance, "FOLD_EVERY", 2):
+        TASKS[task](root, spark)
 
 
 if __name__ == "__main__":
-    main()
+    do(sys.argv[2], Path(sys.argv[1]), local_session(conf=INTERPRETED))

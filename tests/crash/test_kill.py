@@ -1,19 +1,18 @@
-"""kill -9 at every boundary between two writes: what comes out is what an undisturbed run gives, bit for bit."""
+"""A run that ends at any boundary between two writes: what comes out is what an undisturbed run gives, bit for bit.
 
-import contextlib
+Each test ends tasks in this process, by an exception; the same by kill -9 is long, but for one lake.
+"""
+
 import json
-import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from tests.crash.runner import monday, upkeep
+from tests.crash.ends import Ends, Kills, Stops, end_group, finish, start
+from tests.crash.runner import do, monday, upkeep
 from tests.lake import BEHIND, POISON, ROWS, STAGE, content, judged, pipeline, table, write_files
 from windrow.run.points import POINTS
 from windrow.run.quarantine import quarantine
@@ -23,9 +22,8 @@ from windrow.run.stream import run
 from windrow.run.work import PipelineWork
 from windrow.store.audits import Audits
 
-pytestmark = pytest.mark.crash
-
 FILES = 6
+TABLES = ("current", "panes", "dead_letters")
 
 
 def points(*kinds: str) -> list[str]:
@@ -33,35 +31,16 @@ def points(*kinds: str) -> list[str]:
     return [point for point in POINTS if point.startswith(kinds)]
 
 
-TABLES = ("current", "panes", "dead_letters")
-
-
-def start(root: Path, kill_at: str = "", task: str = "drain") -> subprocess.Popen[bytes]:
-    """The runner in a process group of its own; a stream that shall die does not drain."""
-    environment = {**os.environ, "WINDROW_KILL_AT": kill_at}
-    task = "once" if kill_at and task == "drain" else task
-    command = [sys.executable, "-m", "tests.crash.runner", str(root), task]
-    return subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.DEVNULL)
-
-
-def finish(process: subprocess.Popen[bytes]) -> int:
-    """The exit code; the whole group is gone afterwards."""
-    try:
-        return process.wait(timeout=300)
-    finally:
-        end_group(process)
-
-
-def end_group(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+@pytest.fixture(params=["stopped", pytest.param("killed", marks=[pytest.mark.long, pytest.mark.crash])])
+def ends(request: pytest.FixtureRequest, spark) -> Ends:
+    return Stops(spark) if request.param == "stopped" else Kills()
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory) -> Path:
+def undisturbed(spark, tmp_path_factory) -> Path:
     root = tmp_path_factory.mktemp("undisturbed")
     write_files(root / "data", range(FILES))
-    assert finish(start(root)) == 0
+    do("drain", root, spark)
     return root
 
 
@@ -80,27 +59,33 @@ def land(spark, root: Path) -> None:
         landing.run()
 
 
-def test_killed_at_every_point_of_a_tick(spark, tmp_path: Path, undisturbed: Path) -> None:
-    """One lake is killed at one point after the other, each process going on where the last one died."""
+def test_every_point_is_of_a_kind_that_a_test_ends_at() -> None:
+    kinds = ("landing:", "tick:", "fold:", "projection:", "source:", "backfill:", "maintain:", "quarantine:")
+    assert points(*kinds) == list(POINTS)
+
+
+def test_at_every_point_of_a_tick(spark, ends: Ends, tmp_path: Path, undisturbed: Path) -> None:
+    """One lake ends at one point after the other, each run going on where the last one ended."""
     for point in points("landing:"):
         write_files(tmp_path / "data", range(1))
-        assert finish(start(tmp_path, point)) == -signal.SIGKILL, f"{point} was not passed"
+        ends.at(point, tmp_path)
     for number, point in enumerate(points("tick:", "fold:"), 1):
         write_files(tmp_path / "data", range(number, number + 1))
         land(spark, tmp_path)
-        assert finish(start(tmp_path, point)) == -signal.SIGKILL, f"{point} was not passed"
+        ends.at(point, tmp_path)
     write_files(tmp_path / "data", range(FILES))
-    assert finish(start(tmp_path)) == 0
+    do("drain", tmp_path, spark)
     equal_tables(spark, tmp_path, undisturbed)
 
 
-def test_killed_at_every_point_of_the_projections(spark, tmp_path: Path, undisturbed: Path) -> None:
-    """Before each kill a file is added, so that there is something to project."""
+def test_at_every_point_of_the_projections(spark, ends: Ends, tmp_path: Path, undisturbed: Path) -> None:
+    """Before each end a file is added, so that there is something to project."""
     for number, point in enumerate(points("projection:", "source:")):
         write_files(tmp_path / "data", range(number, number + 1))
-        assert finish(start(tmp_path, point)) == -signal.SIGKILL, f"{point} was not passed"
+        land(spark, tmp_path)
+        ends.at(point, tmp_path)
     write_files(tmp_path / "data", range(FILES))
-    assert finish(start(tmp_path)) == 0
+    do("drain", tmp_path, spark)
     equal_tables(spark, tmp_path, undisturbed)
 
 
@@ -114,21 +99,21 @@ LENGTHS = {
 """Over sessions whose longest is ten minutes."""
 
 
-def test_two_stages_of_sessions_killed_between_their_writes(spark, tmp_path: Path) -> None:
+def test_two_stages_of_sessions_between_their_writes(spark, ends: Ends, tmp_path: Path) -> None:
     """Merged sessions are withdrawn once, in the stage behind too, and the bounds of expired ones stay known."""
-    killed, calm = tmp_path / "killed", tmp_path / "calm"
-    for root in (killed, calm):
+    ended, calm = tmp_path / "ended", tmp_path / "calm"
+    for root in (ended, calm):
         write_files(root / "data", range(2))
         stage = {"window": {"sessions": {"gap": "4s", "max_session": "10m"}}, "allowed_lateness": "5s"}
         (root / STAGE).write_text(json.dumps(stage))
         (root / BEHIND).write_text(json.dumps([LENGTHS]))
-    assert finish(start(calm)) == 0
-    land(spark, killed)
+    do("drain", calm, spark)
+    land(spark, ended)
     for point in ("tick:after_journal", "projection:after_panes"):
-        assert finish(start(killed, point)) == -signal.SIGKILL, f"{point} was not passed"
-    assert finish(start(killed)) == 0
-    equal_tables(spark, killed, calm)
-    equal_tables(spark, killed, calm, "lengths")
+        ends.at(point, ended)
+    do("drain", ended, spark)
+    equal_tables(spark, ended, calm)
+    equal_tables(spark, ended, calm, "lengths")
     changes = {row["change"] for row in table(spark, calm, "panes").select("change").distinct().collect()}
     assert "delete" in changes and not table(spark, calm, "dead_letters").where("reason = 'late'").isEmpty()
     assert table(spark, calm, "panes", "lengths").where("weight < 0").count() > 0
@@ -148,60 +133,67 @@ MATCHED = {
 """A source and a stage that retracts."""
 
 
-def test_a_join_killed_between_its_writes(spark, tmp_path: Path) -> None:
+def test_a_join_between_its_writes(spark, ends: Ends, tmp_path: Path) -> None:
     """Its inputs take the same steps together, and what it has withdrawn is withdrawn once."""
-    killed, calm = tmp_path / "killed", tmp_path / "calm"
-    for root in (killed, calm):
+    ended, calm = tmp_path / "ended", tmp_path / "calm"
+    for root in (ended, calm):
         write_files(root / "data", range(2))
         (root / STAGE).write_text(json.dumps({"allowed_lateness": "5s"}))
         (root / BEHIND).write_text(json.dumps([MATCHED]))
-    assert finish(start(calm)) == 0
-    land(spark, killed)
+    do("drain", calm, spark)
+    land(spark, ended)
     for point in ("tick:after_journal#3", "projection:after_panes#2"):
-        assert finish(start(killed, point)) == -signal.SIGKILL, f"{point} was not passed"
-    assert finish(start(killed)) == 0
-    equal_tables(spark, killed, calm)
-    equal_tables(spark, killed, calm, "matched")
+        ends.at(point, ended)
+    do("drain", ended, spark)
+    equal_tables(spark, ended, calm)
+    equal_tables(spark, ended, calm, "matched")
     assert table(spark, calm, "panes", "matched").where("weight < 0").count() > 0
     sums, matched = reconcile(pipeline(calm), spark)
     assert sums.equal and matched.equal and matched.windows > 0
     assert sums.late_rows > 0 and matched.late_rows > 0
 
 
-def test_a_backfill_killed_at_every_point(spark, tmp_path: Path) -> None:
-    """Two copies of a lake with late rows: one is backfilled at once, the other killed at one point after the other."""
-    killed, calm = tmp_path / "killed", tmp_path / "calm"
-    write_files(killed / "data", range(FILES))
-    run(judged(killed), spark, once=True, drain=True)
-    shutil.copytree(killed, calm)
+@pytest.fixture(scope="module")
+def late(spark, tmp_path_factory) -> Path:
+    """A lake with late rows, which tests copy."""
+    root = tmp_path_factory.mktemp("late")
+    write_files(root / "data", range(FILES))
+    run(judged(root), spark, once=True, drain=True)
+    return root
+
+
+def copies(root: Path, lake: Path) -> tuple[Path, Path]:
+    """Two copies of a lake: one in which tasks end at one point after the other, and one that is left in peace."""
+    return shutil.copytree(lake, root / "ended"), shutil.copytree(lake, root / "calm")
+
+
+def test_a_backfill_at_every_point(spark, ends: Ends, tmp_path: Path, late: Path) -> None:
+    ended, calm = copies(tmp_path, late)
     for point in points("backfill:"):
-        assert finish(start(killed, point, "backfill")) == -signal.SIGKILL, f"{point} was not passed"
-    for root in (killed, calm):
+        ends.at(point, ended, "backfill")
+    for root in (ended, calm):
         work = PipelineWork.open(judged(root), spark)
         (result,) = monday(work).publish()
-        assert (result.tick is None) == (root == killed)
+        assert (result.tick is None) == (root == ended)
         published = Audits.of(work.lake).of_run(work.spark, "monday")["publish", "sums"]
-        assert published["changed"] > 0, "what it has done is known, though it was killed behind its commit"
-    equal_tables(spark, killed, calm)
+        assert published["changed"] > 0, "what it has done is known, though it ended behind its commit"
+    equal_tables(spark, ended, calm)
     assert not table(spark, calm, "dead_letters").where("restated_by is not null").isEmpty()
 
 
-def test_a_restatement_killed_at_every_point(spark, tmp_path: Path) -> None:
+def test_a_restatement_at_every_point(spark, ends: Ends, tmp_path: Path, late: Path) -> None:
     """As a backfill; each try is a run of its own, which finds what the one before it has left to do."""
-    killed, calm = tmp_path / "killed", tmp_path / "calm"
-    write_files(killed / "data", range(FILES))
-    run(judged(killed), spark, once=True, drain=True)
-    shutil.copytree(killed, calm)
+    ended, calm = copies(tmp_path, late)
     for point in points("backfill:"):
-        assert finish(start(killed, point, "restate")) == -signal.SIGKILL, f"{point} was not passed"
-    for root in (killed, calm):
+        ends.at(point, ended, "restate")
+    for root in (ended, calm):
         (result,) = restate(judged(root), spark)
-        assert (result.backfilled is None) == (root == killed)
+        assert (result.backfilled is None) == (root == ended)
         assert reconcile(judged(root), spark)[0].late_rows == 0
-    equal_tables(spark, killed, calm)
+    equal_tables(spark, ended, calm)
 
 
-def test_maintenance_killed_at_every_point_among_ticks(spark, tmp_path: Path, undisturbed: Path) -> None:
+def test_maintenance_at_every_point_among_ticks(spark, ends: Ends, tmp_path: Path, undisturbed: Path) -> None:
     """With windows open and nothing kept that is not in use; then beside a stream that is at work; and when all have
     expired, where transitions are dropped.
     """
@@ -209,45 +201,67 @@ def test_maintenance_killed_at_every_point_among_ticks(spark, tmp_path: Path, un
     write_files(tmp_path / "data", range(3))
     run(pipeline(tmp_path), spark, once=True)
     for point in [point for point in points("maintain:") if point not in drops]:
-        assert finish(start(tmp_path, point, "maintain")) == -signal.SIGKILL, f"{point} was not passed"
+        ends.at(point, tmp_path, "maintain")
     write_files(tmp_path / "data", range(3, FILES))
-    stream, beside = start(tmp_path), start(tmp_path, task="beside")
-    assert (finish(stream), finish(beside)) == (0, 0)
+    ends.together(tmp_path, ["drain", "beside"])
     for point in drops:
-        assert finish(start(tmp_path, point, "maintain")) == -signal.SIGKILL, f"{point} was not passed"
+        ends.at(point, tmp_path, "maintain")
     upkeep(tmp_path, spark, 0)
     assert table(spark, tmp_path, "journal/1").where("kind = 'cell'").isEmpty()
     equal_tables(spark, tmp_path, undisturbed)
 
 
-def test_a_quarantine_killed_at_its_point(spark, tmp_path: Path) -> None:
+def test_a_quarantine_at_its_point(spark, ends: Ends, tmp_path: Path) -> None:
     """What it has taken out is in the tables when it is done again, or when anything else brings them up."""
-    killed, calm = tmp_path / "killed", tmp_path / "calm"
-    write_files(killed / "data", range(3))
-    run(pipeline(killed), spark, once=True)
-    shutil.copytree(killed, calm)
-    assert finish(start(killed, "quarantine:after_raw", "quarantine")) == -signal.SIGKILL
-    assert quarantine(pipeline(killed), spark, "clicks", "batch-0001.json").step is None
+    lake = tmp_path / "lake"
+    write_files(lake / "data", range(3))
+    run(pipeline(lake), spark, once=True)
+    ended, calm = copies(tmp_path, lake)
+    ends.at("quarantine:after_raw", ended, "quarantine")
+    assert quarantine(pipeline(ended), spark, "clicks", "batch-0001.json").step is None
     assert quarantine(pipeline(calm), spark, "clicks", "batch-0001.json").step == 4
-    for root in (killed, calm):
+    for root in (ended, calm):
         dead = table(spark, root, "dead_letters", "clicks")
         assert dead.where("reason = 'quarantined'").count() == ROWS + POISON
         assert dead.where("reason <> 'quarantined'").count() == 2 * (POISON - 1)
 
 
+@pytest.mark.crash
+def test_a_tick_and_tables_by_kill_9(spark, tmp_path: Path, undisturbed: Path) -> None:
+    """In every run, as an exception is not all that a kill is."""
+    write_files(tmp_path / "data", range(FILES))
+    land(spark, tmp_path)
+    for point in ("tick:after_journal", "projection:after_current"):
+        Kills().at(point, tmp_path)
+    do("drain", tmp_path, spark)
+    equal_tables(spark, tmp_path, undisturbed)
+
+
+@pytest.mark.crash
+def test_a_backfill_by_kill_9(spark, tmp_path: Path, late: Path) -> None:
+    killed, stopped = copies(tmp_path, late)
+    for root, ends in ((killed, Kills()), (stopped, Stops(spark))):
+        ends.at("backfill:after_journal", root, "backfill")
+        (result,) = monday(PipelineWork.open(judged(root), spark)).publish()
+        assert result.tick is None, "its commit is known"
+    equal_tables(spark, killed, stopped)
+
+
+@pytest.mark.long
+@pytest.mark.crash
 def test_killed_at_any_time_and_then_two_runners_at_once(spark, tmp_path: Path, undisturbed: Path) -> None:
     """One of the two may end with an error that says so; the tables are right."""
     chance = random.Random(7)
     write_files(tmp_path / "data", range(FILES))
     for _ in range(2):
-        process = start(tmp_path, "never")
+        process = start(tmp_path, "drain", "never")
         time.sleep(chance.uniform(8, 25))
         end_group(process)
         finish(process)
-    both = [start(tmp_path), start(tmp_path)]
+    both = [start(tmp_path, "drain"), start(tmp_path, "drain")]
     for process in both:
         finish(process)
-    assert finish(start(tmp_path)) == 0
+    assert finish(start(tmp_path, "drain")) == 0
     if table(spark, tmp_path, "raw", "clicks").agg({"_step": "max"}).first()[0] == FILES:
         equal_tables(spark, tmp_path, undisturbed)
     else:  # it died between the two logs of Spark's file source (`land`), which a test cannot choose

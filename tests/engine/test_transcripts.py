@@ -3,14 +3,25 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from zlib import crc32
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from windrow.run.check import Outcome, check_case
 from windrow.spec.transcripts import Case, read_transcripts
 
 FILES = sorted((Path(__file__).parents[1] / "transcripts").glob("*.yaml"))
-CASES = [pytest.param(case, id=f"{file.stem}-{case.name}") for file in FILES for case in read_transcripts(file)]
+SHARE = 3
+"""Of how many cases `make test` runs one on the engine, besides the first of each file. All run on the model."""
+
+
+def param(file: Path, number: int, case: Case) -> ParameterSet:
+    is_long = number > 0 and crc32(case.name.encode()) % SHARE > 0
+    return pytest.param(case, id=f"{file.stem}-{case.name}", marks=pytest.mark.long if is_long else ())
+
+
+CASES = [param(file, number, case) for file in FILES for number, case in enumerate(read_transcripts(file))]
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from windrow.run.memory import MemoryStage
 from windrow.spec.fields import Named
 from windrow.spec.transcripts import Step
 
-EXAMPLES = int(os.environ.get("EXAMPLES", "8"))
-"""Some in every run, thousands by hand: `EXAMPLES=2000 make test ARGS=tests/laws`."""
+EXAMPLES = int(os.environ.get("EXAMPLES", "40" if "LONG" in os.environ else "8"))
+"""Some in every run, more in `make test-all`, thousands by hand: `EXAMPLES=2000 make test ARGS=tests/laws`."""
 
 IN_SPARK = settings(
     suppress_health_check=list(HealthCheck),

@@ -98,6 +98,7 @@ def streamed(spark, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.long
 def test_the_net_of_the_last_of_three_stages_is_what_sql_gives_over_the_rows(spark, tmp_path: Path) -> None:
     """Nothing is late here, so that SQL over the raw rows is what all of them must come to."""
     write_files(tmp_path / "data", range(FILES))
@@ -126,6 +127,7 @@ def test_the_status_says_how_far_each_stage_has_read(spark, streamed: Path) -> N
     assert second.watermark == first.watermark
 
 
+@pytest.mark.long
 def test_inherited_windows_of_sessions_and_of_calendar_days(spark, tmp_path: Path) -> None:
     """Nobody knows how long they are; a restatement touches none that is open, and shuts none for later panes."""
     write_files(tmp_path / "data", range(FILES - 1))

@@ -45,7 +45,7 @@ def standing(rows: list[Any]) -> set[tuple[Any, ...]]:
     return shown
 
 
-@pytest.mark.parametrize("retract", [False, True])
+@pytest.mark.parametrize("retract", [pytest.param(False, marks=pytest.mark.long), True])
 def test_current_has_the_panes_that_stand_and_they_make_what_a_batch_gives(
     spark, tmp_path: Path, retract: bool
 ) -> None:

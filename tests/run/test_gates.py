@@ -98,6 +98,7 @@ def test_a_gate_on_results_stops_what_it_has_judged(spark, tmp_path: Path) -> No
     assert (row["num"], row["total"]) == (3, 13)
 
 
+@pytest.mark.long
 def test_a_gate_of_one_stage_holds_all_of_them_back(spark, tmp_path: Path) -> None:
     write_rows(tmp_path, "a.json", [{}, {"v": 5}])
     made = pipeline(tmp_path, None, [MANY])
@@ -110,6 +111,7 @@ def test_a_gate_of_one_stage_holds_all_of_them_back(spark, tmp_path: Path) -> No
     assert not list((tmp_path / "lake" / "_windrow" / "staging" / failed.value.run).glob("*"))
 
 
+@pytest.mark.long
 def test_a_run_of_the_same_name_judges_what_it_computes_again(spark, tmp_path: Path) -> None:
     write_rows(tmp_path, "a.json", [{}, {"v": 5}])
     few = {"expect": "column_values_to_be_between", "column": "num", "max_value": 2, "severity": "critical"}
@@ -131,6 +133,7 @@ def test_a_run_of_the_same_name_judges_what_it_computes_again(spark, tmp_path: P
     assert row["num"] == 2
 
 
+@pytest.mark.long
 def test_what_is_staged_stays_right_beside_a_stream_unless_a_row_is_late(spark, tmp_path: Path) -> None:
     made = pipeline(tmp_path, None, [{**MANY, "min_value": 1}])
     write_rows(tmp_path, "a.json", [{}, {"v": 5}])
@@ -155,6 +158,7 @@ def test_what_is_staged_stays_right_beside_a_stream_unless_a_row_is_late(spark, 
     assert again[0] != first[0] and (first[1], again[1]) == ([6], [16])
 
 
+@pytest.mark.long
 def test_what_was_judged_is_published_whatever_is_staged_beside_it(spark, tmp_path: Path, monkeypatch) -> None:
     """Another try stages nothing at all, in the moment when this one has judged its windows."""
     made = pipeline(tmp_path, None, [{**MANY, "min_value": 1}])
@@ -175,6 +179,7 @@ def test_what_was_judged_is_published_whatever_is_staged_beside_it(spark, tmp_pa
     assert published.inserted == 1 and table(spark, tmp_path, "current").count() == 1
 
 
+@pytest.mark.long
 def test_a_run_that_is_repeated_tells_of_its_last_time(spark, tmp_path: Path) -> None:
     made = pipeline(tmp_path, None, [{**MANY, "min_value": 1}])
     write_rows(tmp_path, "a.json", [{}, {"v": 5}])

@@ -101,6 +101,7 @@ def test_each_partition_has_its_watermark_and_the_slowest_that_is_not_idle_holds
     assert reconcile(made, spark)[0].equal
 
 
+@pytest.mark.long
 def test_a_broker_that_is_killed_and_a_lost_checkpoint_lose_nothing_and_repeat_nothing(
     spark, tmp_path: Path, broker
 ) -> None:
@@ -125,6 +126,7 @@ def test_a_broker_that_is_killed_and_a_lost_checkpoint_lose_nothing_and_repeat_n
     assert result.equal and result.windows == 40
 
 
+@pytest.mark.long
 def test_a_stream_goes_on_when_the_broker_is_there_again(spark, tmp_path: Path, broker, capfd) -> None:
     """The broker dies under a stream that runs; it warns, asks again, and has every message in the end."""
     broker.create("outage", 2)
@@ -177,6 +179,7 @@ def test_tombstones_and_messages_that_are_no_json_have_a_row(spark, tmp_path: Pa
     assert [raw[n]["_raw"] for n in range(6)] == [None, "null", "", "{", "null", "[1]"] and "many" in raw[6]["_raw"]
 
 
+@pytest.mark.long
 def test_the_time_of_a_message_can_be_the_event_time_and_its_key_a_key(spark, tmp_path: Path, broker) -> None:
     broker.create("times", 1)
     broker.send("times", [(0, {"v": 3})], key="left", at_ms=(START + 12 * SECOND) // 1000)
@@ -189,6 +192,7 @@ def test_the_time_of_a_message_can_be_the_event_time_and_its_key_a_key(spark, tm
     assert (one["_key"], one["v"], one["_event_time"]) == ("left", 3, START + 12 * SECOND)
 
 
+@pytest.mark.long
 def test_from_the_end_only_what_comes_after_the_first_run(spark, tmp_path: Path, broker) -> None:
     broker.create("latest", 2)
     broker.send("latest", [(0, row(1)), (1, row(2))])

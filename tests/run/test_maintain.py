@@ -74,6 +74,7 @@ def test_a_stream_at_work_goes_on_as_if_nothing_was(spark, tmp_path: Path, calm:
     assert stage.adds_up and stage.read == FILES * (ROWS + POISON)
 
 
+@pytest.mark.long
 def test_steps_behind_a_rewrite_are_read_from_their_files_again(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(3))
     stream = opened(spark, tmp_path)
@@ -89,6 +90,7 @@ def test_steps_behind_a_rewrite_are_read_from_their_files_again(spark, tmp_path:
     assert log.owner(spark, 2) is not None
 
 
+@pytest.mark.long
 def test_late_rows_are_taken_in_afterwards(spark, tmp_path: Path) -> None:
     """A restatement needs raw, the dead letters and the tables, and these are kept."""
     write_files(tmp_path / "data", range(FILES))
@@ -142,6 +144,7 @@ def test_what_is_young_is_kept_and_a_dry_run_does_nothing(spark, tmp_path: Path,
     refused(windrow("maintain", path, "--keep", "long"), "--keep must be a duration")
 
 
+@pytest.mark.long
 def test_a_table_that_others_rewrite_each_time_is_left(spark, tmp_path: Path, calm: Path, monkeypatch) -> None:
     copied(calm, tmp_path)
     monkeypatch.setattr(Upkeep, "compact", lambda upkeep: False)
@@ -149,6 +152,7 @@ def test_a_table_that_others_rewrite_each_time_is_left(spark, tmp_path: Path, ca
     assert notes["sums/panes"] == ("not compacted: other writers were in the way",)
 
 
+@pytest.mark.long
 def test_a_stage_that_is_far_behind_keeps_its_rows_as_they_are(spark, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(maintain, "NEAR", 1)
     write_files(tmp_path / "data", range(2))
@@ -157,6 +161,7 @@ def test_a_stage_that_is_far_behind_keeps_its_rows_as_they_are(spark, tmp_path: 
     assert raw.notes == ("not compacted: sums has to read it first",) and raw.after.files == raw.before.files
 
 
+@pytest.mark.long
 def test_a_batch_that_meets_a_rewrite_of_raw_is_landed_again(spark, tmp_path: Path, monkeypatch) -> None:
     """Delta throws at it, and nobody has taken its step."""
     write_files(tmp_path / "data", range(1))

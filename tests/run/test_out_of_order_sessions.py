@@ -8,6 +8,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from windrow.run.reconcile import reconcile
 from windrow.run.stream import run
 from windrow.spec.pipelines import Pipeline
@@ -73,6 +75,7 @@ def scores(root: Path) -> Pipeline:
     return Pipeline.from_mapping({"pipeline": "figure", "lake": lake, "sources": [source], "stages": [stage]})
 
 
+@pytest.mark.long
 def test_sessions_that_were_shown_too_early_are_withdrawn(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "in")
     made = scores(tmp_path)

@@ -33,6 +33,7 @@ def total(spark, root: Path) -> list[int]:
     return [row["total"] for row in table(spark, root, "current").collect()]
 
 
+@pytest.mark.long
 def test_a_corrected_file_makes_the_gate_pass(spark, tmp_path: Path) -> None:
     made = pipeline(tmp_path, [POSITIVE, ONCE])
     write_rows(tmp_path, "a.json", [{"v": 1}])
@@ -74,6 +75,7 @@ def test_what_a_stream_has_shown_is_corrected_by_a_backfill(spark, tmp_path: Pat
     assert stage.read == 3 == stage.in_windows + sum(stage.dead.values())
 
 
+@pytest.mark.long
 def test_a_stream_does_not_read_what_was_taken_out_before_it_came_there(spark, tmp_path: Path) -> None:
     made = pipeline(tmp_path)
     write_rows(tmp_path, "a.json", [{"v": 1}])
@@ -108,6 +110,7 @@ def test_a_file_that_has_not_landed_is_named(spark, tmp_path: Path) -> None:
         quarantine(made, spark, "other", "a.json")
 
 
+@pytest.mark.long
 def test_a_batch_that_lands_meanwhile_is_landed_behind_it(spark, tmp_path: Path, monkeypatch) -> None:
     """The file is taken out when the landing has computed its step and not written it."""
     made = pipeline(tmp_path)

@@ -72,6 +72,7 @@ def test_late_rows_are_left_out_on_both_sides(spark, tmp_path: Path) -> None:
     assert drained.equal and drained.late_rows > 0, drained
 
 
+@pytest.mark.long
 def test_a_backfill_that_cuts_what_could_hold_a_row_leaves_its_letter(spark, tmp_path: Path) -> None:
     """Seven rows are late; the windows of the fourth start from 16 to 11 seconds before the hour."""
     write_files(tmp_path / "data", range(FILES))
@@ -99,6 +100,7 @@ def write_rows(root: Path, number: int, *seconds: int) -> None:
     os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
 
 
+@pytest.mark.long
 def test_a_row_that_no_open_window_could_hold_makes_none_after_a_backfill_elsewhere_either(
     spark, tmp_path: Path
 ) -> None:
@@ -125,6 +127,7 @@ def test_a_row_that_no_open_window_could_hold_makes_none_after_a_backfill_elsewh
 CLOSING = {"trigger": {"after_count": 2}, "allow_closing": True}
 
 
+@pytest.mark.long
 def test_what_is_closed_out_of_a_window_is_left_out_on_both_sides(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(FILES))
     made = of_records(tmp_path, allowed_lateness="20s", **CLOSING)
@@ -135,6 +138,7 @@ def test_what_is_closed_out_of_a_window_is_left_out_on_both_sides(spark, tmp_pat
     assert result.equal and result.late_rows > 0, result
 
 
+@pytest.mark.long
 def test_a_backfill_has_every_set_once(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(FILES))
     made = of_records(tmp_path)

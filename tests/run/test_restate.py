@@ -62,6 +62,7 @@ def test_late_rows_are_taken_in_once(spark, tmp_path: Path) -> None:
     assert table(spark, tmp_path, "ticks").count() == last["tick"]
 
 
+@pytest.mark.long
 def test_what_lies_between_late_windows_is_not_computed(spark, tmp_path: Path) -> None:
     """Two late rows half an hour apart; of the windows between them none is touched."""
     made = pipeline(tmp_path, allowed_lateness="0s")
@@ -98,6 +99,7 @@ def test_windows_that_are_open_wait_and_are_named(spark, tmp_path: Path) -> None
     assert reconcile(made, spark)[0].late_rows == 0
 
 
+@pytest.mark.long
 def test_rows_of_a_quarantined_file_are_not_taken_in(spark, tmp_path: Path) -> None:
     """Neither by a backfill that finds nothing else to do, nor for ever by one restatement after the other."""
     made = pipeline(tmp_path, allowed_lateness="0s")
@@ -118,6 +120,7 @@ def test_rows_of_a_quarantined_file_are_not_taken_in(spark, tmp_path: Path) -> N
     assert reconcile(made, spark)[0].equal and reconcile(made, spark)[0].late_rows == 0
 
 
+@pytest.mark.long
 def test_a_gate_stops_a_restatement(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(FILES))
     made = judged(tmp_path)

@@ -87,6 +87,7 @@ def test_a_stream_ends_as_the_batch_and_a_restatement_takes_late_rows_in(spark, 
     assert restate(made, spark)[0].rows == 0
 
 
+@pytest.mark.long
 def test_late_rows_wait_while_their_sessions_are_open_and_widened_ones_are_remembered(spark, tmp_path: Path) -> None:
     """A stream goes on beside restatements, and is right in the end."""
     made = of_sessions(tmp_path)
@@ -101,6 +102,7 @@ def test_late_rows_wait_while_their_sessions_are_open_and_widened_ones_are_remem
     assert shown(spark, tmp_path) == expected(range(FILES))
 
 
+@pytest.mark.long
 def test_backfills_of_minutes_that_cut_sessions_make_them_whole(spark, tmp_path: Path) -> None:
     minutes = [5, 3, 1, 0, 2, 4]
     made = of_sessions(tmp_path, trigger="default")

@@ -55,7 +55,7 @@ def without_late(spark: SparkSession, root: Path, rows: DataFrame) -> list[tuple
     return sorted((tuple(row) for row in found if (row.k, row.window_start) not in keys), key=repr)
 
 
-@pytest.mark.parametrize("more", [{}, LISTS], ids=["growing", "spread"])
+@pytest.mark.parametrize("more", [{}, pytest.param(LISTS, marks=pytest.mark.long)], ids=["growing", "spread"])
 def test_a_stream_over_folds_gives_what_spark_gives(
     spark: SparkSession, tmp_path: Path, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,6 +74,7 @@ def test_a_stream_over_folds_gives_what_spark_gives(
     assert result.equal and result.late_rows > 0
 
 
+@pytest.mark.long
 def test_a_stream_skips_what_a_backfill_has_made(spark: SparkSession, tmp_path: Path) -> None:
     """A slice is in windows that the backfill has made and in others."""
     write_files(tmp_path / "data", range(2))
@@ -108,6 +109,7 @@ def test_a_larger_lateness_opens_the_windows_over_the_slices(spark: SparkSession
     assert result.equal
 
 
+@pytest.mark.long
 def test_a_fold_takes_no_slices_of_later_ticks(spark: SparkSession, tmp_path: Path) -> None:
     """Maintenance folds up to the tick that it has seen while the stream goes on: what is added twice is wrong."""
     write_files(tmp_path / "data", range(2))
@@ -122,6 +124,7 @@ def test_a_fold_takes_no_slices_of_later_ticks(spark: SparkSession, tmp_path: Pa
     assert expected and without_late(spark, tmp_path, table(spark, tmp_path, "current")) == expected
 
 
+@pytest.mark.long
 def test_slices_are_taken_over_before_a_backfill_follows(spark: SparkSession, tmp_path: Path) -> None:
     """The stage behind has a larger lateness now, and has yet to read panes of the one that it reads."""
     behind: dict[str, Any] = {

@@ -69,6 +69,7 @@ def test_a_row_with_an_unknown_field_can_be_rejected(spark, tmp_path: Path) -> N
     assert [row["total"] for row in table(spark, tmp_path, "current").collect()] == [1]
 
 
+@pytest.mark.long
 def test_dead_letters_of_a_stage_have_the_rescued_fields(spark, tmp_path: Path) -> None:
     write(tmp_path, "1.json", {"k": "a", "v": 0, "at": iso(1), "n": 1})
     run(pipeline(tmp_path, {"where": "1 / v > 0"}), spark, once=True)
@@ -94,6 +95,7 @@ def test_a_schema_gains_a_column(spark, tmp_path: Path) -> None:
     assert "its source gains" not in plan(both)
 
 
+@pytest.mark.long
 def test_a_new_stage_reads_a_column_that_no_row_has_landed_with(spark, tmp_path: Path) -> None:
     write(tmp_path, "1.json", {"k": "a", "v": 1, "at": iso(1), "w": 7})
     run(pipeline(tmp_path), spark, once=True)
@@ -146,6 +148,7 @@ def test_a_delta_table_is_read_once_also_behind_a_lost_checkpoint_and_a_compacti
     assert result.equal and result.windows > 0
 
 
+@pytest.mark.long
 def test_rows_that_are_taken_out_of_a_delta_table_are_an_error(spark, tmp_path: Path) -> None:
     append(spark, tmp_path, (1, "a", iso(1), 0), (2, "b", iso(2), 0))
     landing = Landing(spark, over_delta(tmp_path).sources[0], Lake.of(str(tmp_path / "lake")))
@@ -195,6 +198,7 @@ def test_every_change_of_a_delta_table_is_read_once(spark, tmp_path: Path) -> No
     assert all(result.equal for result in reconcile(made, spark))
 
 
+@pytest.mark.long
 def test_changes_that_no_feed_has_recorded_are_an_error(spark, tmp_path: Path) -> None:
     append(spark, tmp_path, (1, "a", iso(1), 0))
     here = f"delta.`{tmp_path}/table`"

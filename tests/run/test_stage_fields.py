@@ -19,7 +19,7 @@ from windrow.spec.times import DAY, parse_time
 START = parse_time("2024-01-01T00:00:00Z")
 
 
-@pytest.mark.parametrize("accumulation", ["accumulating", "retracting"])
+@pytest.mark.parametrize("accumulation", [pytest.param("accumulating", marks=pytest.mark.long), "retracting"])
 def test_having(spark, tmp_path: Path, accumulation: str) -> None:
     """Windows are shown, withdrawn and shown again while they grow; in the end those stand that pass."""
     write_files(tmp_path / "data", range(4))

@@ -6,6 +6,7 @@ from threading import Event
 
 import pytest
 
+from tests.conftest import compiling
 from tests.lake import POISON, ROWS, content, pipeline, table, write_files
 from windrow.run import advance
 from windrow.run.backfill import backfill
@@ -19,18 +20,17 @@ from windrow.spec.errors import SpecError
 from windrow.spec.times import DAY, parse_time
 from windrow.store.steps import StepTaken
 
-pytestmark = pytest.mark.usefixtures("compiled")
-
 FILES = 5
 START = parse_time("2024-01-01T00:00:00Z")
 
 
 @pytest.fixture(scope="module")
-def streamed(spark, compiled, tmp_path_factory) -> Path:
-    """A lake over all files, drained."""
+def streamed(spark, tmp_path_factory) -> Path:
+    """A lake over all files, drained, by plans that Spark has compiled; those of the other tests are interpreted."""
     root = tmp_path_factory.mktemp("streamed")
     write_files(root / "data", range(FILES))
-    run(pipeline(root), spark, once=True, drain=True)
+    with compiling():
+        run(pipeline(root), spark, once=True, drain=True)
     return root
 
 
@@ -115,6 +115,7 @@ def test_a_changed_meaning_is_refused_and_a_new_generation_rebuilds(spark, tmp_p
     assert [row.size.total_seconds() for row in sizes] == [60.0]
 
 
+@pytest.mark.long
 def test_a_larger_lateness_carries_on(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(2))
     run(pipeline(tmp_path, allowed_lateness="0s"), spark, once=True)
@@ -150,6 +151,7 @@ def test_the_tables_can_be_read_without_spark(streamed: Path) -> None:
     assert polars.read_delta(f"{streamed}/lake/sums/panes").height > 0
 
 
+@pytest.mark.long
 def test_a_backfill_between_two_ticks_of_a_stream(spark, tmp_path: Path) -> None:
     """What was late before it is taken in; the stream goes on, and is equal to a batch in the end."""
     short = pipeline(tmp_path, allowed_lateness="0s")
@@ -172,6 +174,7 @@ def test_a_backfill_between_two_ticks_of_a_stream(spark, tmp_path: Path) -> None
     assert {row.restated_by for row in letters.collect()} == {None, result.tick}
 
 
+@pytest.mark.long
 def test_a_stream_that_starts_after_a_backfill_skips_what_that_has_made(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(2))
     sliding = pipeline(tmp_path, window={"sliding": {"size": "60s", "period": "30s"}}, max_versions_per_tick=10)
@@ -207,6 +210,7 @@ def test_a_stream_opens_where_batches_have_read_to_in_one_tick(spark, tmp_path: 
     assert panes.where("is_last").groupBy("k", "window_start").count().where("count > 1").isEmpty()
 
 
+@pytest.mark.long
 def test_rows_after_the_end_of_time_are_late_for_windows_that_can_close(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(1))
     closing = pipeline(tmp_path, trigger={"after_count": 4}, allow_closing=True)
@@ -230,6 +234,7 @@ def test_content_helper_sees_every_column(spark, streamed: Path) -> None:
     assert content(spark, streamed, "current")
 
 
+@pytest.mark.long
 def test_late_rows_that_change_nothing_are_taken_in_once_too(spark, tmp_path: Path) -> None:
     """In the global window, whose letters have no bounds in the table, and with a result that stays as it was."""
     window = {"window": {"global": {}}, "trigger": {"repeat": {"after_count": 50}}, "allowed_lateness": "0s"}

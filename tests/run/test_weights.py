@@ -66,7 +66,7 @@ def write_feed(folder: Path, numbers: range) -> list[dict[str, Any]]:
     return there
 
 
-@pytest.mark.parametrize("accumulation", ["accumulating", "retracting"])
+@pytest.mark.parametrize("accumulation", [pytest.param("accumulating", marks=pytest.mark.long), "retracting"])
 def test_what_was_taken_back_is_in_no_table(spark, tmp_path: Path, accumulation: str) -> None:
     left = write_feed(tmp_path / "data", range(FILES))
     feed = weighted(tmp_path, accumulation=accumulation, allowed_lateness="10m")

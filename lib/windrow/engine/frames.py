@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.conversion import LocalDataToArrowConversion
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
 from windrow.compile.chain import Chain
 from windrow.compile.sql import Column, named, quoted
@@ -46,6 +50,28 @@ def literals(spark: SparkSession, rows: Sequence[Mapping[str, Column]]) -> DataF
     values = ", ".join(f"({', '.join(column.text for column in row.values())})" for row in rows)
     names = ", ".join(map(quoted, rows[0]))
     return spark.sql(f"SELECT * FROM VALUES {values} AS rows({names})")
+
+
+def local(spark: SparkSession, rows: Sequence[Any], schema: StructType) -> DataFrame:
+    """The driver's rows, which Spark holds in the plan. From Python objects it would start a Python worker for them.
+
+    They are tuples with a value for each column, which may be null, as parts of it may, whatever the schema says: what
+    one plan makes is never null can be null in the rows of another. Errors: those of Arrow where a value does not fit.
+    """
+    schema = _nullable(schema)
+    if not rows:
+        return spark.createDataFrame(to_arrow_schema(schema, timezone="UTC").empty_table(), schema)
+    return spark.createDataFrame(LocalDataToArrowConversion.convert(list(rows), schema, False), schema)
+
+
+def _nullable(kind: Any) -> Any:
+    if isinstance(kind, StructType):
+        return StructType([StructField(field.name, _nullable(field.dataType)) for field in kind.fields])
+    if isinstance(kind, ArrayType):
+        return ArrayType(_nullable(kind.elementType))
+    if isinstance(kind, MapType):
+        return MapType(_nullable(kind.keyType), _nullable(kind.valueType))
+    return kind
 
 
 def group(frame: DataFrame, by: Iterable[str], columns: Mapping[str, Column]) -> DataFrame:

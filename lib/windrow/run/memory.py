@@ -18,13 +18,13 @@ from windrow.engine.batch import plan_tick, survey_rows, tick_times
 from windrow.engine.chaining import compile_over, in_band, pane_elements, rows_of
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.compiling import InputRows, compile_inputs, compile_stage, with_assertion
-from windrow.engine.frames import select, with_column
+from windrow.engine.frames import local, select, with_column
 from windrow.engine.held import Held
 from windrow.engine.holds import least_held
 from windrow.engine.input_clocks import InputTime, met, partitions
 from windrow.engine.survey import Survey, summed
 from windrow.run.rows import row_schema
-from windrow.run.session import is_remote, small_session
+from windrow.run.session import small_session
 from windrow.spec.aggregates import Collect
 from windrow.spec.expressions import Expression
 from windrow.spec.firings import leaves_nothing
@@ -46,7 +46,7 @@ class TickOutcome:
     survey: Survey
     watermark: int
     transitions: DataFrame | None
-    """What the stages that read the stage take their elements from."""
+    """What the stages that read the stage take their elements from, if there are any."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ class MemoryStage:
     """A stage that ticks in memory. `rules` make the watermarks of its inputs, or they are given with every step.
 
     The only input of a stage has the name `ONLY`; `schema` is that of the rows of sources. `upstreams` are the stages
-    that inputs read.
+    that inputs read; they know that they are read.
     """
 
     spark: SparkSession
@@ -62,10 +62,15 @@ class MemoryStage:
     stage: CompiledStage
     rules: Mapping[str, Watermark | None]
     upstreams: Mapping[str, MemoryStage] = field(default_factory=dict)
+    is_read: bool = False
     clock: StageClock = field(default_factory=StageClock)
     tick: int = 0
     cells: dict[tuple[Any, ...], Row] = field(default_factory=dict)
     cell_schema: StructType | None = None
+
+    def __post_init__(self) -> None:
+        for upstream in self.upstreams.values():
+            upstream.is_read = True
 
     @classmethod
     def of(
@@ -82,7 +87,7 @@ class MemoryStage:
         Errors: SpecError where a type does not fit.
         """
         session = small_session(spark)
-        empty = session.createDataFrame([], row_schema(schema))
+        empty = local(session, [], row_schema(schema))
         compiled = with_assertion(compile_stage(stage, empty, size, weight), rule, empty)
         return cls(session, schema, compiled, {ONLY: rule})
 
@@ -105,7 +110,7 @@ class MemoryStage:
     ) -> MemoryStage:
         """The stage over several inputs: stages, and elements of a source, all of that schema. Errors: SpecError."""
         session = next((one.spark for one in upstreams.values()), None) or small_session(spark)
-        empty = session.createDataFrame([], row_schema(schema))
+        empty = local(session, [], row_schema(schema))
         given = {
             name: rows_of(session, stage, upstreams[name].stage)
             if name in upstreams
@@ -146,9 +151,12 @@ class MemoryStage:
         return self._holding().output_watermark
 
     def _holding(self) -> StageClock:
-        """The clock with the output watermark that the open cells leave it."""
+        """The clock with the output watermark that the open cells leave it, where the stage has a use for it."""
         stage = self.stage.stage
-        return self.clock.with_held(None if leaves_nothing(stage) else least_held(stage, self._cells()))
+        if leaves_nothing(stage):
+            return self.clock.with_held(None)
+        is_wanted = stage.keeps_event_times or self.is_read
+        return self.clock.with_held(least_held(stage, self._cells())) if is_wanted else self.clock
 
     def _tick(self, rows: Mapping[str, DataFrame], now: int, given: Mapping[str, int | None]) -> TickOutcome:
         held = Held(self.clock.expired_end)
@@ -224,7 +232,7 @@ class MemoryStage:
             return None
         return self._frame(list(self.cells.values()), self.cell_schema)
 
-    def _apply(self, transitions: DataFrame, times: TickTimes) -> tuple[list[dict[str, Any]], DataFrame]:
+    def _apply(self, transitions: DataFrame, times: TickTimes) -> tuple[list[dict[str, Any]], DataFrame | None]:
         collected = transitions.collect()
         self._forget()
         fields = {f.name: f for f in transitions.schema.fields}
@@ -238,8 +246,11 @@ class MemoryStage:
             if row[STATE] is not None:
                 self.cells[identity] = Row(row["key"], row[WINDOW_START], row[WINDOW_END], row[STATE])
             panes += [self._pane(row, pane, times) for pane in row["panes"] or []]
-        emitted = with_column(self._frame(collected, transitions.schema), "tick", bigint(times.tick))
-        return self._with_derived(panes), emitted
+        return self._with_derived(panes), self._emitted(collected, transitions.schema, times.tick)
+
+    def _emitted(self, transitions: list[Row], schema: StructType, tick: int) -> DataFrame | None:
+        """What the stages that read this one take; None where none does, as a frame costs Spark some time."""
+        return with_column(self._frame(transitions, schema), "tick", bigint(tick)) if self.is_read else None
 
     def _forget(self) -> None:
         """Drop the bounds of expired windows that no element in time can meet any more."""
@@ -279,10 +290,8 @@ class MemoryStage:
         return panes
 
     def _frame(self, rows: list[Any], schema: StructType) -> DataFrame:
-        """A frame of the driver's rows, which fit the schema: looking at each would take longer than the tick."""
-        if is_remote(self.spark):  # it never looks
-            return self.spark.createDataFrame(rows, schema)
-        return self.spark.createDataFrame(rows, schema, verifySchema=False)
+        """The driver's rows in one partition, so that nothing behind it needs a shuffle."""
+        return local(self.spark, rows, schema).coalesce(1)
 
     def _dead_at_landing(self, step: Step, now: int) -> list[dict[str, Any]]:
         schema = row_schema(self.schema)

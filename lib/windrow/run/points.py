@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 _VARIABLE = "WINDROW_KILL_AT"
 _passed: Counter[str] = Counter()
+_watch: Callable[[str], None] | None = None
 
 POINTS = (
     "landing:before_raw",
@@ -41,6 +44,8 @@ POINTS = (
 
 def point(name: str) -> None:
     """Kill the whole process group with -9 if the variable says `name` or `name#n` and this is the n-th time here."""
+    if _watch is not None:
+        _watch(name)
     wanted = os.environ.get(_VARIABLE)
     if not wanted:
         return
@@ -48,3 +53,14 @@ def point(name: str) -> None:
     where, _, times = wanted.partition("#")
     if where == name and _passed[name] == int(times or 1):
         os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+@contextmanager
+def watched(watch: Callable[[str], None]) -> Iterator[None]:
+    """Tell `watch` of every point that any thread passes meanwhile. What it raises comes up from the point."""
+    global _watch
+    before, _watch = _watch, watch
+    try:
+        yield
+    finally:
+        _watch = before

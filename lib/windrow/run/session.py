@@ -36,6 +36,10 @@ _INTERPRETED: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.shuffle.partitions": "1",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.debug.maxToStringFields": "0",
 }
 
 STATIC: Mapping[str, str] = {
@@ -104,7 +108,10 @@ def is_remote(spark: SparkSession) -> bool:
 
 
 def small_session(spark: SparkSession) -> SparkSession:
-    """A working session for ticks of a few rows: they are interpreted, as compiling would take longer than they do."""
+    """A working session for ticks of a few rows: they are interpreted, as compiling would take longer than they do.
+
+    No broadcasts, which are jobs of their own, and no expressions in the texts of plans, which nobody reads.
+    """
     session = working_session(spark)
     for name, value in _INTERPRETED.items():
         session.conf.set(name, value)
