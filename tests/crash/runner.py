@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from tests.conftest import INTERPRETED
 from tests.lake import judged, pipeline
 from windrow.run import advance, maintain
-from windrow.run.backfill import Backfill
+from windrow.run.backfill import Backfill, backfill
 from windrow.run.landing import clock_micros
 from windrow.run.maintain import Maintained, Maintenance
 from windrow.run.quarantine import quarantine
@@ -21,10 +21,12 @@ from windrow.run.work import PipelineWork
 from windrow.spec.times import DAY, HOUR, parse_time
 
 
+MONDAY = parse_time("2024-01-01T00:00:00Z")
+
+
 def monday(work: PipelineWork) -> Backfill:
     """The run of a backfill that is tried again under its name."""
-    start = parse_time("2024-01-01T00:00:00Z")
-    return Backfill(work, "monday", start, start + DAY)
+    return Backfill(work, "monday", MONDAY, MONDAY + DAY)
 
 
 def upkeep(root: Path, spark: SparkSession, keep: int) -> list[Maintained]:
@@ -37,6 +39,7 @@ TASKS: Mapping[str, Callable[[Path, SparkSession], object]] = {
     "once": lambda root, spark: run(pipeline(root), spark, once=True),
     "drain": lambda root, spark: run(pipeline(root), spark, once=True, drain=True),
     "backfill": lambda root, spark: monday(PipelineWork.open(judged(root), spark)).publish(),
+    "early": lambda root, spark: backfill(pipeline(root), spark, MONDAY, MONDAY + DAY, early=True),
     "restate": lambda root, spark: restate(judged(root), spark),
     "maintain": lambda root, spark: upkeep(root, spark, 0),
     "beside": lambda root, spark: upkeep(root, spark, HOUR),

@@ -60,7 +60,8 @@ def land(spark, root: Path) -> None:
 
 
 def test_every_point_is_of_a_kind_that_a_test_ends_at() -> None:
-    kinds = ("landing:", "tick:", "fold:", "projection:", "source:", "backfill:", "maintain:", "quarantine:")
+    kinds = ("landing:", "tick:", "fold:", "projection:", "source:", "admission:", "opening:", "backfill:", "maintain:")
+    kinds = (*kinds, "quarantine:")
     assert points(*kinds) == list(POINTS)
 
 
@@ -76,6 +77,30 @@ def test_at_every_point_of_a_tick(spark, ends: Ends, tmp_path: Path, undisturbed
     write_files(tmp_path / "data", range(FILES))
     do("drain", tmp_path, spark)
     equal_tables(spark, tmp_path, undisturbed)
+
+
+def test_batches_and_the_stream_that_opens_behind_them(spark, ends: Ends, tmp_path: Path) -> None:
+    """Of a stage without a stream: what landed is admitted once, shown early once, and withdrawn once by the stream."""
+    ended, calm = tmp_path / "ended", tmp_path / "calm"
+    for root in (ended, calm):
+        write_files(root / "data", range(2))
+        land(spark, root)
+    for point in [*points("admission:"), "backfill:before_journal", "backfill:after_journal"]:
+        ends.at(point, ended, "early")
+    for root in (ended, calm):
+        do("early", root, spark)
+    equal_tables(spark, ended, calm)
+    assert table(spark, calm, "current").where("is_last").count() > 0
+    assert table(spark, calm, "current").where("NOT is_last").count() > 0
+    for root in (ended, calm):
+        write_files(root / "data", range(3))
+        land(spark, root)
+    for point in [*points("opening:"), "tick:before_journal", "tick:after_journal"]:
+        ends.at(point, ended)
+    for root in (ended, calm):
+        do("drain", root, spark)
+    equal_tables(spark, ended, calm)
+    assert reconcile(pipeline(ended), spark)[0].equal
 
 
 def test_at_every_point_of_the_projections(spark, ends: Ends, tmp_path: Path, undisturbed: Path) -> None:

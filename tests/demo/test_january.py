@@ -1,4 +1,4 @@
-"""January's flights by the schedule of their pipeline: files appear by arrival, and each day's run waits for its windows.
+"""January's flights by the schedule of their pipeline: files appear by arrival, and the run of each day waits.
 
 The steps of the DAG are made in process, one run at a time, as Airflow makes them: a run that waits is made again when
 the next file has appeared.
