@@ -20,7 +20,6 @@ from windrow.run.stream import run
 from windrow.run.work import PipelineWork
 from windrow.spec.times import DAY, HOUR, parse_time
 
-
 MONDAY = parse_time("2024-01-01T00:00:00Z")
 
 
