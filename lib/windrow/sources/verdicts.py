@@ -14,6 +14,7 @@ from windrow.engine.frames import apply, over
 from windrow.sources.times import micros
 from windrow.spec.expectations import Expectation
 from windrow.spec.sources import RESCUED, Source, Unknown
+from windrow.spec.times import format_duration
 
 
 def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[Expectation, ...] = ()) -> DataFrame:
@@ -64,9 +65,9 @@ def _verdicts(source: Source, rules: tuple[Expectation, ...]) -> list[tuple[Colu
         column = source.event_time
         rule = f"{column.column} is an event time ({column.format})"
         verdicts.append((col(envelope.EVENT_TIME).is_null(), "bad_timestamp", rule))
-    if source.watermark.max_future is not None:
-        latest = col(envelope.ARRIVAL_TIME) + bigint(source.watermark.max_future)
-        rule = f"the event time is at most {source.watermark.max_future} us after the arrival"
+    if source.max_future is not None:
+        latest = col(envelope.ARRIVAL_TIME) + bigint(source.max_future)
+        rule = f"the event time is at most {format_duration(source.max_future)} after the arrival"
         verdicts.append((col(envelope.EVENT_TIME) > latest, "future_timestamp", rule))
     if source.weight is not None:
         wrong = ~coalesce(call("abs", col(source.weight).cast("bigint")) == 1, False)
