@@ -461,3 +461,72 @@ def test_the_bound_of_the_future_is_part_of_what_a_stage_means() -> None:
     none = bounded(max_future="none")
     meaning = meaning_of(none.stages[0], none.upstreams_of(none.stages[0]), {})
     assert meaning["source"]["watermark"] == {"bounded_delay": "2h"}
+
+
+def between(lake: str, path: str, connector: str = "files") -> Pipeline:
+    mapping = with_source(**{connector: {"path": path}})
+    if connector != "files":
+        del mapping["sources"][0]["files"]
+    return Pipeline.from_mapping({**mapping, "lake": lake})
+
+
+@pytest.mark.parametrize("lake", ["lake/*", "lake/a?", "lake/[ab]", "s3a://b/{x,y}", "/data/a]"])
+def test_a_lake_is_no_pattern(lake: str) -> None:
+    with pytest.raises(SpecError, match=r'^lake must have none of \* \? \[ \] \{ \}.*got ".*Hint: rename the folder'):
+        between(lake, "data/flights")
+
+
+@pytest.mark.parametrize(
+    ("lake", "path", "message"),
+    [
+        ("data/flights/lake", "data/flights", "^lake must not be inside of what a source reads; got .*Hint: sources"),
+        ("data", "data/", "^lake must not be inside of what a source reads"),
+        ("data/lake", "data/*/in.json", "^lake must not be inside of what a source reads"),
+        ("data/x/../flights/lake", "./data/flights", "^lake must not be inside of what a source reads"),
+        ("file:///data/a%20b/lake", "/data/a b", "^lake must not be inside of what a source reads"),
+        ("S3A://bucket//in/lake", "s3a://bucket/in//", "^lake must not be inside of what a source reads"),
+        (
+            "lake",
+            "lake/incoming",
+            r"^sources\[0\]\.files\.path must not be inside of the lake; got .*Hint: lake is lake",
+        ),
+        ("lake", "lake/in/2024-*.json", r"^sources\[0\]\.files\.path must not be inside of the lake"),
+        ("${DATA}/lake", "${DATA}", '^lake must not be inside of what a source reads; got "\\$'),
+    ],
+)
+def test_a_lake_is_apart_from_what_is_read(lake: str, path: str, message: str, monkeypatch: Any) -> None:
+    monkeypatch.setenv("DATA", "/data")
+    with pytest.raises(SpecError, match=message):
+        between(lake, path)
+
+
+def test_a_variable_does_not_hide_a_pattern(monkeypatch: Any) -> None:
+    monkeypatch.setenv("DATA", "/data/*")
+    with pytest.raises(SpecError, match=r"^lake must have none of .*got .\$\{DATA\}/lake"):
+        between("${DATA}/lake", "data")
+
+
+def test_a_link_does_not_hide_that_a_lake_is_among_the_files(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    with pytest.raises(SpecError, match=r"^lake must not be inside of what a source reads"):
+        between(str(tmp_path / "link" / "lake"), str(tmp_path / "data"))
+
+
+@pytest.mark.parametrize(
+    ("lake", "path", "connector"),
+    [
+        ("lake", "lakes", "files"),
+        ("data/lake", "data/in", "files"),
+        ("s3a://bucket/data/lake", "data", "files"),
+        ("${UNKNOWN_HERE}/lake", "${UNKNOWN_HERE}", "files"),
+        ("lake", "lake/of_another_pipeline/panes", "delta"),
+    ],
+)
+def test_places_that_are_apart(lake: str, path: str, connector: str) -> None:
+    assert between(lake, path, connector).lake == lake
+
+
+def test_a_pipeline_does_not_read_its_own_tables() -> None:
+    with pytest.raises(SpecError, match=r"^sources\[0\]\.delta\.path must not be inside of the lake"):
+        between("lake", "lake/departures/raw", "delta")

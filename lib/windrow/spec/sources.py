@@ -52,6 +52,11 @@ def resolve_environment(text: str) -> str:
     return _VARIABLE.sub(value, text)
 
 
+def without_variables(text: str) -> str:
+    """What a path says itself, whatever the environment holds."""
+    return _VARIABLE.sub("", text)
+
+
 @dataclass(frozen=True)
 class Files(Connector):
     """Files under a path, each read once. A landing batch takes at most `max_files_per_batch` of them; the rest waits.
