@@ -13,12 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cli.test_failures import Java
 from tests.lake import iso, table
 from tests.run.test_sources import pipeline, write
 from windrow.run.landing import Landing
 from windrow.run.quarantine import quarantine
 from windrow.run.status import status
 from windrow.run.stream import run
+from windrow.sources import unreadable
+from windrow.spec.errors import SourceUnavailable
 from windrow.spec.pipelines import Pipeline
 from windrow.store.location import Lake
 
@@ -220,6 +223,53 @@ def test_an_unreadable_file_can_be_quarantined(spark, tmp_path: Path) -> None:
     run(made, spark, once=True, drain=True)
     (source,), (stage,) = status(made, spark)
     assert source.dead == {"quarantined": 1} and stage.adds_up
+
+
+def test_a_folder_that_is_empty_all_at_once_is_an_outage(spark, tmp_path: Path, monkeypatch: Any) -> None:
+    """A disk that was unmounted: the files are good, and land when it is there again."""
+    made = pipeline(tmp_path)
+    write(tmp_path, "1.json", good(1))
+    write(tmp_path, "2.json", good(2))
+    one, away = landing(spark, made), tmp_path / "away"
+    before = one._land
+
+    def unmount(batch: Any, number: int) -> None:
+        if not away.exists():
+            (tmp_path / "data").rename(away)
+            (tmp_path / "data").mkdir()
+        before(batch, number)
+
+    monkeypatch.setattr(one, "_land", unmount)
+    with pytest.raises(SourceUnavailable, match=r"source rows cannot be reached: nothing is left in the folder of"):
+        one.run()
+    (tmp_path / "data").rmdir()
+    away.rename(tmp_path / "data")
+    landing(spark, made).run()
+    assert alive(spark, tmp_path) == [1, 2] and not letters(spark, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("java.net.ConnectException: refused", "cannot be reached"),
+        ("java.io.IOException: No space left on device", "No space"),
+        ("java.io.IOException: nobody knows", "nobody knows"),
+    ],
+)
+def test_what_the_storage_or_the_machine_does_is_no_fault_of_a_file(
+    said: str, words: str, monkeypatch: Any, tmp_path: Path
+) -> None:
+    failure = RuntimeError(words)
+    failure.java_exception = Java(f"[FAILED_READ_FILE.NO_HINT] Encountered error while reading file a. {said}")  # type: ignore[attr-defined]
+
+    def fails(*_: Any) -> None:
+        raise failure
+
+    monkeypatch.setattr(unreadable, "read_again", fails)
+    source = pipeline(tmp_path).sources[0]
+    assert source.files is not None
+    with pytest.raises(Exception, match=words):
+        unreadable.sort_out(None, source, source.files, ["a", "b"], (), lambda seconds: None)  # type: ignore[arg-type]
 
 
 def test_what_is_no_fault_of_a_file_is_raised(spark, tmp_path: Path, monkeypatch: Any) -> None:

@@ -42,11 +42,15 @@ class FileFaults:
     def strays(self, spark: SparkSession) -> Why:
         """What stands among the files and is none, where no step has named it yet."""
         offsets = {offset_of(spark, path): why for path, why in strays(self.files).items()}
-        last = self.raw.last_step(spark)
-        if last and offsets.keys() - self.named:
+        last = self.raw.last_step(spark) if offsets.keys() - self.named else 0
+        if last:
             known = where(self.raw.files(spark, last), any_of(col(OFFSET) == lit(offset) for offset in offsets))
             self.named.update(row[OFFSET] for row in known.collect())
         return {offset: why for offset, why in offsets.items() if offset not in self.named}
+
+    def again(self, spark: SparkSession, batch: BatchFiles) -> DataFrame:
+        """The rows of all files of a batch, each of them once, where Spark's own frame has not."""
+        return read_again(spark, self.source, self.files, batch.paths)
 
     def sorted_out(self, spark: SparkSession, batch: BatchFiles) -> tuple[DataFrame | None, Why]:
         """The rows of the files of a batch that can be read now, and why the others cannot.

@@ -21,7 +21,7 @@ from windrow.run.contention import LandingRun
 from windrow.run.file_faults import FileFaults, Why
 from windrow.run.points import point
 from windrow.run.rows import row_schema
-from windrow.sources.batch_files import batch_files
+from windrow.sources.batch_files import BatchFiles, batch_files
 from windrow.sources.readers import Places, failure_of, read, without
 from windrow.sources.unreadable import is_of_a_file
 from windrow.sources.verdicts import landed, unread
@@ -64,6 +64,7 @@ class Landing:
 
         Errors: SpecError, SourceUnavailable.
         """
+        self.fault = None
         run = LandingRun(self._start, self.lake.checkpoint(self.source.name), lambda: self.raw.last_step(self.spark))
         return run if run.is_begun else None
 
@@ -147,26 +148,23 @@ class _Step:
         if faults is None or files is None:
             return self._write(batch, {})
         strays = faults.strays(self.spark)
-        written = files.is_sound and self._is_written(batch, strays)
-        for _ in range(_LOOKS):  # a file may break between the look at it and the write
-            if written:
+        for look in range(_LOOKS):
+            try:
+                rows, failed = self._rows(batch, files, look)
+                self._write(rows, {**strays, **failed})
                 break
-            rows, failed = faults.sorted_out(self.spark, files)
-            written = self._is_written(rows, {**strays, **failed})
-        else:
-            rows, failed = faults.sorted_out(self.spark, files)
-            self._write(rows, {**strays, **failed})
+            except Exception as failure:
+                if isinstance(failure, StepTaken) or not is_of_a_file(failure) or look == _LOOKS - 1:
+                    raise
         faults.named.update(strays)
 
-    def _is_written(self, rows: DataFrame | None, failed: Why) -> bool:
-        """Write the step, if no file of it fails."""
-        try:
-            self._write(rows, failed)
-        except Exception as failure:
-            if isinstance(failure, StepTaken) or not is_of_a_file(failure):
-                raise
-            return False
-        return True
+    def _rows(self, batch: DataFrame, files: BatchFiles, look: int) -> tuple[DataFrame | None, Why]:
+        """At the first look the rows of all files; then those of the ones that can be read, and why others cannot."""
+        faults = self.landing.faults
+        assert faults is not None, "it has files"
+        if look > 0:
+            return faults.sorted_out(self.spark, files)
+        return (batch if files.is_sound else faults.again(self.spark, files)), {}
 
     def _write(self, rows: DataFrame | None, failed: Why) -> None:
         source, clock = self.landing.source, self.landing.clock()
@@ -184,8 +182,8 @@ class _Step:
         return without(self.landing.source, rows, raw.rows(self.spark, 0, others)) if others else rows
 
 
-_LOOKS = 2
-"""How often the files of a batch are looked at anew before the error of one of them is raised."""
+_LOOKS = 3
+"""How often a batch is tried whose files fail: one may break between the look at it and the write."""
 
 
 def _others_until(step: int, notes: Mapping[str, Any], query: str | None) -> int:

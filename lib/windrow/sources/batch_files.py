@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,12 +67,16 @@ def strays(files: Files) -> dict[str, str]:
     if is_glob(text) or ("://" in text and where is None):
         return {}
     folder = Path(unquote(where.path) if where is not None else text).absolute()
-    found: dict[str, str] = {}
-    for entry in folder.iterdir() if folder.is_dir() else ():
-        if not _LIKE_A_FILE.fullmatch(entry.name):
-            continue
-        if entry.is_dir():
-            found[f"file:{entry}"] = "it is a folder"
-        elif entry.is_symlink() and not entry.exists():
-            found[f"file:{entry}"] = "it is a link to a file that is not there"
-    return found
+    with suppress(OSError):  # of the folder itself Spark says what is wrong
+        entries = [entry for entry in os.scandir(folder) if _LIKE_A_FILE.fullmatch(entry.name)]
+        found = {f"file:{entry.path}": _what_else(entry) for entry in entries}
+        return {path: what for path, what in found.items() if what is not None}
+    return {}
+
+
+def _what_else(entry: os.DirEntry[str]) -> str | None:
+    """What an entry is, if it is no file."""
+    if entry.is_dir():
+        return "it is a folder"
+    is_lost = entry.is_symlink() and not os.path.exists(entry.path)
+    return "it is a link to a file that is not there" if is_lost else None

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.sources.files import read_again
 from windrow.sources.java_words import causes_of
+from windrow.spec.errors import SourceUnavailable
 from windrow.spec.sources import Files, Source
 
 _KINDS = (
@@ -27,9 +30,11 @@ _KINDS = (
 
 _OUTAGE = re.compile(
     r"java\.net\.|SocketTimeout|ConnectException|UnknownHost|SdkClientException|Input/output error|Stale file handle|"
-    r"Too many open files|No space left|OutOfMemoryError|StandbyException|InterruptedIOException|TaskKilled"
+    r"StandbyException"
 )
-"""What it says where the storage, the machine or the run is at fault, and the file may be good."""
+"""What it says where the storage is at fault, and the file may be good."""
+_NOT_OF_A_FILE = re.compile(r"Too many open files|No space left|OutOfMemoryError|InterruptedIOException|TaskKilled")
+"""What it says where the machine or the run is at fault."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +57,8 @@ def sort_out(
 ) -> SortedOut:  # fmt: skip
     """Which files cannot be read, when each that fails has been tried again after each of the waits (seconds).
 
-    A file may be still being written. Raises what a file has failed with where the storage may be at fault: such an
-    error is known by its name, or is not known and no file can be read.
+    A file may be still being written. Errors: SourceUnavailable where the storage is at fault, and what a file has
+    failed with where the machine is, or where no file can be read for a reason that is not known.
     """
     failures = _failures(spark, source, files, list(paths))
     for seconds in waits:
@@ -64,8 +69,12 @@ def sort_out(
     readable = tuple(path for path in paths if path not in failures)
     for failure in failures.values():
         words = "\n".join(causes_of(failure))
-        if _OUTAGE.search(words) or not is_of_a_file(failure) or (not readable and _kind(words) is None):
+        if _OUTAGE.search(words):
+            raise SourceUnavailable(source.name, in_words(failure))
+        if _NOT_OF_A_FILE.search(words) or (not readable and _kind(words) is None):
             raise failure
+    if not readable and not _holds_anything(spark, paths[0]):
+        raise SourceUnavailable(source.name, f"nothing is left in the folder of {paths[0]}, which was to be read")
     return SortedOut(readable, {path: in_words(failure) for path, failure in failures.items()})
 
 
@@ -82,6 +91,17 @@ def _failures(spark: SparkSession, source: Source, files: Files, paths: list[str
     middle = len(paths) // 2
     halves = (paths[:middle], paths[middle:])
     return {path: why for half in halves for path, why in _failures(spark, source, files, half).items()}
+
+
+def _holds_anything(spark: SparkSession, path: str) -> bool:
+    """Whether the folder of a file can be listed, and holds anything: one that was unmounted does not."""
+    java: Any = spark._jvm
+    folder = java.org.apache.hadoop.fs.Path(path).getParent()
+    try:
+        files = folder.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+        return bool(files.listStatusIterator(folder).hasNext())
+    except Py4JJavaError:
+        return False
 
 
 def _touch(frame: DataFrame) -> None:
