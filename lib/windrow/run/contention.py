@@ -8,14 +8,13 @@ checkpoint that are there already.
 from __future__ import annotations
 
 import fcntl
-import os
 import random
 import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TextIO
 
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -141,21 +140,21 @@ class CheckpointLock:
     def __init__(self, checkpoint: str) -> None:
         path = checkpoint.removeprefix("file:")
         self._path = None if "://" in path else Path(re.sub("^/+", "/", path) + ".lock")
-        self._file: int | None = None
+        self._file: TextIO | None = None
 
     def is_taken(self) -> bool:
         """Take it, if nobody has it; where there can be none, yes."""
         if self._path is None or self._file is not None:
             return True
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+        file = self._path.open("a")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            os.close(file)
+            file.close()
             return False
         except OSError:  # a file system without locks
-            os.close(file)
+            file.close()
             self._path = None
             return True
         self._file = file
@@ -164,5 +163,5 @@ class CheckpointLock:
     def release(self) -> None:
         """Let others have it."""
         if self._file is not None:
-            os.close(self._file)
+            self._file.close()
             self._file = None

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from windrow.run.contention import LandingRun
 from windrow.run.during import during
 from windrow.run.judging import RUN, judge_expired
-from windrow.run.landing import clock_micros
+from windrow.run.landing import Landing, clock_micros
 from windrow.run.outages import Outages
 from windrow.run.pace import Pace
 from windrow.run.stage_work import StageWork
@@ -135,23 +135,29 @@ class Stream:
 
     def _land(self) -> None:
         """Land what is there now, with ticks meanwhile. Errors: SourceUnavailable and those of a query."""
-        started = [(landing, self.outages.tried(landing.source.name, landing.start)) for landing in self.work.landings]
-        running = {landing.source.name: (landing, run) for landing, run in started if run is not None}
-        runs = [run for _, run in running.values()]
+        running: dict[str, tuple[Landing, LandingRun]] = {}
         try:
-            while any([run.is_active for run in runs]):  # each of them is looked at, as that is where it goes on
-                if self.stop.is_set():
-                    _end(runs)
-                elif not self._advance_all():
-                    _wait(runs)
+            for landing in self.work.landings:
+                run = self.outages.tried(landing.source.name, landing.start)
+                if run is not None:
+                    running[landing.source.name] = (landing, run)
+            self._advance_while([run for _, run in running.values()])
         finally:
-            _end(runs)
+            _end([run for _, run in running.values()])
         for name, (landing, run) in running.items():
             failure = landing.failure(run)
             if failure is None:
                 self.outages.over(name)
             else:
                 self.outages.failed(name, failure)
+
+    def _advance_while(self, runs: list[LandingRun]) -> None:
+        """Tick until all of them have ended."""
+        while any([run.is_active for run in runs]):  # each of them is looked at, as that is where it goes on
+            if self.stop.is_set():
+                _end(runs)
+            elif not self._advance_all():
+                _wait(runs)
 
     def drain(self) -> None:
         """Move the watermark of every stage to +infinity."""
