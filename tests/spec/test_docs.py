@@ -43,9 +43,10 @@ from windrow.spec.pipelines import Pipeline
 from windrow.spec.quality import Suite
 from windrow.spec.schedules import Schedule
 from windrow.spec.schemas import _SIMPLE, Schema
-from windrow.spec.sources import FileFormat, Files, Source, TimeColumn, TimeFormat
+from windrow.spec.sources import MAX_FUTURE, FileFormat, Files, Source, TimeColumn, TimeFormat
 from windrow.spec.stages import RESERVED_NAMES, ElementTime, Stage
 from windrow.spec.steps import _STEP_FIELDS, DEAD_FIELDS, PANE_FIELDS
+from windrow.spec.times import format_duration
 from windrow.spec.transcripts import _CASE_FIELDS, Case, read_transcripts
 from windrow.spec.watermarks import Watermark
 from windrow.store.journal import Journal
@@ -88,8 +89,14 @@ TRIGGERS = {name: cls for name, cls in triggers.TRIGGERS.items() if cls.__module
 """Those of windrow itself: tests may have registered others."""
 
 
+OF_THE_SOURCE = {"max_future": format_duration(MAX_FUTURE)}
+"""Fields of a watermark whose default the source has."""
+
+
 def default_of(field: Field[Any]) -> str:
     """The default of a field as the page writes it."""
+    if field.name in OF_THE_SOURCE:
+        return OF_THE_SOURCE[field.name]
     value = field.default if field.default_factory is MISSING else field.default_factory()
     if value is MISSING:
         return "required"

@@ -10,11 +10,11 @@ import pytest
 from windrow.spec.documents import load_yaml, load_yaml_documents
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.graph import ONLY
-from windrow.spec.meaning import changes, is_of_source, meaning_of, source_of
+from windrow.spec.meaning import changes, is_of_source, meaning_of, mend_of, source_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.schemas import Schema, column_type
 from windrow.spec.sources import Source, TimeColumn, TimeFormat, resolve_environment
-from windrow.spec.times import HOUR, MINUTE
+from windrow.spec.times import DAY, HOUR, MINUTE
 from windrow.spec.watermarks import Watermark
 from windrow.view.plan import plan_sections
 
@@ -416,3 +416,117 @@ def test_the_size_of_a_row_is_part_of_what_a_stage_means_that_counts_bytes() -> 
             pipeline = Pipeline.from_mapping(mapping)
             meanings.append(meaning_of(pipeline.stages[0], {ONLY: pipeline.sources[0]}, {}))
         assert changes(*meanings) == changed
+
+
+def bounded(**watermark: Any) -> Pipeline:
+    return Pipeline.from_mapping(with_source(watermark={"bounded_delay": "2h", **watermark}))
+
+
+def lines_between(before: Pipeline, after: Pipeline) -> list[str]:
+    return changes(*(meaning_of(one.stages[0], one.upstreams_of(one.stages[0]), {}) for one in (before, after)))
+
+
+@pytest.mark.parametrize(
+    ("given", "bound", "words"),
+    [
+        (
+            {},
+            DAY,
+            "more than 1d ahead of its arrival is a dead letter future_timestamp and moves no watermark (the def",
+        ),
+        ({"max_future": "6h"}, 6 * HOUR, "more than 6h ahead of its arrival is a dead letter future_timestamp"),
+        ({"max_future": "none"}, None, "any time ahead of its arrival, and then moves the watermark there"),
+    ],
+)
+def test_a_source_bounds_the_future_by_itself(given: dict[str, str], bound: int | None, words: str) -> None:
+    pipeline = bounded(**given)
+    assert pipeline.sources[0].max_future == bound
+    assert Pipeline.from_mapping(pipeline.to_mapping()) == pipeline
+    assert words in str(plan_sections(pipeline))
+
+
+def test_a_row_that_arrives_at_its_event_time_needs_no_bound() -> None:
+    pipeline = Pipeline.from_mapping(with_source(event_time="now", watermark={"processing_time": {}}))
+    assert pipeline.sources[0].max_future is None and "ahead of its arrival" not in str(plan_sections(pipeline))
+
+
+def test_the_bound_of_the_future_is_part_of_what_a_stage_means() -> None:
+    """Rows have landed under it. `none` means what a source without a bound meant before there was a default."""
+    (line,) = lines_between(bounded(max_future="none"), bounded())
+    assert line == "source.watermark.max_future: none -> 1d"
+    assert mend_of(line) == (
+        "write `watermark: {max_future: none}` to go on under the bound of the rows that have landed"
+    )
+    assert lines_between(bounded(), bounded(max_future="24h")) == []
+    none = bounded(max_future="none")
+    meaning = meaning_of(none.stages[0], none.upstreams_of(none.stages[0]), {})
+    assert meaning["source"]["watermark"] == {"bounded_delay": "2h"}
+
+
+def between(lake: str, path: str, connector: str = "files") -> Pipeline:
+    mapping = with_source(**{connector: {"path": path}})
+    if connector != "files":
+        del mapping["sources"][0]["files"]
+    return Pipeline.from_mapping({**mapping, "lake": lake})
+
+
+@pytest.mark.parametrize("lake", ["lake/*", "lake/a?", "lake/[ab]", "s3a://b/{x,y}", "/data/a]"])
+def test_a_lake_is_no_pattern(lake: str) -> None:
+    with pytest.raises(SpecError, match=r'^lake must have none of \* \? \[ \] \{ \}.*got ".*Hint: rename the folder'):
+        between(lake, "data/flights")
+
+
+@pytest.mark.parametrize(
+    ("lake", "path", "message"),
+    [
+        ("data/flights/lake", "data/flights", "^lake must not be inside of what a source reads; got .*Hint: sources"),
+        ("data", "data/", "^lake must not be inside of what a source reads"),
+        ("data/lake", "data/*/in.json", "^lake must not be inside of what a source reads"),
+        ("data/x/../flights/lake", "./data/flights", "^lake must not be inside of what a source reads"),
+        ("file:///data/a%20b/lake", "/data/a b", "^lake must not be inside of what a source reads"),
+        ("S3A://bucket//in/lake", "s3a://bucket/in//", "^lake must not be inside of what a source reads"),
+        (
+            "lake",
+            "lake/incoming",
+            r"^sources\[0\]\.files\.path must not be inside of the lake; got .*Hint: lake is lake",
+        ),
+        ("lake", "lake/in/2024-*.json", r"^sources\[0\]\.files\.path must not be inside of the lake"),
+        ("${DATA}/lake", "${DATA}", '^lake must not be inside of what a source reads; got "\\$'),
+    ],
+)
+def test_a_lake_is_apart_from_what_is_read(lake: str, path: str, message: str, monkeypatch: Any) -> None:
+    monkeypatch.setenv("DATA", "/data")
+    with pytest.raises(SpecError, match=message):
+        between(lake, path)
+
+
+def test_a_variable_does_not_hide_a_pattern(monkeypatch: Any) -> None:
+    monkeypatch.setenv("DATA", "/data/*")
+    with pytest.raises(SpecError, match=r"^lake must have none of .*got .\$\{DATA\}/lake"):
+        between("${DATA}/lake", "data")
+
+
+def test_a_link_does_not_hide_that_a_lake_is_among_the_files(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "data")
+    with pytest.raises(SpecError, match=r"^lake must not be inside of what a source reads"):
+        between(str(tmp_path / "link" / "lake"), str(tmp_path / "data"))
+
+
+@pytest.mark.parametrize(
+    ("lake", "path", "connector"),
+    [
+        ("lake", "lakes", "files"),
+        ("data/lake", "data/in", "files"),
+        ("s3a://bucket/data/lake", "data", "files"),
+        ("${UNKNOWN_HERE}/lake", "${UNKNOWN_HERE}", "files"),
+        ("lake", "lake/of_another_pipeline/panes", "delta"),
+    ],
+)
+def test_places_that_are_apart(lake: str, path: str, connector: str) -> None:
+    assert between(lake, path, connector).lake == lake
+
+
+def test_a_pipeline_does_not_read_its_own_tables() -> None:
+    with pytest.raises(SpecError, match=r"^sources\[0\]\.delta\.path must not be inside of the lake"):
+        between("lake", "lake/departures/raw", "delta")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from windrow.sources.java_words import in_one_line
 from windrow.spec.errors import SourceUnavailable, SpecError, WindowsWait
 from windrow.spec.judgements import GateFailed
 
@@ -16,7 +17,7 @@ INTERRUPTED = 130
 """Ctrl-C before there was anything to end in order."""
 
 TRACE = "WINDROW_TRACE"
-"""The environment variable that has the Python trace of any error shown."""
+"""The environment variable that has the traces of any error shown, Python's and the JVM's."""
 
 
 def exit_code(error: Exception) -> int | None:
@@ -51,9 +52,9 @@ def shown_plainly(error: Exception) -> str:
     if _is_missing_path(error):
         path = str(error).split("does not exist:")[-1].split(". SQLSTATE")[0].strip()
         return f'windrow: the files of a source must be there; got "{path}". Hint: sources.files.path, or --project DIR'
-    reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    notes = [str(note) for note in getattr(error, "__notes__", ())]
     return (
-        f"windrow: the command could not go on: {type(error).__name__}: {reason}. "
+        f"windrow: the command could not go on{', '.join(['', *notes[:1]])}: {in_one_line(error).removesuffix('.')}. "
         f"Hint: what was committed stays, and the command can be run again; {TRACE}=1 shows where it happened"
     )
 

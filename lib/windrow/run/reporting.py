@@ -35,6 +35,7 @@ _WIDTHS = (
 
 _WHY = {
     "": "given to the stages", "rejected": "a rule of the suite", "unreadable": "not a row of the schema",
+    "unreadable_file": "one for each file that could not be read",
     "bad_timestamp": "no event time that can be read", "future_timestamp": "too far ahead of its arrival",
     "quarantined": "its file was taken out",
 }  # fmt: skip

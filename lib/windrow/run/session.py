@@ -12,6 +12,9 @@ from pyspark.sql import SparkSession
 
 from windrow.run.jvm import class_archive, session_jars
 
+TRACE = "WINDROW_TRACE"
+"""The environment variable that has the traces of any error shown, Python's and the JVM's."""
+
 _CORES = os.cpu_count() or 2
 
 RUNTIME: Mapping[str, str] = {
@@ -26,11 +29,12 @@ RUNTIME: Mapping[str, str] = {
     "spark.databricks.delta.schema.autoMerge.enabled": "false",
     "spark.databricks.delta.merge.materializeSource": "none",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.streaming.stopActiveRunOnRestart": "false",
 }
 """Settings of every session in which windrow works. UTC and no ANSI errors, so that results do not depend on the
 caller's session and no row can stop a tick. No substitution of `${env:NAME}`, by which a text could read secrets. No
 adaptive planning, which costs small ticks more than it gives. A MERGE may read its source twice: what it reads is files
-that do not change."""
+that do not change. A landing that starts beside another in one JVM does not stop that one, but waits."""
 
 _INTERPRETED: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
@@ -67,7 +71,7 @@ def local_session(
     settings = {
         "spark.jars": ",".join(session_jars()),
         "spark.driver.memory": os.environ.get("WINDROW_DRIVER_MEMORY", "4g"),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{quiet} {class_archive()}",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{quiet} {_log_level()} {class_archive()}",
         **STATIC,
         **RUNTIME,
         **(conf or {}),
@@ -77,6 +81,11 @@ def local_session(
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     return builder.getOrCreate()
+
+
+def _log_level() -> str:
+    """What Spark logs goes with the trace of an error: to the terminal, when it was asked for."""
+    return f"-Dwindrow.log={'error' if os.environ.get(TRACE) else 'fatal'}"
 
 
 def submitted_session(app: str) -> SparkSession:

@@ -7,15 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.query import StreamingQuery
 
+from windrow.run.contention import LandingRun
+from windrow.run.during import during
 from windrow.run.judging import RUN, judge_expired
-from windrow.run.landing import clock_micros
+from windrow.run.landing import Landing, clock_micros
 from windrow.run.outages import Outages
 from windrow.run.pace import Pace
 from windrow.run.stage_work import StageWork
@@ -114,7 +114,8 @@ class Stream:
         began = self.clock()
         self._land()
         for source in self.work.sources:
-            source.project()
+            with during(f"while the tables of source {source.raw.name} were brought up"):
+                source.project()
         while self._advance_all() or self._advance_together():
             pass
         if self.stop.is_set():
@@ -134,20 +135,29 @@ class Stream:
 
     def _land(self) -> None:
         """Land what is there now, with ticks meanwhile. Errors: SourceUnavailable and those of a query."""
-        started = [(landing, self.outages.tried(landing.source.name, landing.start)) for landing in self.work.landings]
-        running = {landing.source.name: (landing, query) for landing, query in started if query is not None}
-        queries = [query for _, query in running.values()]
-        while any(query.isActive for query in queries):
-            if self.stop.is_set():
-                _end(queries)
-            elif not self._advance_all():
-                _wait(queries)
-        for name, (landing, query) in running.items():
-            failure = landing.failure(query)
+        running: dict[str, tuple[Landing, LandingRun]] = {}
+        try:
+            for landing in self.work.landings:
+                run = self.outages.tried(landing.source.name, landing.start)
+                if run is not None:
+                    running[landing.source.name] = (landing, run)
+            self._advance_while([run for _, run in running.values()])
+        finally:
+            _end([run for _, run in running.values()])
+        for name, (landing, run) in running.items():
+            failure = landing.failure(run)
             if failure is None:
                 self.outages.over(name)
             else:
                 self.outages.failed(name, failure)
+
+    def _advance_while(self, runs: list[LandingRun]) -> None:
+        """Tick until all of them have ended."""
+        while any([run.is_active for run in runs]):  # each of them is looked at, as that is where it goes on
+            if self.stop.is_set():
+                _end(runs)
+            elif not self._advance_all():
+                _wait(runs)
 
     def drain(self) -> None:
         """Move the watermark of every stage to +infinity."""
@@ -210,7 +220,8 @@ class Stream:
         for stage in stages:
             if stage.pending:
                 ticks = stage.pending
-                summaries = stage.project()
+                with during(f"while the tables of stage {stage.name} were brought up"):
+                    summaries = stage.project()
                 self.totals.add(summaries)
                 self._show(stage, ticks, summaries)
         self._pace.took(began)
@@ -223,22 +234,22 @@ class Stream:
 
 
 def _advance(stage: StageWork, head: int) -> Control | None:
-    return stage.tick(lambda: stage.runner.advance(head))
+    with during(f"while stage {stage.name} ticked"):
+        return stage.tick(lambda: stage.runner.advance(head))
 
 
-def _wait(queries: list[StreamingQuery]) -> None:
+def _wait(runs: list[LandingRun]) -> None:
     """Wait a moment for landing."""
-    for query in queries:
-        if query.isActive:
-            with suppress(StreamingQueryException):  # it is asked for its failure when all have ended
-                query.awaitTermination(0.2)  # type: ignore[arg-type]
+    for run in runs:
+        if run.is_active:
+            run.wait(0.2)
             return
 
 
-def _end(queries: list[StreamingQuery]) -> None:
+def _end(runs: list[LandingRun]) -> None:
     """Stop landing where it is: what its batch has not committed comes again with the next run."""
-    for query in queries:
-        query.stop()
+    for run in runs:
+        run.stop()
 
 
 @contextmanager

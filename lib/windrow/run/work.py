@@ -21,7 +21,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.fields import located
 from windrow.spec.graph import ONLY
 from windrow.spec.loading import suites_of
-from windrow.spec.meaning import changes, is_of_source, is_rebuild, meaning_of, source_of
+from windrow.spec.meaning import changes, is_of_source, is_rebuild, meaning_of, mend_of, source_of
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.quality import Suite
 from windrow.spec.sources import Source
@@ -162,20 +162,24 @@ def _generation(
     if changed and all(map(is_rebuild, changed)):
         from_start = True
     if changed and not from_start:
-        raise SpecError(
-            f"stages.{stage.name}",
-            "means something else than when it last ran",
-            "; ".join(changed),
-            "take a new lake path (--set lake=...), or run with --from-start: a new generation, rebuilt from raw",
-        )
+        hint = "take a new lake path (--set lake=...), or run with --from-start: a new generation, rebuilt from raw"
+        rule = "means something else than when it last ran"
+        raise SpecError(f"stages.{stage.name}", rule, "; ".join(changed), _hint(changed, hint))
     moved = [line for line in changed if is_of_source(line)]
     if moved:
         rule = "has landed its rows under another meaning, which a rebuild from raw cannot change"
         source = source_of(stage, moved[0])
-        raise SpecError(f"sources.{source}", rule, "; ".join(moved), "take a new lake path (--set lake=...)")
+        hint = _hint(moved, "take a new lake path (--set lake=...)")
+        raise SpecError(f"sources.{source}", rule, "; ".join(moved), hint)
     if from_start:
         generations.record(session, stage.name, Generation(known.number + 1, meaning))
         return known.number + 1
     if known.meaning != meaning:
         generations.record(session, stage.name, Generation(known.number, meaning))
     return known.number
+
+
+def _hint(changed: list[str], hint: str) -> str:
+    """With the mends of single changes in front, where there are any."""
+    mends = [mend for mend in map(mend_of, changed) if mend is not None]
+    return ", or ".join([*mends, hint])

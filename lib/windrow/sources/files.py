@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from windrow.compile.envelope import OFFSET, RAW
 from windrow.sources.json_rows import json_rows
+from windrow.spec.connectors import is_glob
 from windrow.spec.sources import FileFormat, Files, Source, resolve_environment
 
 _TEXT = "_text"
@@ -16,24 +19,75 @@ FOR_EVER = "36500d"
 
 def read_files(spark: SparkSession, source: Source, files: Files) -> DataFrame:
     """A streaming frame of the source's columns, the path of the file, and the text of rows that could not be read."""
-    reader = spark.readStream.format(_FORMATS[files.format]).option("maxFilesPerTrigger", files.max_files_per_batch)
-    reader = reader.option("maxFileAge", FOR_EVER)
-    if files.format is FileFormat.PARQUET:
-        rows = reader.schema(source.schema.ddl).load(resolve_environment(files.path))
-        return rows.selectExpr("*", f"CAST(NULL AS STRING) AS {RAW}", f"_metadata.file_path AS {OFFSET}")
+    reader = spark.readStream.format(_FORMATS[files.format]).options(**_options(files))
+    reader = reader.option("maxFilesPerTrigger", files.max_files_per_batch).option("maxFileAge", FOR_EVER)
+    schema = _schema(source, files)
+    reader = reader if schema is None else reader.schema(schema)
+    return _rows(reader.load(resolve_environment(files.path)), source, files)
+
+
+def read_again(spark: SparkSession, source: Source, files: Files, paths: Sequence[str]) -> DataFrame:
+    """The same frame of some files, listed anew: what they hold now. `paths` are whole ones, at least one."""
+    frames = [_rows(_listed(spark, source, files, together), source, files) for together in _together(paths)]
+    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
+
+
+def _listed(spark: SparkSession, source: Source, files: Files, paths: list[str]) -> DataFrame:
+    reader = spark.read.format(_FORMATS[files.format]).options(**_options(files)).option("__globPaths__", "false")
+    folder = resolve_environment(files.path)
+    if not is_glob(folder) and _is_partitioned(paths[0]):
+        reader = reader.option("basePath", folder)
+    schema = _schema(source, files)
+    return (reader if schema is None else reader.schema(schema)).load(paths)
+
+
+def _together(paths: Sequence[str]) -> Iterator[list[str]]:
+    """The files that Spark can read in one go.
+
+    It reads the others twice where a name has glob characters, and leaves out those beside folders like `day=1`.
+    """
+    yield from ([path] for path in paths if is_glob(path))
+    for is_partitioned in (False, True):
+        alike = [path for path in paths if not is_glob(path) and _is_partitioned(path) == is_partitioned]
+        if alike:
+            yield alike
+
+
+def is_read_together(paths: Sequence[str]) -> bool:
+    """Whether Spark reads each of these files exactly once when it is given all of them."""
+    return sum(1 for _ in _together(paths)) <= 1
+
+
+def _is_partitioned(path: str) -> bool:
+    return any("=" in folder for folder in path.split("/")[:-1])
+
+
+def _options(files: Files) -> dict[str, str]:
+    if files.format is not FileFormat.CSV:
+        return {}
+    return {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": RAW, "header": str(files.header).lower()}
+
+
+def _schema(source: Source, files: Files) -> str | None:
     if files.format is FileFormat.JSON:
-        return _json(reader, source, files)
-    reader = reader.option("mode", "PERMISSIVE").option("columnNameOfCorruptRecord", RAW)
-    reader = reader.option("header", str(files.header).lower())
-    rows = reader.schema(f"{source.schema.ddl}, `{RAW}` string").load(resolve_environment(files.path))
-    return rows.selectExpr("*", f"_metadata.file_path AS {OFFSET}")
+        return None
+    return source.schema.ddl if files.format is FileFormat.PARQUET else f"{source.schema.ddl}, `{RAW}` string"
 
 
 _FORMATS = {FileFormat.JSON: "text", FileFormat.CSV: "csv", FileFormat.PARQUET: "parquet"}
 
 
-def _json(reader: DataStreamReader, source: Source, files: Files) -> DataFrame:
+def _rows(read: DataFrame, source: Source, files: Files) -> DataFrame:
+    match files.format:
+        case FileFormat.JSON:
+            return _json(read, source)
+        case FileFormat.PARQUET:
+            return read.selectExpr("*", f"CAST(NULL AS STRING) AS {RAW}", f"_metadata.file_path AS {OFFSET}")
+        case FileFormat.CSV:
+            return read.selectExpr("*", f"_metadata.file_path AS {OFFSET}")
+
+
+def _json(lines: DataFrame, source: Source) -> DataFrame:
     """One object a line; empty lines are no rows."""
-    lines = reader.load(resolve_environment(files.path)).where("trim(value) <> ''")
-    texts = lines.selectExpr(f"value AS {_TEXT}", f"_metadata.file_path AS {OFFSET}")
+    texts = lines.where("trim(value) <> ''").selectExpr(f"value AS {_TEXT}", f"_metadata.file_path AS {OFFSET}")
     return json_rows(texts, source.schema, _TEXT, [OFFSET])

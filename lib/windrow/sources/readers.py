@@ -18,7 +18,7 @@ from windrow.spec.connectors import DeltaSource, Kafka, Rate
 from windrow.spec.errors import SourceUnavailable
 from windrow.spec.sources import Files, Source
 
-__all__ = ["Places", "failure_of", "read", "without"]
+__all__ = ["Places", "failure_of", "read", "without", "words_of"]
 
 Places = Mapping[str, Any]
 """What has landed: the greatest offset of each partition, or where the last batch has ended, in Spark's words."""
@@ -44,13 +44,13 @@ def read(spark: SparkSession, source: Source, places: Callable[[], Places | None
 
 def failure_of(source: Source, failure: Exception) -> Exception:
     """Why a query of the source has failed, as far as it is known: SourceUnavailable where it may go on later."""
-    words = _words(failure)
+    words = words_of(failure)
     if source.kafka is not None and is_outage(words):
         return SourceUnavailable(source.name, "it did not answer while a batch was read")
     return changed_table(source, words) or failure
 
 
-def _words(failure: BaseException) -> str:
+def words_of(failure: BaseException) -> str:
     """An error of Spark and its causes, in their words: those of Java name their classes in the trace only."""
     said: list[str] = []
     error: BaseException | None = failure

@@ -5,15 +5,21 @@ Rule: SEMANTICS sections 2 and 9. A row is judged against its arrival time, once
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile import envelope
 from windrow.compile.row_rules import broken_names, is_broken
-from windrow.compile.sql import Column, Value, bigint, call, changing, coalesce, col, null, when
-from windrow.engine.frames import apply, over
+from windrow.compile.sql import Column, Value, bigint, call, changing, coalesce, col, lit, null, when
+from windrow.engine.frames import apply, literals, over
 from windrow.sources.times import micros
 from windrow.spec.expectations import Expectation
 from windrow.spec.sources import RESCUED, Source, Unknown
+from windrow.spec.times import format_duration
+
+UNREADABLE_FILE = "unreadable_file"
+"""The reason of the one row that stands for a file which could not be read."""
 
 
 def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[Expectation, ...] = ()) -> DataFrame:
@@ -34,6 +40,26 @@ def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[
         {envelope.STEP: changing(step, col(envelope.OFFSET)), envelope.ROW: call("monotonically_increasing_id")}
     )
     return apply(chain.only((*envelope.ENVELOPE, *source.columns)), rows)
+
+
+def unread(spark: SparkSession, source: Source, failed: Mapping[str, str], step: int, clock: int) -> DataFrame:
+    """One dead row for each file that could not be read, by its offset, with the reason as its text.
+
+    It has no time but that of its arrival, and not even that where arrival times are a column: those are the clock of
+    a history. Its row number is below zero, where no row that was read has one.
+    """
+    arrival = bigint(clock) if source.arrival_time is None else null("bigint")
+    own = {name: null(kind) for name, kind in source.columns.items()}
+    rows = [
+        {
+            envelope.STEP: bigint(step), envelope.ROW: bigint(-number), envelope.EVENT_TIME: null("bigint"),
+            envelope.ARRIVAL_TIME: arrival, envelope.PARTITION: null("string"), envelope.OFFSET: lit(offset),
+            envelope.REASON: lit(UNREADABLE_FILE), envelope.RULE: lit("a file that can be read"),
+            envelope.RAW: lit(why), **own,
+        }
+        for number, (offset, why) in enumerate(failed.items(), 1)
+    ]  # fmt: skip
+    return literals(spark, rows)
 
 
 def _time(source: Source, field: str) -> Column:
@@ -64,9 +90,9 @@ def _verdicts(source: Source, rules: tuple[Expectation, ...]) -> list[tuple[Colu
         column = source.event_time
         rule = f"{column.column} is an event time ({column.format})"
         verdicts.append((col(envelope.EVENT_TIME).is_null(), "bad_timestamp", rule))
-    if source.watermark.max_future is not None:
-        latest = col(envelope.ARRIVAL_TIME) + bigint(source.watermark.max_future)
-        rule = f"the event time is at most {source.watermark.max_future} us after the arrival"
+    if source.max_future is not None:
+        latest = col(envelope.ARRIVAL_TIME) + bigint(source.max_future)
+        rule = f"the event time is at most {format_duration(source.max_future)} after the arrival"
         verdicts.append((col(envelope.EVENT_TIME) > latest, "future_timestamp", rule))
     if source.weight is not None:
         wrong = ~coalesce(call("abs", col(source.weight).cast("bigint")) == 1, False)

@@ -16,6 +16,14 @@ WEIGHT = "_weight"
 """The column of a change feed that says whether a row is added, +1, or taken back, -1."""
 
 
+_GLOB = re.compile(r"[*?\[\]{}]")
+
+
+def is_glob(path: str) -> bool:
+    """Whether Hadoop takes a path as a pattern of many."""
+    return _GLOB.search(path) is not None
+
+
 class Connector(Spec):
     """What a source reads from.
 

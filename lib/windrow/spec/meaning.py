@@ -15,9 +15,11 @@ from windrow.spec.sources import CONNECTORS, Source
 from windrow.spec.stages import Stage
 from windrow.spec.times import parse_duration
 from windrow.spec.triggers import counts_bytes
+from windrow.spec.watermarks import BOUND
 
 _NOT_MEANING_OF_STAGE = ("max_versions_per_tick", "quality")
 _SCHEMA = "source.schema"
+_BOUND = "max_future"
 _NOT_MEANING_OF_SOURCE = (*CONNECTORS, "quality", "size")
 
 
@@ -33,6 +35,15 @@ def is_rebuild(change: str) -> bool:
 def is_of_source(change: str) -> bool:
     """Whether a line of `changes` is about the meaning of a source."""
     return _without_input(change).startswith("source.")
+
+
+def mend_of(change: str) -> str | None:
+    """What to write so that a source goes on as it has landed, where that is known of such a line."""
+    field, _, values = _without_input(change).partition(": ")
+    if field != f"source.watermark.{_BOUND}":
+        return None
+    landed_under = values.partition(" -> ")[0]
+    return f"write `watermark: {{{_BOUND}: {landed_under}}}` to go on under the bound of the rows that have landed"
 
 
 def source_of(stage: Stage, change: str) -> str:
@@ -64,7 +75,13 @@ def _of_upstream(upstream: Source | Stage, generation: int | None) -> dict[str, 
     if isinstance(upstream, Stage):
         return {"upstream": {"stage": upstream.name, "generation": generation}}
     source = {name: value for name, value in upstream.to_mapping().items() if name not in _NOT_MEANING_OF_SOURCE}
-    return {"source": {**source, **upstream.connector.meaning}}
+    return {"source": {**source, "watermark": _watermark(upstream), **upstream.connector.meaning}}
+
+
+def _watermark(source: Source) -> dict[str, Any]:
+    """Its fields with the bound that holds, written or not; none is left out, as where no source had one by itself."""
+    fields = {name: value for name, value in source.watermark.to_mapping().items() if name != _BOUND}
+    return fields if source.max_future is None else {**fields, _BOUND: BOUND.write(source.max_future)}
 
 
 def _size(stage: Stage, upstream: Source | Stage) -> dict[str, str]:
@@ -104,7 +121,8 @@ def _changes(place: str, before: Any, after: Any) -> Iterator[str]:
         for name in {**before, **after}:
             yield from _changes(f"{place}.{name}" if place else name, before.get(name), after.get(name))
     elif before != after and not _is_larger_lateness(place, before, after) and not _is_taken_over(place, after):
-        yield f"{place}: {_shown(before)} -> {_shown(after)}"
+        nothing = "none" if place.endswith(f".watermark.{_BOUND}") else "(default)"
+        yield f"{place}: {_shown(before, nothing)} -> {_shown(after, nothing)}"
 
 
 def _changed_columns(place: str, before: Schema, after: Schema) -> Iterator[str]:
@@ -123,5 +141,5 @@ def _is_taken_over(place: str, after: Any) -> bool:
     return place == "stage.cells" and after is None
 
 
-def _shown(value: Any) -> str:
-    return "(default)" if value is None else str(value)
+def _shown(value: Any, nothing: str) -> str:
+    return nothing if value is None else str(value)

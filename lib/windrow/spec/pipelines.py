@@ -19,6 +19,7 @@ from windrow.spec.fields import Named, Spec, located, of
 from windrow.spec.graph import check_graph, reads_of
 from windrow.spec.joins import check_shown
 from windrow.spec.kinds import NAME, TEXT, list_of, nested
+from windrow.spec.places import check_places
 from windrow.spec.reads import check_columns_read
 from windrow.spec.schedules import Schedule
 from windrow.spec.settings import with_settings
@@ -33,8 +34,8 @@ class Pipeline(Spec):
 
     `extensions` are Python modules that define windows, triggers or aggregates of the user's own.
 
-    Errors: a name that is taken twice, a stage that reads something that is not there, an expression over a column
-    that its source has not.
+    Errors: a name that is taken twice, a lake that is a pattern or is not apart from what is read, a stage that reads
+    something that is not there, an expression over a column that its source has not.
     """
 
     YAML_LATER = frozenset({"catalog"})
@@ -56,6 +57,7 @@ class Pipeline(Spec):
 
     def validate(self) -> None:
         self._check_names()
+        check_places(self.lake, self.sources, [stage.name for stage in self.stages])
         object.__setattr__(self, "stages", tuple(self._connected(i, stage) for i, stage in enumerate(self.stages)))
         check_graph(self.stages, [source.name for source in self.sources])
         for index, stage in enumerate(self.stages):

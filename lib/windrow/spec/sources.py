@@ -18,7 +18,8 @@ from windrow.spec.expressions import Expression
 from windrow.spec.fields import Kind, Spec, of
 from windrow.spec.kinds import EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, TEXT, ZONE, choice, nested
 from windrow.spec.schemas import SCHEMA, Schema
-from windrow.spec.watermarks import Watermark
+from windrow.spec.times import DAY
+from windrow.spec.watermarks import UNBOUNDED, Watermark
 from windrow.spec.weights import check_weight
 
 
@@ -49,6 +50,11 @@ def resolve_environment(text: str) -> str:
         return found
 
     return _VARIABLE.sub(value, text)
+
+
+def without_variables(text: str) -> str:
+    """What a path says itself, whatever the environment holds."""
+    return _VARIABLE.sub("", text)
 
 
 @dataclass(frozen=True)
@@ -129,6 +135,10 @@ ENVELOPE_NAMES = ("_step", "_row", "_event_time", "_arrival_time", "_partition",
 """The columns that landing puts around every row."""
 
 
+MAX_FUTURE = DAY
+"""How far ahead of its arrival a row may be where the source says nothing: one wrong clock must not end all windows."""
+
+
 @dataclass(frozen=True)
 class Source(Spec):
     """One input: a connector, the schema of its rows, and their times.
@@ -179,6 +189,17 @@ class Source(Spec):
         """What it reads from."""
         (connector,) = self._connectors().values()
         return connector
+
+    @property
+    def max_future(self) -> int | None:
+        """How far ahead of its arrival a row may be, in microseconds; None where nothing bounds it.
+
+        A row whose event time is its arrival time is never ahead of it.
+        """
+        given = self.watermark.max_future
+        if given is None:
+            return None if self.event_time is None else MAX_FUTURE
+        return None if given == UNBOUNDED else given
 
     @property
     def columns(self) -> Schema:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields import Kind, Spec, of
 from windrow.spec.kinds import DURATION, EXPRESSION, POSITIVE_DURATION
+from windrow.spec.times import INFINITY
 
 
 def _accept_processing_time(value: object) -> bool:
@@ -21,6 +23,24 @@ def _accept_processing_time(value: object) -> bool:
 PROCESSING_TIME = Kind(_accept_processing_time, _accept_processing_time, lambda value: {})
 
 
+UNBOUNDED = INFINITY
+"""The `max_future` of a source that takes rows however far ahead they are: `none` in YAML."""
+
+
+def _accept_bound(value: Any) -> int:
+    bound: int = value if value == UNBOUNDED else DURATION.accept(value)
+    return bound
+
+
+def _read_bound(value: Any) -> int:
+    bound: int = UNBOUNDED if value == "none" else DURATION.read(value)
+    return bound
+
+
+BOUND = Kind(_accept_bound, _read_bound, lambda value: "none" if value == UNBOUNDED else DURATION.write(value))
+"""A duration, or `none`."""
+
+
 @dataclass(frozen=True)
 class Watermark(Spec):
     """The watermark of a source partition: exactly one of four rules, and what holds for each of them.
@@ -32,8 +52,8 @@ class Watermark(Spec):
     - `processing_time`: the event time is the arrival time, and the watermark is now.
 
     `idle_timeout`: after this much processing time without an element a partition holds the others back no more.
-    `max_future`: an element further than this ahead of its arrival is a dead letter `future_timestamp`. All lengths
-    are microseconds.
+    `max_future`: an element further than this ahead of its arrival is a dead letter `future_timestamp`. What holds
+    where it is not given says the source; of the rule itself it is no bound. All lengths are microseconds.
     """
 
     YAML_HINTS = {"delay": "bounded_delay", "lag": "fixed_lag", "out_of_orderness": "bounded_delay",
@@ -44,7 +64,7 @@ class Watermark(Spec):
     punctuated: Expression | None = field(default=None, metadata=of(EXPRESSION))
     processing_time: bool = field(default=False, metadata=of(PROCESSING_TIME))
     idle_timeout: int | None = field(default=None, metadata=of(POSITIVE_DURATION))
-    max_future: int | None = field(default=None, metadata=of(DURATION))
+    max_future: int | None = field(default=None, metadata=of(BOUND))
 
     def validate(self) -> None:
         rules = [rule is not None for rule in (self.bounded_delay, self.fixed_lag, self.punctuated)]

@@ -41,6 +41,21 @@ class _Classes:
         )
 
 
+class BrokenCommit(Exception):
+    """A commit file that is not what was written there."""
+
+    def __init__(self, file: str, reason: str) -> None:
+        super().__init__(f"the commit file {file} is broken: {reason}")
+
+
+def _read(line: str, file: JavaObject) -> dict[str, Any]:
+    try:
+        action: dict[str, Any] = json.loads(line)
+    except ValueError as error:
+        raise BrokenCommit(str(file.toString()), str(error)) from None
+    return action
+
+
 @dataclass(frozen=True)
 class CommitFiles:
     """The commits of the table at a path, by Hadoop's file system, so that any URI that Spark writes can be read."""
@@ -49,7 +64,7 @@ class CommitFiles:
     path: str
 
     def after(self, version: int) -> Iterator[tuple[int, str | None]]:
-        """(version, user metadata) of every commit behind a version, in order."""
+        """(version, user metadata) of every commit behind a version, in order. Errors: BrokenCommit."""
         number, files = version + 1, self._file_system
         while True:
             file = self._file(number)
@@ -60,7 +75,8 @@ class CommitFiles:
 
     def added(self, version: int) -> list[str]:
         """The files that a commit added, as paths below the table."""
-        return [unquote(json.loads(line)["add"]["path"]) for line in self._lines(version) if line.startswith('{"add"')]
+        lines = [line for line in self._lines(version) if line.startswith('{"add"')]
+        return [unquote(_read(line, self._file(version))["add"]["path"]) for line in lines]
 
     def _lines(self, version: int) -> list[str]:
         stream = self._file_system.open(self._file(version))
@@ -130,7 +146,7 @@ class CommitFiles:
         try:
             while (line := lines.readLine()) is not None:
                 if line.startswith('{"commitInfo"'):
-                    metadata: str | None = json.loads(line)["commitInfo"].get("userMetadata")
+                    metadata: str | None = _read(line, file)["commitInfo"].get("userMetadata")
                     return metadata
         finally:
             lines.close()

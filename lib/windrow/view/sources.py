@@ -107,10 +107,18 @@ def _watermark(source: Source) -> list[str]:
         whose = "a source partition that sends nothing" if parts else "when nothing comes"
         then = "holds it back no more" if parts else "the windows that have begun are completed"
         lines.append(f"{whose} for {length(rule.idle_timeout)}{'' if parts else ','} {then}")
-    if rule.max_future is not None:
-        ahead = f"more than {length(rule.max_future)} ahead of its arrival"
-        lines.append(f"a row {ahead} is a dead letter future_timestamp and moves no watermark")
-    return lines
+    return lines + _future(source)
+
+
+def _future(source: Source) -> list[str]:
+    """How far ahead of its arrival a row may be, and who says so."""
+    if source.max_future is not None:
+        ahead = f"more than {length(source.max_future)} ahead of its arrival"
+        default = " (the default of max_future)" if source.watermark.max_future is None else ""
+        return [f"a row {ahead} is a dead letter future_timestamp and moves no watermark{default}"]
+    if source.event_time is None:
+        return []
+    return ["a row may be any time ahead of its arrival, and then moves the watermark there (max_future: none)"]
 
 
 def _rule(rule: Watermark) -> str:
