@@ -11,7 +11,8 @@ import json
 import os
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -70,8 +71,13 @@ def write_hour(root: Path, hour: int) -> None:
     os.utime(path, (1_700_000_000 + hour, 1_700_000_000 + hour))
 
 
-def pipeline(root: Path, lake: str = "lake") -> Pipeline:
-    stages = [{"from": "rows", "aggregates": ALL, "where": "10 / v > 0", **stage} for stage in STAGES]
+FEW = ("hourly", "sessions", "behind")
+
+
+def pipeline(root: Path, names: Collection[str] = ()) -> Pipeline:
+    """The stages of these names, or all."""
+    chosen = [stage for stage in STAGES if not names or stage["name"] in names]
+    stages = [{"from": "rows", "aggregates": ALL, "where": "10 / v > 0", **stage} for stage in chosen]
     stages[-1].pop("where")
     source = {
         "name": "rows", "files": {"path": str(root / "data"), "format": "json", "max_files_per_batch": 1},
@@ -79,7 +85,9 @@ def pipeline(root: Path, lake: str = "lake") -> Pipeline:
         "event_time": {"column": "at", "format": "iso8601"}, "arrival_time": {"column": "arrived", "format": "iso8601"},
         "watermark": {"bounded_delay": f"{DELAY}h"},
     }  # fmt: skip
-    return Pipeline.from_mapping({"pipeline": "hours", "lake": str(root / lake), "sources": [source], "stages": stages})
+    return Pipeline.from_mapping(
+        {"pipeline": "hours", "lake": str(root / "lake"), "sources": [source], "stages": stages}
+    )
 
 
 def land(made: Pipeline, spark) -> None:
@@ -129,14 +137,19 @@ def check_adds_up(spark, made: Pipeline) -> None:
 
 
 @pytest.fixture(scope="module")
-def streamed(spark, tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
+def streamed(spark, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Collection[str], int], Pipeline]:
     """The reference: a stream that had always been there."""
-    root = tmp_path_factory.mktemp("streamed")
-    for hour in range(HOURS):
-        write_hour(root, hour)
-    made = pipeline(root)
-    run(made, spark, once=True)
-    return made
+
+    @cache
+    def after(names: Collection[str], hours: int) -> Pipeline:
+        root = tmp_path_factory.mktemp("streamed")
+        for hour in range(hours):
+            write_hour(root, hour)
+        made = pipeline(root, names)
+        run(made, spark, once=True)
+        return made
+
+    return after
 
 
 Turn = Callable[[int], str]
@@ -145,12 +158,16 @@ TURNS: dict[str, Turn] = {
     "a stream for the odd hours": lambda hour: "stream" if hour % 2 else "batch",
     "batches before a stream": lambda hour: "batch" if hour < HOURS - 2 else "stream",
 }
+SHORT = ("a stream for the odd hours", FEW, 6)
+LONG = [pytest.param(turns, (), HOURS, marks=pytest.mark.long) for turns in TURNS]
 
 
-@pytest.mark.parametrize("turns", TURNS)
-def test_what_has_expired_in_all_of_them_is_equal(spark, tmp_path: Path, streamed: Pipeline, turns: str) -> None:
-    made = pipeline(tmp_path)
-    for hour in range(HOURS):
+@pytest.mark.parametrize(("turns", "names", "hours"), [SHORT, *LONG])
+def test_what_has_expired_in_all_of_them_is_equal(  # type: ignore[no-untyped-def]
+    spark, tmp_path: Path, streamed, turns: str, names: Collection[str], hours: int
+) -> None:
+    made, stream = pipeline(tmp_path, names), streamed(names, hours)
+    for hour in range(hours):
         write_hour(tmp_path, hour)
         if TURNS[turns](hour) == "stream":
             run(made, spark, once=True)
@@ -159,23 +176,24 @@ def test_what_has_expired_in_all_of_them_is_equal(spark, tmp_path: Path, streame
         check_adds_up(spark, made)
     check_nothing_is_last_too_soon(spark, made)
     for stage in made.stages:
-        ours, theirs = final(spark, made, stage.name), final(spark, streamed, stage.name)
+        ours, theirs = final(spark, made, stage.name), final(spark, stream, stage.name)
         assert ours.items() <= theirs.items(), stage.name
         assert ours == theirs if "stream" in turns else len(ours) > len(theirs) / 2, stage.name
-        assert letters(spark, made, stage.name) == letters(spark, streamed, stage.name), stage.name
+        assert letters(spark, made, stage.name) == letters(spark, stream, stage.name), stage.name
     assert all(found.equal and found.late_rows == 0 for found in reconcile(made, spark))
     if turns == "batches":
         backfill(made, spark, START - 12 * HOUR, START + 24 * HOUR, whole=True)
     else:
         run(made, spark, drain=True)
-    rows = sum(1 for hour in range(HOURS) for row in rows_of(hour) if row["v"])
+    rows = sum(1 for hour in range(hours) for row in rows_of(hour) if row["v"])
     assert sum(num for num, _ in final(spark, made, "hourly").values()) == rows
     assert sum(num for _, num in final(spark, made, "behind").values()) == rows
     assert all(found.equal and found.windows for found in reconcile(made, spark))
     check_adds_up(spark, made)
 
 
-def test_early_panes_are_replaced_and_a_stream_withdraws_them(spark, tmp_path: Path, streamed: Pipeline) -> None:
+@pytest.mark.long
+def test_early_panes_are_replaced_and_a_stream_withdraws_them(spark, tmp_path: Path, streamed) -> None:  # type: ignore[no-untyped-def]
     made = pipeline(tmp_path)
     for hour in range(HOURS - 2):
         write_hour(tmp_path, hour)
@@ -191,7 +209,7 @@ def test_early_panes_are_replaced_and_a_stream_withdraws_them(spark, tmp_path: P
     run(made, spark, once=True)
     check_nothing_is_last_too_soon(spark, made)
     for stage in made.stages:
-        assert final(spark, made, stage.name) == final(spark, streamed, stage.name), stage.name
+        assert final(spark, made, stage.name) == final(spark, streamed((), HOURS), stage.name), stage.name
     for stage in ("corrected", "behind"):
         keys = ["k", "window_start", "window_end"] if stage == "corrected" else ["window_start", "window_end"]
         net = table(spark, made, stage, "panes").groupBy(*keys).agg({"weight": "sum"})
@@ -199,6 +217,7 @@ def test_early_panes_are_replaced_and_a_stream_withdraws_them(spark, tmp_path: P
     assert all(found.equal for found in reconcile(made, spark))
 
 
+@pytest.mark.long
 def test_a_row_behind_its_bound_is_late_for_what_a_batch_has_published(spark, tmp_path: Path) -> None:
     """Found by `restate`, named by `reconcile`, counted by `status`; a second restatement finds nothing."""
     made = pipeline(tmp_path)
