@@ -17,7 +17,7 @@ import yaml
 from deltalake import DeltaTable
 from typer.testing import CliRunner
 
-from demo.airflow import DAG, new_project
+from demo.airflow import DAG, arrive, new_project
 from windrow.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,9 +40,10 @@ def project(tmp_path: Path) -> Path:
 
 
 def arguments(task: Any) -> list[str]:
-    """What Airflow gives to the job of a task in this run."""
+    """What Airflow gives to the job of a task in this run; the first one waits, as `Step.execute` adds."""
     context = {**INTERVAL, "run_id": RUN, "params": {"from": None, "to": None}}
-    return [jinja2.Template(text).render(context) for text in task.application_args]
+    given = [jinja2.Template(text).render(context) for text in task.application_args]
+    return [*given, "--wait"] if task.task_id == "land" else given
 
 
 def landed(project: Path) -> Iterator[dict[str, Any]]:
@@ -54,7 +55,7 @@ def is_of_the_day(row: dict[str, Any]) -> bool:
     return row["departed_at"] is not None and first <= datetime.fromisoformat(row["departed_at"]) < end
 
 
-def test_the_steps_of_a_day_publish_it_and_report(
+def test_the_steps_of_a_day_wait_until_it_is_over_publish_it_and_report(
     spark, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path / "airflow"))
@@ -63,6 +64,10 @@ def test_the_steps_of_a_day_publish_it_and_report(
     from airflow.dag_processing.dagbag import DagBag
 
     dag = DagBag(dag_folder=str(ROOT / "dags")).dags[DAG]
+    waits = CliRunner().invoke(app, ["step", *arguments(dag.get_task("land"))])
+    assert waits.exit_code == 4 and "windrow: waits: departures_hourly: " in waits.stderr
+    assert not (project / "lake" / "flights" / STAGE / "current" / "_delta_log" / "00000000000000000001.json").exists()
+    arrive(project, 1)
     for task in dag.topological_sort():
         made = CliRunner().invoke(app, ["step", *arguments(task)])
         assert made.exit_code == 0, (task.task_id, made.output)
