@@ -107,7 +107,10 @@ def test_open_windows_are_not_backfilled(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(1))
     path = write(tmp_path)
     assert windrow("run", path, "--once").code == 0
-    refused(windrow("backfill", path, *DAY), "stages.sums window", "is open in the stream")
+    done = windrow("backfill", path, *DAY)
+    assert done.code == 0 and "have not expired, not published: the watermark stands at" in done.out
+    refused(windrow("backfill", path, *DAY, "--whole"), "stages.sums window", "is open in the stream")
+    refused(windrow("backfill", path, *DAY, "--whole", "--early"), "--early does not go with --whole")
 
 
 def test_files_that_are_not_there(spark, tmp_path: Path) -> None:

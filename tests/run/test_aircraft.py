@@ -57,7 +57,7 @@ def test_the_stream_of_both_stages_is_their_backfill(spark, tmp_path: Path) -> N
     run(made, spark, drain=True)
     for source in alone.sources:
         Landing(spark, source, Lake.of(alone.lake)).run()
-    backfill(alone, spark, parse_time("2012-12-01"), parse_time("2014-01-01"))
+    backfill(alone, spark, parse_time("2012-12-01"), parse_time("2014-01-01"), whole=True)
 
     assert all(one.equal and one.windows for one in reconcile(made, spark))
     for stage in made.stages:

@@ -64,8 +64,11 @@ class StageWork:
     def tick(self, advance: Callable[[], Control | None]) -> Control | None:
         """Make a tick and remember it. Where a backfill has committed meanwhile, the tick is computed again behind it.
 
-        Errors: StepTaken when a second stream is at work.
+        A stage that opens behind batches looks into its tables, so they are brought up first. Errors: StepTaken when a
+        second stream is at work.
         """
+        if self.runner.opens:
+            self.project()
         attempts = 0
         while attempts < ATTEMPTS:
             try:
