@@ -85,7 +85,7 @@ def run_stages(spark: SparkSession, root: Path, *stages: dict[str, Any]) -> Runn
 
 def run_backfill(spark: SparkSession, root: Path, name: str, fields: dict[str, Any]) -> str:
     """Backfill everything into a stage that is new; the path of its result."""
-    (result,) = backfill(pipeline(root, {"name": name, **fields}), spark, START, END)
+    (result,) = backfill(pipeline(root, {"name": name, **fields}), spark, START, END, whole=True)
     assert result.inserted == result.windows
     return str(root / "lake" / name / "current")
 
