@@ -58,8 +58,8 @@ class Step(SparkSubmitOperator):
         Windows that have not expired let it be made again later.
         """
         has_waited = datetime.now(UTC) >= context["dag_run"].start_date + self.wait
-        if self.task_id == STEPS[0]:
-            ends = has_waited and self.on_timeout is not OnTimeout.FAIL
+        ends = has_waited and self.on_timeout is not OnTimeout.FAIL
+        if self.task_id == STEPS[0] or (self.task_id == "compute" and ends):
             self.application_args = [*self.application_args, f"--{self.on_timeout.value if ends else 'wait'}"]
         try:
             return super().execute(context)

@@ -110,8 +110,8 @@ def _step(
 
         told = Mode(mode) if mode in ("early", "whole") else Mode.EXPIRED
         made = Backfill(PipelineWork.open(pipeline, spark), run, start, end, mode=told, waits=mode == "wait")
-        if step is not Step.LAND and mode is None:
-            made = made.as_it_began()
+        if step is not Step.LAND:
+            made = made.as_it_began() if mode is None else made.told()
         for result in getattr(made, step.value)() or ():
             if step in (Step.COMPUTE, Step.PUBLISH):
                 typer.echo(backfilled_text(result, dry_run=step is Step.COMPUTE))

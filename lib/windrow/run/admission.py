@@ -73,7 +73,7 @@ def _admissions(runner: StageRunner) -> Iterator[Admission]:
         until, withdraws = runner.until_correction(place, head)
         held = runner.held if not withdraws else Held(INFINITY)
         batch = surveyed(runner.stage, runner.upstream.rows(runner.spark, place, until), held)
-        cells = runner.journal.cells(runner.spark, None, clock.expired_end) if runner.stage.windows.merges else None
+        cells = runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.stage.windows.merges else None
         judged, dead = judged_batch(runner.stage, batch, cells, held)
         before = clock
         clock = _clock_after(runner, clock, batch, until)

@@ -29,7 +29,7 @@ from windrow.run.clocks import Clocks
 from windrow.run.enlarged import turned_into_windows
 from windrow.run.points import point
 from windrow.spec.firings import leaves_nothing
-from windrow.spec.times import INFINITY
+from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.control import STREAM, Control, has_stream
 from windrow.store.input_logs import InputLogs
 from windrow.store.journal import Journal
@@ -75,6 +75,20 @@ class StageRunner:
     @property
     def upstream_step(self) -> int:
         return 0 if self.last is None else self.last.upstream_step
+
+    @property
+    def read_to(self) -> int:
+        """The place up to which the stage has read, by a stream or by batches."""
+        return 0 if self.last is None else self.last.read_to
+
+    @property
+    def forgets_until(self) -> int:
+        """Windows that end by then have expired for the state of the stage.
+
+        Where batches publish windows that merge, their bounds stay known: rows beside them are open, however old.
+        """
+        is_by_batches = self.stage.windows.merges and not has_stream(self.last)
+        return MINUS_INFINITY if is_by_batches else self.clock.expired_end
 
     def advance(self, head: int, kind: str = STREAM) -> Control | None:
         """Take the next steps of what is read, up to the place `head`, as one tick. None when there are none.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
@@ -169,9 +170,14 @@ class Backfill:
 
     def as_it_began(self) -> Backfill:
         """The run with what its first step was told of windows that have not expired."""
-        begun = self.audits.of_run(self.work.spark, self.run).get((BEGIN, ""), {})
-        how = begun.get("mode", self._how)
+        found = self.audits.of_run(self.work.spark, self.run)
+        how: Mapping[str, Any] = found.get(("mode", "")) or found.get((BEGIN, ""), {}).get("mode") or self._how
         return replace(self, mode=Mode(how["mode"]), waits=how["waits"])
+
+    def told(self) -> Backfill:
+        """The run, whose steps from this one on make of windows that have not expired what it says."""
+        self._record("mode", "", self._how)
+        return self
 
     def gate_rows(self) -> list[GateResult]:
         """Judge the rows of the interval's windows by the suite of their source. Errors: GateFailed."""
@@ -202,7 +208,8 @@ class Backfill:
     def _check_none_waits(self, found: list[BackfillResult]) -> None:
         waiting = [one.waiting for one in found if one.waiting is not None and one.waiting.is_by_clock]
         if self.waits and waiting:
-            self._land(self._begun())
+            begun = self.audits.of_run(self.work.spark, self.run).get((BEGIN, ""))
+            self._land(self._begun() if begun is None else begun["steps"])
             raise wait_for(waiting)
 
     def _levels(self) -> list[list[StageWork]]:

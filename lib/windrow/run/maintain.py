@@ -118,7 +118,7 @@ class Maintenance:
         item.catch_up()
         if runner.last is None:
             return []
-        runner.journal.fold(runner.spark, runner.last.tick, runner.last.clock.expired_end)
+        runner.journal.fold(runner.spark, runner.last.tick, runner.forgets_until)
         point("maintain:after_fold")
         if item.projections.is_rebuilt:
             return ["nothing dropped: the tables still show another generation"]
@@ -169,7 +169,7 @@ class Maintenance:
         """A stage that has far to go in the rows of a source, if there is one."""
         far = self.work.raws[source].last_step(self.work.spark) - NEAR
         readers = [item.runner for item in self.work.stages if source in item.runner.upstream.names]
-        behind = (one for one in readers if one.upstream.step_of(source, one.upstream_step) < far)
+        behind = (one for one in readers if one.upstream.step_of(source, one.read_to) < far)
         return next((one.stage.stage.name for one in behind), None)
 
     def _table(self, name: str, compacts: bool, notes: list[str], dry_run: bool) -> Iterator[Maintained]:

@@ -76,7 +76,15 @@ def recomputed(work: PipelineWork, item: StageWork, scope: Scope) -> Recomputed:
         found = Recomputed(with_column(batch, WAITS, ~is_made(scope.made, col(WINDOW_START), col(WINDOW_END))))
     if scope.request.mode is Mode.WHOLE and has_stream(item.runner.last) and is_checked_by_data(item.runner.stage):
         check_none_open(item, found.windows)
-    return found
+    return replace(found, windows=_not_published(item, found.windows))
+
+
+def _not_published(item: StageWork, windows: DataFrame) -> DataFrame:
+    """The windows but for those that would wait now and that a batch has published: they stay as they are."""
+    last = item.runner.last
+    if last is None or has_stream(last) or not last.published:
+        return windows
+    return where(windows, ~col(WAITS) | ~is_made(last.published, col(WINDOW_START), col(WINDOW_END)))
 
 
 def _merged(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame) -> Recomputed:
@@ -132,9 +140,10 @@ def commit(
     """
     runner, journal, spark = item.runner, item.runner.journal, work.spark
     result = counted_windows(item, scope, batch.windows)
-    if not dry_run and _is_first(runner.last):
-        return _first(item, scope, batch.windows, result, announce)
     taken_in = taken_in_by(work, item, scope, batch)
+    if not dry_run and _is_first(runner.last):
+        control = _control(runner.last, scope, batch.takes_in, taken_in.left_out)
+        return _first(item, scope, batch.windows, result, control, announce)
     changes = _changes(work, item, scope, batch.windows).persist()
     try:
         result = _with_kinds(result, changes)
@@ -244,6 +253,7 @@ def _first(
     scope: Scope,
     batch: DataFrame,
     result: BackfillResult,
+    control: Control,
     announce: Callable[[BackfillResult], None] | None,
 ) -> BackfillResult:
     """The first windows of a stage: nothing is there to compare with, so every window is inserted."""
@@ -258,7 +268,6 @@ def _first(
     rows = select(inserted, {**{name: col(name) for name in (*CELL, WAITS)}, **columns})
     if not (result.windows or _is_new(item, scope)):
         return result
-    control = _control(runner.last, scope, True, ())
     result = replace(result, inserted=result.windows, tick=control.tick)
     if announce is not None:
         announce(result)

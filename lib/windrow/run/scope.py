@@ -99,7 +99,7 @@ def admitted(work: PipelineWork, item: StageWork, dry_run: bool = False) -> None
 
 def _until(work: PipelineWork, item: StageWork, mode: Mode, span: Span, clock: StageClock) -> int:
     """The windows of a span that end by then may be published as last."""
-    if mode is Mode.WHOLE or Made(*span).is_within(_published(item)):
+    if mode is Mode.WHOLE or Made(*span).is_within(published(item)):
         return INFINITY
     until = min([clock.expired_end, *[_published_to(one, span) for one in work.upstreams_of(item)]])
     end = last_end(item, span)
@@ -120,7 +120,8 @@ def last_end(item: StageWork, span: Span) -> int | None:
     return None if last is None or last[0] < span[0] else last[1]
 
 
-def _published(item: StageWork) -> tuple[Made, ...]:
+def published(item: StageWork) -> tuple[Made, ...]:
+    """The windows that batches have published of a stage without a stream."""
     return () if item.runner.last is None else item.runner.last.published
 
 
@@ -128,7 +129,7 @@ def _published_to(above: StageWork, span: Span) -> int:
     """Up to which end the panes are there that windows of the span read, of a stage that batches alone have made."""
     if has_stream(above.runner.last):
         return INFINITY
-    before = [one for one in _published(above) if one.first < span[1]]
+    before = [one for one in published(above) if one.first < span[1]]
     newest = max(before, key=lambda one: one.last, default=None)
     return MINUS_INFINITY if newest is None else min(newest.last, newest.until)
 

@@ -79,6 +79,8 @@ class StageWork:
                     raise
                 attempts += FOLLOW not in kinds  # with such a tick the stage has come further
                 self._look()
+                if self.runner.opens:
+                    self.project()
         return self.ticked(advance())
 
     def ticked(self, control: Control | None) -> Control | None:

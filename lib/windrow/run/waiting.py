@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from windrow.engine.chaining import in_band
 from windrow.engine.clock import StageClock
-from windrow.engine.held import Span
+from windrow.engine.held import Made, Span
 from windrow.run.admission import held_back, standing
 from windrow.run.clocks import ClocksOfInputs, ClocksOfSource, ClocksOfStage
-from windrow.run.scope import Mode, Request, Scope, admitted, bring_up, last_end
+from windrow.run.scope import Request, Scope, admitted, bring_up, last_end, published
 from windrow.run.stage_work import StageWork
 from windrow.run.work import PipelineWork
 from windrow.spec.errors import WindowsWait
-from windrow.spec.times import MINUS_INFINITY, saturating_add
+from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.store.control import has_stream
 from windrow.view.backfilled import not_expired_text
 from windrow.view.times import many
@@ -50,9 +51,8 @@ def wait_for(waiting: Sequence[WaitingWindows]) -> WindowsWait:
 
 def not_expired(item: StageWork, scope: Scope) -> WaitingWindows | None:
     """What the request waits for by the clock alone, whether there are such windows or not; None where all expired."""
-    if scope.request.mode is Mode.WHOLE:
-        return None
-    ends = [end for span in scope.spans if (end := last_end(item, span)) is not None and end > scope.clock.expired_end]
+    spans = [span for span, made in zip(scope.spans, scope.made, strict=True) if made.until != INFINITY]
+    ends = [end for span in spans if (end := last_end(item, span)) is not None and end > scope.clock.expired_end]
     return _waiting(item, scope.clock, max(ends)) if ends else None
 
 
@@ -81,7 +81,9 @@ def still_waiting(work: PipelineWork, items: list[StageWork], requests: Mapping[
         waits = [
             _waiting(item, clocks[item.name], end)
             for span in requests[item.name].spans
-            if (end := last_end(item, span)) is not None and end > clocks[item.name].expired_end
+            if not Made(*span).is_within(published(item))
+            and (end := last_end(item, span)) is not None
+            and end > clocks[item.name].expired_end
         ]
         found += waits[-1:]
     return found
@@ -100,7 +102,10 @@ def _expected(work: PipelineWork, item: StageWork, clocks: Mapping[str, StageClo
     for name, log in runner.upstream.logs.items():
         if log.name not in above:
             known.append(clock.inputs[name].clock.watermark if name in clock.inputs else MINUS_INFINITY)
-    return held_back(runner, clock.with_watermark(min(known), runner.stage.stage.allowed_lateness))
+    stage = runner.stage.stage
+    if stage.inputs:
+        return held_back(runner, clock.with_watermark(min(known), stage.allowed_lateness))
+    return held_back(runner, in_band(stage, clock, min(known)))
 
 
 def _waiting(item: StageWork, clock: StageClock, end: int) -> WaitingWindows:
