@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from windrow.compile.inherited_windows import CompiledInherited
@@ -12,6 +12,7 @@ from windrow.run.admission import admit, standing
 from windrow.run.refusals import check, is_checked_by_data
 from windrow.run.stage_work import StageWork
 from windrow.run.work import PipelineWork
+from windrow.spec.chains import emits_retractions
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.window_function import LONGEST
 from windrow.store.control import BACKFILL, FOLLOW, Control, has_stream
@@ -74,6 +75,8 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
         follow(work, item)
     bring_up(work, item)
     runner = item.runner
+    if request.mode is Mode.EARLY and runner.is_read and not emits_retractions(runner.stage.shown):
+        request = replace(request, mode=Mode.EXPIRED)  # who reads it could not take back what was only early
     if has_stream(runner.last):
         if request.mode is Mode.WHOLE:
             for span in request.spans:
