@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytest_plugins = ["pytester", "tests.turns"]
 
-CODE_CACHE = "-XX:ReservedCodeCacheSize=240m"
+CODE_CACHE = "-XX:ReservedCodeCacheSize=240m -XX:+UseParallelGC"
 os.environ.setdefault("SPARK_SUBMIT_OPTS", f"-XX:TieredStopAtLevel=1 {CODE_CACHE}")
 """For the JVMs of processes that tests start: none lives long enough to pay for the second compiler, which takes half
 of its time. That of the tests themselves does: after some minutes it makes a tick in two thirds of the time."""

@@ -12,18 +12,20 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable, Collection
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from windrow.run.backfill import backfill
+from windrow.run.backfill import Backfill, backfill
 from windrow.run.reconcile import reconcile
 from windrow.run.restate import restate
 from windrow.run.status import status
 from windrow.run.stream import run
 from windrow.run.work import PipelineWork
+from windrow.spec.errors import WindowsWait
 from windrow.spec.pipelines import Pipeline
 from windrow.spec.times import HOUR, MINUTE, format_time, parse_time
 
@@ -190,6 +192,50 @@ def test_what_has_expired_in_all_of_them_is_equal(  # type: ignore[no-untyped-de
     assert sum(num for _, num in final(spark, made, "behind").values()) == rows
     assert all(found.equal and found.windows for found in reconcile(made, spark))
     check_adds_up(spark, made)
+
+
+EVERY = 3
+
+
+def publishes(made: Pipeline, spark, first: int, now: int | None = None) -> bool:  # type: ignore[no-untyped-def]
+    """A run over an interval that waits for its windows: whether it has published."""
+    work = PipelineWork.open(made, spark, **({} if now is None else {"clock": lambda: now}))
+    name = f"from {first}"
+    steps = Backfill(work, name, START + first * HOUR, START + (first + EVERY) * HOUR, waits=True)
+    try:
+        steps.land()
+        steps.compute()
+        steps.publish()
+    except WindowsWait:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("names", [FEW, pytest.param((), marks=pytest.mark.long)])
+def test_intervals_that_do_not_overlap_leave_no_window_out(  # type: ignore[no-untyped-def]
+    spark, tmp_path: Path, streamed, names: Collection[str]
+) -> None:
+    """Windows of a stage behind others cross their bounds; those that begin before the first one wait for ever."""
+    made, hours = pipeline(tmp_path, names), HOURS + 3
+    stream = streamed(names, hours)
+    first, tries = 0, 0
+    for hour in range(hours):
+        write_hour(tmp_path, hour)
+        if hour >= first + EVERY:
+            tries += 1
+            first += EVERY * publishes(made, spark, first)
+    assert 2 <= first // EVERY < tries
+    check_nothing_is_last_too_soon(spark, made)
+    check_adds_up(spark, made)
+    for stage in made.stages:
+        ours, theirs = final(spark, made, stage.name), final(spark, stream, stage.name)
+        assert ours.items() <= theirs.items(), stage.name
+        over = datetime(2024, 1, 1, first)
+        ends = [window for window in theirs if window[-2] >= datetime(2024, 1, 1) and window[-1] <= over]
+        assert ours.keys() >= set(ends) and ends, stage.name
+    published = [one.runner.published for one in PipelineWork.open(made, spark).stages]
+    assert all(len(one) == 1 for one in published[:3]), "neighbours are one interval"
+    assert all(found.equal for found in reconcile(made, spark))
 
 
 @pytest.mark.long

@@ -18,8 +18,9 @@ from windrow.engine import barriers, dead_letters
 from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.cogroups import united
 from windrow.engine.frames import apply, over, where, with_column
-from windrow.engine.held import Held, Span, has_window_in
+from windrow.engine.held import Held, has_window_in
 from windrow.engine.inputs import parted
+from windrow.engine.made import Span
 from windrow.engine.survey import Survey, summed, survey
 from windrow.engine.tick import tick
 from windrow.spec.stages import Stage

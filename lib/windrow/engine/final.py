@@ -19,8 +19,9 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine import merging
 from windrow.engine.cogroups import grouped, united
 from windrow.engine.frames import apply, group, over, select, where, with_column
-from windrow.engine.held import Held, Span, starts_in
+from windrow.engine.held import Held
 from windrow.engine.inputs import parted
+from windrow.engine.made import Span, starts_in
 from windrow.engine.record_windows import CLOSED, EXPIRED_END, TAKEN_IN
 from windrow.engine.spreading import spread
 from windrow.engine.tick import combine

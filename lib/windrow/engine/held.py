@@ -6,43 +6,13 @@ had read are skipped there; rows that landed later are late.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from windrow.compile.sql import Column, any_of, bigint, changing, keep, size
+from windrow.compile.sql import Column, changing, keep, size
 from windrow.compile.window_columns import CompiledWindows
+from windrow.engine.made import Made, Span, is_made, starts_in
 from windrow.spec.times import INFINITY, MINUS_INFINITY
-
-Span = tuple[int, int]
-"""Windows that start in [first, last), in microseconds."""
-
-
-@dataclass(frozen=True)
-class Made:
-    """Windows that a batch has published as last: they start in [first, last) and end at or before `until`."""
-
-    first: int
-    last: int
-    until: int = INFINITY
-
-    def holds(self, start: Column, end: Column) -> Column:
-        """Whether a window is one of them; that of all time is, where there is no end to them."""
-        inside = starts_in(((self.first, self.last),), start)
-        return inside if self.until == INFINITY else inside & (end <= bigint(self.until))
-
-    def is_within(self, others: Iterable[Made]) -> bool:
-        """Whether the others have all of these windows between them."""
-        reached = self.first
-        for one in sorted((one for one in others if one.until >= self.until), key=lambda one: one.first):
-            if one.first > reached:
-                break
-            reached = max(reached, one.last)
-        return reached >= self.last
-
-
-def is_made(made: Iterable[Made], start: Column, end: Column) -> Column:
-    """Whether a window is among those that batches have published."""
-    return any_of(one.holds(start, end) for one in made)
 
 
 @dataclass(frozen=True)
@@ -106,13 +76,6 @@ class Held:
         """Whether a window begins early enough to overlap one that has expired."""
         end = changing(self.last_end, start)
         return start <= end if windows.touches else start < end
-
-
-def starts_in(spans: tuple[Span, ...], start: Column) -> Column:
-    """Whether a window starts in one of the spans; the window of all time starts in each."""
-    return any_of(
-        ((start >= bigint(first)) & (start < bigint(last))) | (start == bigint(MINUS_INFINITY)) for first, last in spans
-    )
 
 
 def has_window_in(windows: CompiledWindows, event_time: Column, spans: tuple[Span, ...]) -> Column:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
+from windrow.compile.stage import CompiledStage
 from windrow.engine.batch import Batch, judged_batch, surveyed
 from windrow.engine.clock import StageClock
 from windrow.engine.held import Held
@@ -21,6 +22,7 @@ from windrow.run.advance import StageRunner, counted
 from windrow.run.points import point
 from windrow.spec.chains import emits_retractions
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.window_function import LONGEST
 from windrow.store.control import ADMISSION, Control, has_stream
 
 
@@ -34,12 +36,13 @@ class Admission:
     dead: list[DataFrame] = field(default_factory=list)
 
 
-def admit(runner: StageRunner) -> Iterator[Control]:
+def admit(runner: StageRunner, now: int) -> Iterator[Control]:
     """Commit a tick for what has landed and was not read yet, in several where corrections are to be told apart.
 
+    Where others read the stage, time that has passed moves its clock in a tick too, so that theirs can follow.
     Raises StepTaken where another writer has committed meanwhile.
     """
-    for found in _admissions(runner):
+    for found in _admissions(runner, now if runner.is_read else None):
         assert found.control is not None
         point("admission:before_journal")
         runner.journal.commit(runner.spark, found.control, None, found.dead)
@@ -62,8 +65,11 @@ def passed(runner: StageRunner, clock: StageClock, place: int, now: int) -> Stag
     return held_back(runner, runner.clocks.moved(runner.clocks.seen(clock.seen({}, now, None), {}, now), place))
 
 
-def _admissions(runner: StageRunner) -> Iterator[Admission]:
-    """What each tick of an admission would commit; each is made behind the one before, whether that was committed."""
+def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admission]:
+    """What each tick of an admission would commit; each is made behind the one before, whether that was committed.
+
+    The last is for the time that has passed `now`, if it is given and moves the clock.
+    """
     last, head = runner.last, runner.upstream.last_step(runner.spark)
     if has_stream(last):
         return
@@ -75,20 +81,29 @@ def _admissions(runner: StageRunner) -> Iterator[Admission]:
         batch = surveyed(runner.stage, runner.upstream.rows(runner.spark, place, until), held)
         cells = runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.stage.windows.merges else None
         judged, dead = judged_batch(runner.stage, batch, cells, held)
-        before = clock
         clock = _clock_after(runner, clock, batch, until)
-        control = Control(
-            tick=1 if last is None else last.tick + 1,
-            kind=ADMISSION,
-            upstream_step=0,
-            watermark_before=before.watermark,
-            clock=clock,
-            counts=counted(summed([found for _, found in judged.values()])),
-            backfilled=() if last is None else last.backfilled,
-            admitted=until,
-        )
+        counts = counted(summed([found for _, found in judged.values()]))
+        control = _admission(last, clock, until, counts)
         last, place = control.lasting(int(1000 * (time.monotonic() - started))), until
         yield Admission(place, clock, last, dead)
+    if now is None or last is None:
+        return
+    after = passed(runner, clock, place, now)
+    if after.is_ahead_of(clock) or after.output_watermark > clock.output_watermark:
+        yield Admission(place, after, _admission(last, after, place, {}))
+
+
+def _admission(last: Control | None, clock: StageClock, until: int, counts: Mapping[str, int]) -> Control:
+    return Control(
+        tick=1 if last is None else last.tick + 1,
+        kind=ADMISSION,
+        upstream_step=0,
+        watermark_before=MINUS_INFINITY if last is None else last.clock.watermark,
+        clock=clock,
+        counts=counts,
+        backfilled=() if last is None else last.backfilled,
+        admitted=until,
+    )
 
 
 def _clock_after(runner: StageRunner, clock: StageClock, batch: Batch, until: int) -> StageClock:
@@ -129,8 +144,16 @@ def held_back(runner: StageRunner, clock: StageClock) -> StageClock:
 
     A stage behind one that retracts has an allowed lateness for that, so it stands where a stream would.
     """
-    stage = runner.stage.stage
     if emits_retractions(runner.stage.shown):
         return clock.with_held(None)
-    longest = runner.stage.windows.longest if stage.keeps_event_times else 0
-    return clock.with_held(saturating_add(clock.expired_end, -longest))
+    return clock.with_held(saturating_add(clock.expired_end, -(longest_of(runner.stage) or 0)))
+
+
+def longest_of(stage: CompiledStage) -> int | None:
+    """How long before the end of its window a pane of the stage can come; None where it comes at the end."""
+    if not stage.stage.keeps_event_times:
+        return None
+    if not stage.windows.merges:
+        return stage.windows.longest
+    most = getattr(stage.stage.window, "max_session", None)
+    return LONGEST if most is None else int(most)

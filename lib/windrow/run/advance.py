@@ -22,6 +22,7 @@ from windrow.engine.clock import StageClock, TickTimes
 from windrow.engine.frames import where
 from windrow.engine.held import Held
 from windrow.engine.holds import has_new, least_held
+from windrow.engine.made import Made, joined
 from windrow.engine.survey import Survey, summed
 from windrow.engine.tick import trigger_clock
 from windrow.run import opening
@@ -161,15 +162,23 @@ class StageRunner:
         return self._tick(clock, self.upstream_step, {}, self.held, time.monotonic())
 
     @property
+    def published(self) -> tuple[Made, ...]:
+        """The windows that batches have published of a stage without a stream."""
+        return () if self.last is None else joined(self.stage.windows, self.last.published)
+
+    @property
     def held(self) -> Held:
         """What no element may enter: windows that have expired, and those that batches have published.
 
         Where there is no stream, a window that no batch was asked for is open, however old; but record windows, of
-        which none knows which others its records make, have expired by the clock.
+        which none knows which others its records make, have expired by the clock, or all up to the last of those that
+        somebody asserted to be whole.
         """
-        clock, published = self.clock, () if self.last is None else self.last.published
+        clock, published = self.clock, self.published
         if self.stage.windows.made_by_records:
-            return Held(clock.expired_end)
+            asserted = [one.last for one in published if one.until == INFINITY]
+            ends = [self.stage.windows.greatest_start_before(last) for last in asserted]
+            return Held(max([clock.expired_end, *[window[1] for window in ends if window is not None]]))
         if not has_stream(self.last):
             return Held(made=published)
         return Held(clock.expired_end, made=tuple(one for one in published if one.until > clock.expired_end))

@@ -21,7 +21,7 @@ from windrow.compile.joins import JOINED
 from windrow.compile.panes import as_timestamp
 from windrow.compile.sql import Column, any_of, bigint, call, col
 from windrow.engine.frames import select, where, with_column
-from windrow.engine.held import Made, Span
+from windrow.engine.made import Made, Span
 from windrow.quality.gate import judge
 from windrow.run.counting import in_windows, landed
 from windrow.run.landing import clock_micros
@@ -37,7 +37,7 @@ from windrow.run.recompute import (
     times_of,
 )
 from windrow.run.replacing import WAITS
-from windrow.run.scope import Mode, Request, Scope, place_of, scope_of
+from windrow.run.scope import Mode, Request, Scope, first_of, place_of, scope_of
 from windrow.run.stage_work import StageWork
 from windrow.run.waiting import still_waiting, wait_for
 from windrow.run.work import PipelineWork
@@ -105,8 +105,10 @@ class Backfill:
         return [item for item in self.work.stages if self.stage in (None, item.name)]
 
     def request_of(self, item: StageWork) -> Request:
-        """Which windows of a stage are recomputed."""
-        return Request(((self.start, self.end),), mode=self.mode)
+        """Which windows of a stage are recomputed: those that start in [start, end), and those that end in it then."""
+        first = first_of(self.work, item, self.start)
+        before = ((first, self.start),) if first < self.start else ()
+        return Request((*before, (self.start, self.end)), mode=self.mode)
 
     @property
     def audits(self) -> Audits:
@@ -196,13 +198,18 @@ class Backfill:
         The results say what would be published. Raises GateFailed, and WindowsWait where the run waits for windows
         that only their rows could show; what has landed meanwhile is looked at by the next try.
         """
+        found = self._computed(self._levels()[0], fresh=True)
+        self._check_none_waits(found)
+        return found
+
+    def _computed(self, items: list[StageWork], fresh: bool = False) -> list[BackfillResult]:
+        """What stands in the staging areas of these stages, and what of it waits."""
         found = []
-        for item in self._levels()[0]:
-            staged = tried_again(lambda item=item: self._staged(item, fresh=True))  # type: ignore[misc]
+        for item in items:
+            staged = tried_again(lambda item=item: self._staged(item, fresh))  # type: ignore[misc]
             if staged is not None:
                 scope, of = staged
-                found.append(counted_windows(item, scope, self._read_staged(item, of).windows))
-        self._check_none_waits(found)
+                found.append(counted_windows(self.work, item, scope, self._read_staged(item, of).windows))
         return found
 
     def _check_none_waits(self, found: list[BackfillResult]) -> None:
@@ -232,12 +239,14 @@ class Backfill:
     def publish(self) -> list[BackfillResult]:
         """Commit what was staged and judged, and bring the tables up, when every stage has passed its gate.
 
-        Where the journal has moved on since the windows were staged they are computed and judged again. Errors:
-        GateFailed.
+        Where the journal has moved on since the windows were staged they are computed and judged again. Raises
+        GateFailed, and WindowsWait where the run waits for windows of a stage behind others: these stay published.
         """
         results = []
         for level in self._levels():
             self._gated_level(level)
+            if self.waits:
+                self._check_none_waits(self._computed(level))
             results += [tried_again(lambda item=item: self._published(item)) for item in level]  # type: ignore[misc]
         self.discard()
         return results

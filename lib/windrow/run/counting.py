@@ -10,8 +10,9 @@ from windrow.compile import envelope
 from windrow.compile.sql import call, col
 from windrow.engine.batch import judged_in_windows
 from windrow.engine.frames import group, where
-from windrow.engine.held import Held, Span
+from windrow.engine.held import Held
 from windrow.engine.inputs import parted
+from windrow.engine.made import Span
 from windrow.engine.survey import Survey, summed, survey
 from windrow.run.recompute import rows_of
 from windrow.run.stage_work import StageWork

@@ -47,7 +47,7 @@ def opened(runner: StageRunner, kind: str) -> Control:
     started = time.monotonic()
     batch = _waiting_rows(runner, last)
     times = TickTimes(runner.next_tick, StageClock(), last.clock, runner.clocks.active(last.clock))
-    held = Held() if _depends(runner) else Held(taken=last.published)
+    held = Held() if _depends(runner) else Held(taken=runner.published)
     plan = plan_tick(runner.stage, batch, None, times, held)
     found = plan.transitions
     if found is not None and _depends(runner):
@@ -69,8 +69,10 @@ def _check(runner: StageRunner, last: Control) -> None:
         if any(one.until == INFINITY for one in last.published):
             rule = "cannot begin a stream of record windows behind a backfill that was asserted to be whole"
             raise NotYet(place, rule, None, hint)
+    if stage.windows.made_by_records or (stage.windows.merges and stage.windows.needs_spread):
+        # a row that is late for one of its windows may be in time for another
         if not left_out(runner).isEmpty():
-            rule = "cannot begin a stream of record windows while late rows wait to be restated"
+            rule = f"cannot begin a stream of {stage.stage.window.NAME} windows while late rows wait to be restated"
             raise NotYet(place, rule, None, "run windrow restate first")
     if any(stage.of_input(name).nets for name in runner.upstream.logs) and _was_corrected(runner, last):
         raise NotYet(place, "cannot begin a stream behind batches over panes that were corrected", None, hint)
@@ -91,7 +93,7 @@ def _waiting_rows(runner: StageRunner, last: Control) -> Batch:
     if runner.stage.windows.merges:
         dead = left_out(runner).select(STEP, ROW).distinct()
         rows = rows.join(dead, on=[STEP, ROW], how="left_anti")
-    held = Held() if _depends(runner) else Held(taken=last.published)
+    held = Held() if _depends(runner) else Held(taken=runner.published)
     return {name: (frame, _known(found)) for name, (frame, found) in surveyed(runner.stage, rows, held).items()}
 
 

@@ -16,7 +16,8 @@ from windrow.compile.sql import any_of, bigint, call, col, lit, null, struct, wh
 from windrow.engine import barriers
 from windrow.engine.final import compared_columns, differing, starting_in
 from windrow.engine.frames import group, select, where, with_column
-from windrow.engine.held import Span, is_made, starts_in
+from windrow.engine.made import Made, Span, is_complete, is_made, starts_in
+from windrow.run.advance import StageRunner
 from windrow.run.batches import batch_of
 from windrow.run.left_out import cells_of, lacking, left_out
 from windrow.run.points import point
@@ -82,9 +83,9 @@ def recomputed(work: PipelineWork, item: StageWork, scope: Scope) -> Recomputed:
 def _not_published(item: StageWork, windows: DataFrame) -> DataFrame:
     """The windows but for those that would wait now and that a batch has published: they stay as they are."""
     last = item.runner.last
-    if last is None or has_stream(last) or not last.published:
+    if last is None or has_stream(last) or not item.runner.published:
         return windows
-    return where(windows, ~col(WAITS) | ~is_made(last.published, col(WINDOW_START), col(WINDOW_END)))
+    return where(windows, ~col(WAITS) | ~is_made(item.runner.published, col(WINDOW_START), col(WINDOW_END)))
 
 
 def _merged(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame) -> Recomputed:
@@ -139,22 +140,23 @@ def commit(
     What will be committed is announced before. Raises StepTaken when another has committed meanwhile.
     """
     runner, journal, spark = item.runner, item.runner.journal, work.spark
-    result = counted_windows(item, scope, batch.windows)
+    result = counted_windows(work, item, scope, batch.windows)
     taken_in = taken_in_by(work, item, scope, batch)
     if not dry_run and _is_first(runner.last):
-        control = _control(runner.last, scope, batch.takes_in, taken_in.left_out)
+        control = _control(runner, scope, batch.takes_in, taken_in.left_out)
         return _first(item, scope, batch.windows, result, control, announce)
     changes = _changes(work, item, scope, batch.windows).persist()
     try:
         result = _with_kinds(result, changes)
         differs = result.inserted + result.changed + result.withdrawn > 0
-        if dry_run or not (differs or _is_new(item, scope) or has_letters(work, item, taken_in)):
+        takes_some = has_letters(work, item, taken_in)
+        if dry_run or not (differs or _is_new(item, scope) or takes_some):
             return result
         replacing = None
         if differs:
             rows = with_gone(runner.stage, changes, standing_panes(spark, work.lake, journal))
             replacing = transitions(runner.stage, rows, has_stream(runner.last), scope.clock.watermark)
-        control = _control(runner.last, scope, batch.takes_in, taken_in.left_out)
+        control = _control(runner, scope, batch.takes_in, taken_in.left_out, joins=not takes_some)
         result = replace(result, tick=control.tick)
         if announce is not None:
             announce(result)
@@ -180,7 +182,18 @@ def _is_new(item: StageWork, scope: Scope) -> bool:
     if last is None or has_stream(last):
         return False
     wanted = [one for one in scope.made if one.until == INFINITY or last_end(item, (one.first, one.last)) is not None]
-    return any(one.until > MINUS_INFINITY and not one.is_within(last.published) for one in wanted)
+    return any(_is_some(one) and not _in_full(item, one).is_within(item.runner.published) for one in wanted)
+
+
+def _is_some(made: Made) -> bool:
+    """Whether a window can be among them."""
+    return made.until > made.first
+
+
+def _in_full(item: StageWork, made: Made) -> Made:
+    """Up to the last end that an element's window can have: where they merge, more time publishes no more of them."""
+    end = last_end(item, (made.first, made.last))
+    return made if end is None or made.until == INFINITY else replace(made, until=min(made.until, end))
 
 
 def _changes(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame) -> DataFrame:
@@ -280,11 +293,15 @@ def _first(
     return result
 
 
-def counted_windows(item: StageWork, scope: Scope, batch: DataFrame) -> BackfillResult:
+def counted_windows(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame) -> BackfillResult:
     """How many windows there are, and what of them waits, in one pass."""
     bounds, reverse = (
         struct(start=col(WINDOW_START), end=col(WINDOW_END)),
         struct(end=col(WINDOW_END), start=col(WINDOW_START)),
+    )
+    has_panes = any_of(
+        starts_in((span,), col(WINDOW_START)) & (col(WINDOW_END) <= bigint(complete))
+        for span, complete in zip(scope.spans, scope.complete, strict=True)
     )
     row = group(
         batch,
@@ -292,6 +309,7 @@ def counted_windows(item: StageWork, scope: Scope, batch: DataFrame) -> Backfill
         {
             "all": call("count", 1),
             "waiting": call("count_if", col(WAITS)),
+            "by_clock": call("count_if", col(WAITS) & has_panes),
             "first": call("min", when(col(WAITS), bounds)),
             "last": call("max", when(col(WAITS), reverse)),
         },
@@ -300,7 +318,7 @@ def counted_windows(item: StageWork, scope: Scope, batch: DataFrame) -> Backfill
     waiting = not_expired(item, scope)
     if row["waiting"]:
         first, last = (row["first"]["start"], row["first"]["end"]), (row["last"]["start"], row["last"]["end"])
-        waiting = waiting_windows(item, scope, row["waiting"], first, last, is_early)
+        waiting = waiting_windows(work, item, scope, row["waiting"], first, last, is_early, row["by_clock"])
     windows = row["all"] if is_early else row["all"] - row["waiting"]
     return BackfillResult(item.name, windows, 0, 0, 0, None, waiting)
 
@@ -319,19 +337,43 @@ def _with_kinds(result: BackfillResult, changes: DataFrame) -> BackfillResult:
     return replace(result, inserted=row["inserted"], changed=row["changed"], withdrawn=row["withdrawn"])
 
 
-def _control(last: Control | None, scope: Scope, takes_in: bool, left_out: tuple[str, ...]) -> Control:
+def _control(
+    runner: StageRunner, scope: Scope, takes_in: bool, left_out: tuple[str, ...], joins: bool = False
+) -> Control:
+    last = runner.last
     assert last is not None, "rows are admitted before windows are published"
     tick = last.tick + 1
     streams = has_stream(last)
-    made = tuple(Interval(one.first, one.last, scope.place, tick, streams, one.until, takes_in) for one in scope.made)
+    some = [one for one in scope.made if streams or _is_some(one)]
+    made = tuple(Interval(one.first, one.last, scope.place, tick, streams, one.until, takes_in) for one in some)
     before = [i for i in last.backfilled if not any(map(i.is_within, made))]
+    intervals = _with_neighbour(runner, before, made) if joins and len(before) == len(last.backfilled) else None
     return Control(
         tick=tick,
         kind=scope.request.kind,
         upstream_step=last.upstream_step,
         watermark_before=last.clock.watermark,
         clock=scope.clock,
-        backfilled=(*before, *made),
+        backfilled=intervals or (*before, *made),
         left_out=left_out,
         admitted=last.admitted,
     )
+
+
+def _with_neighbour(
+    runner: StageRunner, before: list[Interval], made: tuple[Interval, ...]
+) -> tuple[Interval, ...] | None:
+    """The intervals with the new one made one with that which it follows, so that those of a schedule do not add up.
+
+    None where they are not neighbours. No late row was for the new one, so it may have the older one's tick.
+    """
+    if len(made) != 1:
+        return None
+    (new,) = made
+    for old in before:
+        alike = (old.streamed, old.takes_in) == (new.streamed, new.takes_in)
+        follows = old.start <= new.start <= old.end <= new.end and old.until <= new.until
+        if alike and follows and is_complete(runner.stage.windows, old.made):
+            rest = (one for one in before if one is not old)
+            return (*rest, replace(old, end=new.end, until=new.until, raw_step=min(old.raw_step, new.raw_step)))
+    return None

@@ -14,7 +14,7 @@ from windrow.compile.sql import bigint, col
 from windrow.engine import barriers
 from windrow.engine.final import PAIR, PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
-from windrow.engine.held import is_made
+from windrow.engine.made import is_made
 from windrow.run.batches import batch_of
 from windrow.run.left_out import cells_of, left_out
 from windrow.run.stage_work import StageWork
@@ -83,7 +83,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
     late_rows = dead.count()
     batch = batch_of(item, rows, dead if late_rows else None)
     stream = shown(spark, work.lake, runner.journal)
-    is_published = is_made(last.published, col(WINDOW_START), col(WINDOW_END))
+    is_published = is_made(item.runner.published, col(WINDOW_START), col(WINDOW_END))
     if streams:
         expired = (col(WINDOW_END) <= bigint(last.clock.expired_end)) | is_published
         batch, stream = where(batch, expired), where(stream, expired)

@@ -10,7 +10,7 @@ from windrow.compile.sql import bigint, call, col, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clock import StageClock
 from windrow.engine.frames import group, where
-from windrow.engine.held import Span
+from windrow.engine.made import Span
 from windrow.run.stage_work import StageWork
 from windrow.run.widening import open_window
 from windrow.store.control import has_stream

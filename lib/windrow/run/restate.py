@@ -13,7 +13,7 @@ from windrow.compile.columns import WINDOW_START
 from windrow.compile.inherited_windows import CompiledInherited
 from windrow.compile.sql import call, col
 from windrow.engine.frames import group
-from windrow.engine.held import Span, starts_in
+from windrow.engine.made import Span, starts_in
 from windrow.run.backfill import Backfill
 from windrow.run.landing import clock_micros
 from windrow.run.recompute import BackfillResult, files_in_quarantine, widened
@@ -136,7 +136,8 @@ def _find(work: PipelineWork, item: StageWork, dry_run: bool) -> _Found:
         return _Found((), 0, 0, None)
     out, reach = files_in_quarantine(work, item), item.runner.stage.windows.reach
     letters = LateWindows.of(work.spark, work.lake, item.name, out, reach)
-    expired_end = last.clock.expired_end if has_stream(last) or item.runner.stage.windows.made_by_records else INFINITY
+    is_by_clock = has_stream(last) or item.runner.stage.windows.made_by_records
+    expired_end = item.runner.held.expired_end if is_by_clock else INFINITY
     ready: list[Late] = []
     waits: list[Late] = letters.waiting(expired_end)
     found = letters.expired(expired_end)

@@ -7,13 +7,13 @@ from enum import StrEnum
 
 from windrow.compile.inherited_windows import CompiledInherited
 from windrow.engine.clock import StageClock
-from windrow.engine.held import Made, Span
-from windrow.run.admission import admit, standing
+from windrow.engine.made import Made, Span, first_missing, is_complete, pieces
+from windrow.run.admission import admit, longest_of, standing
 from windrow.run.refusals import check, is_checked_by_data
 from windrow.run.stage_work import StageWork
 from windrow.run.work import PipelineWork
 from windrow.spec.chains import emits_retractions
-from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.spec.window_function import LONGEST
 from windrow.store.control import BACKFILL, FOLLOW, Control, has_stream
 from windrow.store.steps import StepTaken
@@ -44,13 +44,16 @@ class Scope:
     """What a batch of a stage reads, and what it may publish.
 
     `place` is how far it reads what is upstream; `clock` is where the stage stands after that; `made` are the windows
-    of each span of the request that may be published as last: the others wait.
+    of each span of the request that may be published as last: the others wait. `complete` says for each span up to
+    which end its windows have all their panes, where batches have made the stages in front: those behind it wait for
+    another batch, and not for the clock.
     """
 
     request: Request
     place: int
     clock: StageClock
     made: tuple[Made, ...]
+    complete: tuple[int, ...]
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -82,29 +85,32 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
             for span in request.spans:
                 check(item, span)
         made = tuple(Made(*span, runner.clock.expired_end) for span in request.spans)
-        return Scope(request, runner.upstream_step, runner.clock, made)
+        return Scope(request, runner.upstream_step, runner.clock, made, tuple(INFINITY for _ in made))
     admitted(work, item, dry_run)
     found = standing(runner, work.clock())
     if found.place == 0:
         return None
-    made = tuple(Made(*span, _until(work, item, request.mode, span, found.clock)) for span in request.spans)
-    return Scope(request, found.place, found.clock, made)
+    complete = tuple(complete_to(work, item, span) for span in request.spans)
+    made = tuple(
+        Made(*span, _until(item, request.mode, span, min(found.clock.expired_end, end)))
+        for span, end in zip(request.spans, complete, strict=True)
+    )
+    return Scope(request, found.place, found.clock, made, complete)
 
 
 def admitted(work: PipelineWork, item: StageWork, dry_run: bool = False) -> None:
     """Admit the rows that have landed, where there is no stream. Raises StepTaken."""
     if has_stream(item.runner.last) or dry_run:
         return
-    for control in admit(item.runner):
+    for control in admit(item.runner, work.clock()):
         item.ticked(control)
     item.project()
 
 
-def _until(work: PipelineWork, item: StageWork, mode: Mode, span: Span, clock: StageClock) -> int:
+def _until(item: StageWork, mode: Mode, span: Span, until: int) -> int:
     """The windows of a span that end by then may be published as last."""
-    if mode is Mode.WHOLE or Made(*span).is_within(published(item)):
+    if mode is Mode.WHOLE or Made(*span).is_within(item.runner.published):
         return INFINITY
-    until = min([clock.expired_end, *[_published_to(one, span) for one in work.upstreams_of(item)]])
     end = last_end(item, span)
     return until if end is None or is_checked_by_data(item.runner.stage) else min(until, end)
 
@@ -123,18 +129,49 @@ def last_end(item: StageWork, span: Span) -> int | None:
     return None if last is None or last[0] < span[0] else last[1]
 
 
-def published(item: StageWork) -> tuple[Made, ...]:
-    """The windows that batches have published of a stage without a stream."""
-    return () if item.runner.last is None else item.runner.last.published
+def made_by_batches(work: PipelineWork, item: StageWork) -> list[StageWork]:
+    """The stages in front of a stage that batches alone have made."""
+    return [one for one in work.upstreams_of(item) if not has_stream(one.runner.last)]
 
 
-def _published_to(above: StageWork, span: Span) -> int:
-    """Up to which end the panes are there that windows of the span read, of a stage that batches alone have made."""
-    if has_stream(above.runner.last):
-        return INFINITY
-    before = [one for one in published(above) if one.first < span[1]]
-    newest = max(before, key=lambda one: one.last, default=None)
-    return MINUS_INFINITY if newest is None else min(newest.last, newest.until)
+def complete_to(work: PipelineWork, item: StageWork, span: Span) -> int:
+    """Up to which end the panes are there that windows of the span read, where batches have made them."""
+    windows, own = item.runner.stage.windows, item.runner.stage.stage.element_time
+    before, found = 0 if own is None else own.backward, INFINITY
+    for above in made_by_batches(work, item):
+        stage, made = above.runner.stage, above.runner.published
+        if isinstance(windows, CompiledInherited):
+            of_span = [one for one in pieces([Made(*span, MINUS_INFINITY), *made]) if span[0] <= one.first < span[1]]
+            found = min([found, *[one.until for one in of_span if not is_complete(stage.windows, one)]])
+        else:
+            start = saturating_add(span[0], -before)
+            missing = first_missing(stage.windows, longest_of(stage), made, start)
+            found = min(found, saturating_add(missing, -before))
+    return found
+
+
+def first_of(work: PipelineWork, item: StageWork, start: int) -> int:
+    """The first start of a window that a batch makes of a stage, where it makes what starts at that time of a source.
+
+    Windows that cross the start wait in the batch before it, which has not published all that they read in front.
+    Those that merge are made whole by any batch, and inherited ones are complete with the pane that they come from.
+    """
+    stage, first = item.runner.stage, _first_element(work, item, start)
+    is_whole = stage.windows.merges or isinstance(stage.windows, CompiledInherited) or stage.stage.window.IS_GLOBAL
+    if is_whole or not made_by_batches(work, item) or first < start - LONGEST:
+        return start
+    return stage.windows.earliest_start(first)
+
+
+def _first_element(work: PipelineWork, item: StageWork, start: int) -> int:
+    """No element of these windows comes before this time."""
+    times = [start]
+    for above in made_by_batches(work, item):
+        longest = longest_of(above.runner.stage)
+        emitted = _first_element(work, above, start)
+        times.append(emitted if longest is None else saturating_add(emitted, -longest))
+    own = item.runner.stage.stage.element_time
+    return saturating_add(min(times), 0 if own is None or len(times) == 1 else -own.backward)
 
 
 def bring_up(work: PipelineWork, item: StageWork) -> None:

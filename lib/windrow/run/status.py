@@ -13,6 +13,7 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine.clock import StageClock
 from windrow.engine.frames import group, where
 from windrow.engine.held import Held
+from windrow.engine.made import joined
 from windrow.run.compiled import compiled_stage
 from windrow.run.session import working_session
 from windrow.spec.meaning import changes, meaning_of
@@ -161,7 +162,9 @@ class _Reader:
         """How many windows are open: the ticks have counted them, but for those that are formed as they fire."""
         if not journal.stage.keeps_slices:
             return counted
-        return journal.open_windows(self.spark, Held(last.clock.expired_end, made=last.published))
+        return journal.open_windows(
+            self.spark, Held(last.clock.expired_end, made=joined(journal.stage.windows, last.published))
+        )
 
     def _timings(self, stage: Stage) -> dict[str, int]:
         emitted = where(self._table(stage, "panes"), col("weight") > 0)

@@ -8,16 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from windrow.compile.inherited_windows import CompiledInherited
 from windrow.engine.chaining import in_band
 from windrow.engine.clock import StageClock
-from windrow.engine.held import Made, Span
+from windrow.engine.made import Made, Span
 from windrow.run.admission import held_back, standing
 from windrow.run.clocks import ClocksOfInputs, ClocksOfSource, ClocksOfStage
-from windrow.run.scope import Request, Scope, admitted, bring_up, last_end, published
+from windrow.run.scope import Request, Scope, admitted, bring_up, last_end, made_by_batches
 from windrow.run.stage_work import StageWork
 from windrow.run.work import PipelineWork
 from windrow.spec.errors import WindowsWait
-from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.times import INFINITY, MINUS_INFINITY, format_time, saturating_add
 from windrow.store.control import has_stream
 from windrow.view.backfilled import not_expired_text
 from windrow.view.times import many
@@ -30,7 +31,7 @@ class WaitingWindows:
     `windows` counts those that have rows, from `first` to `last` (their bounds; None without one). All have expired
     when the watermark, which stands at `watermark`, reaches `until`; `held_by` names what holds it back. `early` says
     that they are shown meanwhile, `is_by_clock` that a schedule waits for them: not for the window of all time, nor for
-    windows over panes that no batch has published.
+    windows over panes that no batch has published, which wait for another batch.
     """
 
     stage: str
@@ -51,19 +52,35 @@ def wait_for(waiting: Sequence[WaitingWindows]) -> WindowsWait:
 
 def not_expired(item: StageWork, scope: Scope) -> WaitingWindows | None:
     """What the request waits for by the clock alone, whether there are such windows or not; None where all expired."""
-    spans = [span for span, made in zip(scope.spans, scope.made, strict=True) if made.until != INFINITY]
-    ends = [end for span in spans if (end := last_end(item, span)) is not None and end > scope.clock.expired_end]
+    ends = [
+        min(end, complete)
+        for span, made, complete in zip(scope.spans, scope.made, scope.complete, strict=True)
+        if made.until != INFINITY and (end := last_end(item, span)) is not None and complete > span[0]
+    ]
+    ends = [end for end in ends if end > scope.clock.expired_end]
     return _waiting(item, scope.clock, max(ends)) if ends else None
 
 
 def waiting_windows(
-    item: StageWork, scope: Scope, windows: int, first: Span, last: Span, early: bool
+    work: PipelineWork, item: StageWork, scope: Scope, windows: int, first: Span, last: Span, early: bool, by_clock: int
 ) -> WaitingWindows:
-    """The windows that wait, from their number and the bounds of the first and the last."""
-    is_by_clock = last[1] > scope.clock.expired_end and not item.runner.stage.stage.window.IS_GLOBAL
+    """The windows that wait, from their number, the bounds of the first and the last, and how many have all panes."""
+    is_by_clock = by_clock > 0 and not item.runner.stage.stage.window.IS_GLOBAL
     is_by_clock |= not_expired(item, scope) is not None
     found = _waiting(item, scope.clock, last[1])
+    if not is_by_clock and (front := _unpublished(work, item, scope)):
+        found = replace(found, held_by=front)
     return replace(found, windows=windows, first=first, last=last, early=early, is_by_clock=is_by_clock)
+
+
+def _unpublished(work: PipelineWork, item: StageWork, scope: Scope) -> str | None:
+    """The stages in front that batches have made, as what waits where all has expired that they have published."""
+    names = [f"stage {above.name}" for above in made_by_batches(work, item)]
+    if not names:
+        return None
+    missing = [complete for complete in scope.complete if MINUS_INFINITY < complete < INFINITY]
+    behind = f" behind {format_time(max(missing))}" if missing else ""
+    return f"{' and '.join(names)}, of which no batch has published all windows{behind}"
 
 
 def still_waiting(work: PipelineWork, items: list[StageWork], requests: Mapping[str, Request]) -> list[WaitingWindows]:
@@ -81,12 +98,19 @@ def still_waiting(work: PipelineWork, items: list[StageWork], requests: Mapping[
         waits = [
             _waiting(item, clocks[item.name], end)
             for span in requests[item.name].spans
-            if not Made(*span).is_within(published(item))
-            and (end := last_end(item, span)) is not None
+            if not Made(*span).is_within(item.runner.published)
+            and (end := _end_of_run(work, item, span)) is not None
             and end > clocks[item.name].expired_end
         ]
         found += waits[-1:]
     return found
+
+
+def _end_of_run(work: PipelineWork, item: StageWork, span: Span) -> int | None:
+    """The end of the last window of a span that a run can publish, which publishes the same span in front of it."""
+    end = last_end(item, span)
+    is_inherited = isinstance(item.runner.stage.windows, CompiledInherited)
+    return end if end is None or is_inherited or not made_by_batches(work, item) else min(end, span[1])
 
 
 def _expected(work: PipelineWork, item: StageWork, clocks: Mapping[str, StageClock]) -> StageClock:

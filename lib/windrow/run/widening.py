@@ -15,7 +15,7 @@ from windrow.compile.merging import SESSION, overlapping
 from windrow.compile.sql import Column, any_of, bigint, call, coalesce, col, lit
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, group, over, select, where, with_column
-from windrow.engine.held import Span, starts_in
+from windrow.engine.made import Span, starts_in
 from windrow.run.batches import batch_of
 from windrow.run.left_out import left_out
 from windrow.run.replacing import WAITS

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from windrow.engine.clock import InputClock, PartitionClock, StageClock
-from windrow.engine.held import Made
+from windrow.engine.made import Made
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
 

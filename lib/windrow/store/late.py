@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.sql import Column, bigint, call, col
 from windrow.engine.frames import group, select, where, with_column
-from windrow.engine.held import Made, Span
+from windrow.engine.made import Made, Span
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.store.location import Lake
 from windrow.store.projections.dead_letters import END, START, TakenIn, not_restated

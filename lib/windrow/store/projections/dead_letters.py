@@ -12,7 +12,7 @@ from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.panes import as_timestamp
 from windrow.compile.sql import Column, any_of, bigint, call, case, coalesce, col, lit, null
 from windrow.engine.frames import apply, over
-from windrow.engine.held import Made
+from windrow.engine.made import Made
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.store.control import Control
 from windrow.store.projections.batch import Batch

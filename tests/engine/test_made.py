@@ -1,0 +1,85 @@
+"""The intervals of windows that batches have published, against the windows themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from windrow.compile.window_columns import CompiledWindows
+from windrow.compile.windows import compile_windows
+from windrow.engine.made import Made, first_missing, joined
+from windrow.spec.sessions import Sessions
+from windrow.spec.times import INFINITY
+from windrow.spec.windows import CumulativeWindows, FixedWindows, SlidingWindows
+
+LONG = 60
+WINDOWS = {
+    "fixed": FixedWindows(4, 1),
+    "sliding": SlidingWindows(6, 2),
+    "sampled": SlidingWindows(2, 5),
+    "cumulative": CumulativeWindows(6, 2),
+}
+MADE = st.lists(
+    st.builds(lambda first, length, until: Made(first, first + length, until), st.integers(0, LONG),
+              st.integers(1, 12), st.integers(0, LONG) | st.just(INFINITY)), max_size=5,
+)  # fmt: skip
+
+
+def all_windows(name: str) -> Iterator[tuple[int, int]]:
+    """Those that start within a while around the intervals, by the definition of each function."""
+    function = WINDOWS[name]
+    for start in range(-40, 2 * LONG):
+        if isinstance(function, FixedWindows):
+            if (start - function.offset) % function.size == 0:
+                yield start, start + function.size
+        elif isinstance(function, SlidingWindows):
+            if start % function.period == 0:
+                yield start, start + function.size
+        elif isinstance(function, CumulativeWindows) and start % function.size == 0:
+            yield from ((start, start + end) for end in range(function.step, function.size + 1, function.step))
+
+
+def compiled(name: str) -> CompiledWindows:
+    return compile_windows(WINDOWS[name])
+
+
+def holds(made: Made, window: tuple[int, int]) -> bool:
+    return made.first <= window[0] < made.last and window[1] <= made.until
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+@given(made=MADE)
+def test_the_joined_intervals_hold_the_same_windows(name: str, made: list[Made]) -> None:
+    found = joined(compiled(name), made)
+    for window in all_windows(name):
+        assert any(holds(one, window) for one in found) == any(holds(one, window) for one in made), window
+    assert all(before.last <= after.first for before, after in pairwise(found))
+
+
+def test_a_schedule_is_one_interval() -> None:
+    windows = compiled("fixed")
+    made = [Made(first, first + 7, windows.greatest_start_before(first + 7)[1]) for first in range(0, 70, 7)]  # type: ignore[index]
+    assert len(joined(windows, made)) == 1
+    sessions = compile_windows(Sessions(3))
+    assert len(joined(sessions, [Made(first, first + 10, first + 15) for first in range(0, 100, 10)])) == 1
+    assert len(joined(sessions, [Made(0, 10, 11), Made(10, 20, 25)])) == 2, "sessions of the first may end later"
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("keeps_times", [False, True])
+@given(made=MADE, start=st.integers(0, LONG))
+def test_before_the_first_missing_time_nothing_is_to_come(
+    name: str, keeps_times: bool, made: list[Made], start: int
+) -> None:
+    """An element comes at the last moment of its window, or at any moment of it where it keeps its own time."""
+    windows = compiled(name)
+    missing = first_missing(windows, windows.longest if keeps_times else None, made, start)
+    to_come = [w for w in all_windows(name) if not any(holds(one, w) for one in made)]
+    times = [max(w[0], start) if keeps_times else w[1] - 1 for w in to_come if w[1] - 1 >= start]
+    assert min(times) >= missing
+    if not keeps_times and name == "fixed":
+        assert min(times) < missing + 2 * windows.longest, "that window is no further away"
