@@ -65,15 +65,14 @@ def _check(runner: StageRunner, last: Control) -> None:
     """Raises NotYet where a cell cannot be made from the rows that batches have read."""
     stage, hint = runner.stage, "run with --from-start: a new generation, which the stream makes from all rows"
     place = f"stages.{stage.stage.name}"
-    if stage.windows.made_by_records:
-        if any(one.until == INFINITY for one in last.published):
-            rule = "cannot begin a stream of record windows behind a backfill that was asserted to be whole"
-            raise NotYet(place, rule, None, hint)
-    if stage.windows.made_by_records or (stage.windows.merges and stage.windows.needs_spread):
-        # a row that is late for one of its windows may be in time for another
-        if not left_out(runner).isEmpty():
-            rule = f"cannot begin a stream of {stage.stage.window.NAME} windows while late rows wait to be restated"
-            raise NotYet(place, rule, None, "run windrow restate first")
+    if stage.windows.made_by_records and any(one.until == INFINITY for one in last.published):
+        rule = "cannot begin a stream of record windows behind a backfill that was asserted to be whole"
+        raise NotYet(place, rule, None, hint)
+    # a row that is late for one of its windows may be in time for another
+    is_split = stage.windows.made_by_records or (stage.windows.merges and stage.windows.needs_spread)
+    if is_split and not left_out(runner).isEmpty():
+        rule = f"cannot begin a stream of {stage.stage.window.NAME} windows while late rows wait to be restated"
+        raise NotYet(place, rule, None, "run windrow restate first")
     if any(stage.of_input(name).nets for name in runner.upstream.logs) and _was_corrected(runner, last):
         raise NotYet(place, "cannot begin a stream behind batches over panes that were corrected", None, hint)
 
