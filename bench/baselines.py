@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from bench.workload import FEW_KEYS, FILES_PER_BATCH, GAP, NEAR, SCHEMA, files_of, raw_table
-from windrow.run.session import working_session
+from windrow.drivers.spark.session import working_session
 from windrow.spec.times import SECOND
 
 STATE_STORES = {

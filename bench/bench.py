@@ -23,7 +23,7 @@ from bench.baselines import STATE_STORES
 from bench.contest import PARTS, Contest, Results
 from bench.report import save, show
 from bench.workload import Scale
-from windrow.run.session import local_session
+from windrow.drivers.spark.session import local_session
 
 WARM_UP_ROWS, WARM_UP_BATCHES = 800_000, 4
 """Enough for the compilers of the JVM to see every loop: else whoever is measured first pays for all."""

@@ -10,10 +10,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from bench.workload import END, FEW_KEYS, GAP, NEAR, START, open_work, pipeline
-from windrow.run.backfill import backfill
-from windrow.run.pace import Pace
-from windrow.run.stage_work import StageWork
-from windrow.run.work import PipelineWork
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.recompute.backfill import backfill
+from windrow.drivers.stream.pace import Pace
 
 EVERY_CHANGE: dict[str, Any] = {"trigger": {"repeat": {"after_count": 1}}}
 """A pane for every cell that a tick changes: what Spark's update mode emits."""

@@ -14,13 +14,13 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from windrow.run.landing import Landing
-from windrow.run.session import working_session
-from windrow.run.work import PipelineWork
-from windrow.spec.pipelines import Pipeline
-from windrow.spec.quality import Suite
+from windrow.drivers.ingest.landing import Landing
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.spark.session import working_session
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.quality.suites import Suite
 from windrow.spec.times import MINUTE, SECOND, parse_time
-from windrow.store.location import Lake
+from windrow.store.delta.location import Lake
 
 SOURCE = "events"
 SCHEMA = "k bigint, v bigint, at timestamp"

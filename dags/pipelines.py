@@ -25,11 +25,11 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleException
 
-from windrow.run.jvm import class_archive, session_jars
+from windrow.drivers.spark.jvm import class_archive, session_jars
 from windrow.spec.errors import SpecError
-from windrow.spec.loading import load
-from windrow.spec.pipelines import Pipeline
-from windrow.spec.schedules import OnTimeout, Schedule
+from windrow.spec.pipelines.loading import load
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.schedules import OnTimeout, Schedule
 
 HOME = Path(__file__).resolve().parents[1]
 PROJECT = Path(os.environ.get("WINDROW_PROJECT", HOME))

@@ -18,11 +18,11 @@ import windrow
 from demo import flights
 from demo.report import compared, happened
 from windrow.cli.run import tick_line
-from windrow.run.landing import Landing
-from windrow.run.quiet import quiet_start
+from windrow.drivers.ingest.landing import Landing
+from windrow.drivers.spark.quiet import quiet_start
 from windrow.spec.times import parse_time
-from windrow.store.location import Lake
-from windrow.view.progress import Ticks
+from windrow.store.delta.location import Lake
+from windrow.view.run import Ticks
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = "conf/pipelines/flights.yaml"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from pyspark.sql import SparkSession
 
-from windrow.run.reconcile import Reconciliation
-from windrow.spec.pipelines import Pipeline
-from windrow.store.location import Lake
+from windrow.drivers.recompute.reconcile import Reconciliation
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.store.delta.location import Lake
 from windrow.view.status import StageStatus
-from windrow.view.table import table
+from windrow.view.text.table import table
 
 
 def happened(stages: Sequence[StageStatus]) -> str:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from windrow.cli import main as windrow
-from windrow.run.session import submitted_session
+from windrow.drivers.spark.session import submitted_session
 
 
 def main(arguments: Sequence[str]) -> None:

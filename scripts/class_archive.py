@@ -7,11 +7,11 @@ import json
 import tempfile
 from pathlib import Path
 
-from windrow.run.backfill import Backfill
-from windrow.run.session import submitted_session
-from windrow.run.stream import run
-from windrow.run.work import PipelineWork
-from windrow.spec.pipelines import Pipeline
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.recompute.backfill import Backfill
+from windrow.drivers.spark.session import submitted_session
+from windrow.drivers.stream.stream import run
+from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import DAY, parse_time
 
 

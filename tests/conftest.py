@@ -35,7 +35,7 @@ that tests start compile as a user's do, and so do the tests that ask for `compi
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The session of this run; tests leave its settings as they found them."""
-    from windrow.run.session import local_session
+    from windrow.drivers.spark.session import local_session
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPARK_SUBMIT_OPTS", CODE_CACHE)
@@ -47,7 +47,7 @@ def spark() -> Iterator[SparkSession]:
 @contextmanager
 def compiling() -> Iterator[None]:
     """Spark compiles the plans of pipelines that are opened meanwhile, as it does for users."""
-    from windrow.run import session
+    from windrow.drivers.spark import session
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(session, "RUNTIME", {**session.RUNTIME, "spark.sql.codegen.factoryMode": "FALLBACK"})
@@ -62,8 +62,8 @@ def compiled() -> Iterator[None]:
 
 
 LONGEST = (
-    "tests/crash/", "tests/engine/test_transcripts.py", "tests/airflow/", "tests/run/test_stream.py",
-    "tests/run/test_maintain.py", "tests/run/test_windows.py",
+    "tests/crash/", "tests/engine/test_transcripts.py", "tests/airflow/", "tests/drivers/test_stream.py",
+    "tests/drivers/test_maintain.py", "tests/drivers/test_windows.py",
 )  # fmt: skip
 """Files that take minutes: first, so that the processes of a run end together."""
 

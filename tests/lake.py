@@ -13,7 +13,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.spec.pipelines import Pipeline
+from windrow.spec.pipelines.pipeline import Pipeline
 
 BEHIND = "behind.json"
 """A file there with the stages behind that one, in the same way."""

@@ -21,8 +21,9 @@ LAYERS: dict[str, frozenset[str]] = {
     "sources": frozenset({"spec", "compile", "engine"}),
     "quality": frozenset({"spec", "compile", "engine", "store", "sources"}),
     "view": frozenset({"spec"}),
-    "run": frozenset({"spec", "compile", "engine", "store", "sources", "quality", "view"}),
-    "cli": frozenset({"spec", "compile", "engine", "store", "sources", "quality", "view", "run"}),
+    "drivers": frozenset({"spec", "compile", "engine", "store", "sources", "quality", "view"}),
+    "testing": frozenset({"spec", "compile", "engine", "store", "sources", "quality", "view", "drivers"}),
+    "cli": frozenset({"spec", "compile", "engine", "store", "sources", "quality", "view", "drivers", "testing"}),
 }
 
 # What a layer must not import from outside: `spec` is plain Python, and only tables and their drivers know Delta.
@@ -94,5 +95,5 @@ def imports(tree: ast.Module, module: tuple[str, ...]) -> Iterator[tuple[int, tu
             base = module[: len(module) - node.level] if node.level else ()
             source = (*base, *(node.module.split(".") if node.module else ()))
             for alias in node.names:
-                # `from windrow import run` names a layer; `from windrow.run import land` may name a function.
+                # `from windrow import engine` names a layer; `from windrow.engine import tick` may name a function.
                 yield node.lineno, (*source, alias.name) if source == (PACKAGE,) else source

@@ -21,7 +21,7 @@ def test_the_layers_hold() -> None:
 @pytest.mark.parametrize(
     ("file", "source", "rule"),
     [
-        ("spec/a.py", "from windrow.run.land import land", "spec may not import windrow.run.land"),
+        ("spec/a.py", "from windrow.drivers.land import land", "spec may not import windrow.drivers.land"),
         ("spec/a.py", "import windrow.compile", "spec may not import windrow.compile"),
         ("spec/a.py", "def f():\n    import pyspark.sql", "spec may not import pyspark.sql"),
         ("compile/a.py", "from windrow import store", "compile may not import windrow.store"),
@@ -31,9 +31,9 @@ def test_the_layers_hold() -> None:
         ("engine/a.py", "from delta.tables import DeltaTable", "engine may not import delta.tables"),
         ("sources/a.py", "from windrow.store import raw", "sources may not import windrow.store"),
         ("view/a.py", "from windrow.compile import assign", "view may not import windrow.compile"),
-        ("run/a.py", "from windrow.cli import main", "run may not import windrow.cli"),
-        ("run/a.py", "from windrow import backfill", "run imports windrow.backfill, which is in no layer"),
-        ("run/a.py", "import windrow", "run imports windrow, which is in no layer"),
+        ("drivers/a.py", "from windrow.cli import main", "drivers may not import windrow.cli"),
+        ("drivers/a.py", "from windrow import backfill", "drivers imports windrow.backfill, which is in no layer"),
+        ("drivers/a.py", "import windrow", "drivers imports windrow, which is in no layer"),
         ("helpers.py", "", "helpers is not a layer"),
     ],
 )
@@ -47,13 +47,13 @@ def test_an_import_against_the_layers_is_reported(tmp_path: Path, file: str, sou
 @pytest.mark.parametrize(
     ("file", "source"),
     [
-        ("__init__.py", "from windrow.run import land"),
+        ("__init__.py", "from windrow.drivers import land"),
         ("spec/a.py", "import yaml\nfrom windrow.spec.times import Duration\nfrom . import times"),
         ("spec/deep/a.py", "from ..times import Duration"),
         ("compile/a.py", "from pyspark.sql import Column\nfrom windrow.spec import Stage"),
         ("store/a.py", "from delta.tables import DeltaTable\nfrom windrow import engine"),
-        ("run/a.py", "from ..view import text"),
-        ("cli.py", "from .run import land\nfrom windrow.view import text"),
+        ("drivers/a.py", "from ..view import text"),
+        ("cli.py", "from .drivers import land\nfrom windrow.view import text"),
     ],
 )
 def test_an_import_along_the_layers_is_not(tmp_path: Path, file: str, source: str) -> None:

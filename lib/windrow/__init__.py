@@ -16,19 +16,19 @@ from typing import Any
 __version__ = "0.1.0"
 
 _NAMES = {
-    "compile.custom": ("CustomWindows",),
+    "compile.windows.custom": ("CustomWindows",),
     "spec.errors": ("NotInThisVersion", "SpecError"),
     "spec.extensions": ("register",),
-    "spec.loading": ("load",),
-    "spec.pipelines": ("Pipeline",),
-    "spec.sources": ("Files", "Source", "TimeColumn"),
-    "spec.watermarks": ("Watermark",),
-    "spec.stages": ("Accumulation", "Emission", "Stage"),
-    "spec.windows": ("CalendarWindows", "CumulativeWindows", "FixedWindows", "GlobalWindow", "SlidingWindows"),
+    "spec.pipelines.loading": ("load",),
+    "spec.pipelines.pipeline": ("Pipeline",),
+    "spec.sources.source": ("Files", "Source", "TimeColumn"),
+    "spec.sources.watermarks": ("Watermark",),
+    "spec.stages.stage": ("Accumulation", "Emission", "Stage"),
+    "spec.windows.aligned": ("CalendarWindows", "CumulativeWindows", "FixedWindows", "GlobalWindow", "SlidingWindows"),
     "spec.expressions": ("Expression",),
-    "spec.moments": ("Moment",),
-    "spec.custom_triggers": ("CustomTrigger",),
-    "spec.triggers": (
+    "spec.triggers.moments": ("Moment",),
+    "spec.triggers.custom": ("CustomTrigger",),
+    "spec.triggers.all": (
         "AfterBytes", "AfterCount", "AfterDelay", "AfterMatch", "AfterWatermark", "AllOf", "AtClose", "AtPeriod",
         "AtWatermark", "Domain", "FirstOf", "Never", "Repeat", "RepeatCount", "RepeatUntil", "SequenceOf", "Then",
         "WhenResult",
@@ -39,28 +39,27 @@ _NAMES = {
     ),
     "compile.aggregates.custom": ("CustomAggregate", "PythonAggregate"),
     "compile.aggregates.parts": ("Argument", "Part"),
-    "compile.sql": ("Column",),
-    "spec.transcripts": ("read_transcripts",),
-    "run.backfill": ("backfill",),
-    "run.check": ("check_case",),
-    "run.maintain": ("maintain",),
-    "run.panes": ("panes",),
-    "run.reconcile": ("reconcile",),
-    "run.restate": ("restate",),
-    "run.session": ("local_session",),
-    "run.show": ("show",),
-    "run.since": ("plan",),
-    "run.status": ("status",),
-    "store.steps": ("StepTaken",),
+    "compile.sql.columns": ("Column",),
+    "spec.transcripts.cases": ("read_transcripts",),
+    "drivers.recompute.backfill": ("backfill",),
+    "testing.check": ("check_case",),
+    "drivers.maintain": ("maintain",),
+    "testing.panes": ("panes",),
+    "drivers.recompute.reconcile": ("reconcile",),
+    "drivers.recompute.restate": ("restate",),
+    "drivers.spark.session": ("local_session",),
+    "drivers.inspect.show": ("show",),
+    "drivers.inspect.plan": ("plan",),
+    "drivers.inspect.status": ("status",),
+    "drivers.stream.stream": ("run",),
+    "store.delta.steps": ("StepTaken",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = ["__version__", "run", *sorted(_HOME)]
+__all__ = ["__version__", *sorted(_HOME)]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "run":  # the package of the drivers, which can be called
-        return import_module("windrow.run")
     if name not in _HOME:
         raise AttributeError(f"module 'windrow' has no attribute {name!r}")
     return getattr(import_module(f"windrow.{_HOME[name]}"), name)

@@ -23,10 +23,10 @@ import yaml
 from deltalake import DeltaTable
 
 from demo.airflow import DAG, Airflow, arrive, new_project
-from windrow.run.backfill import Backfill
-from windrow.run.quarantine import quarantine
-from windrow.run.work import PipelineWork
-from windrow.spec.loading import load
+from windrow.drivers.ingest.quarantine import quarantine
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.recompute.backfill import Backfill
+from windrow.spec.pipelines.loading import load
 from windrow.spec.times import parse_time
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.long]

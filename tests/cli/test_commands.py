@@ -8,8 +8,8 @@ from jobs.backfill import main as backfill_job
 from tests.cli.command import Result, windrow
 from tests.cli.test_wrong_input import refused, write
 from tests.lake import POISON, ROWS, table, write_files
-from windrow.run import stream
-from windrow.store.steps import StepTaken
+from windrow.drivers.stream import stream
+from windrow.store.delta.steps import StepTaken
 
 FILES = 2
 DAY = ("--from", "2024-01-01", "--to", "2024-01-02")

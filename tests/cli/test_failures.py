@@ -7,8 +7,8 @@ import pytest
 
 from tests.lake import pipeline, write_files
 from windrow.cli.errors import shown_plainly
-from windrow.run import stream
-from windrow.run.during import during
+from windrow.drivers.pipeline.during import during
+from windrow.drivers.stream import stream
 from windrow.sources.java_words import in_one_line
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import windrow as package
 from tests.cli.command import windrow
 from tests.cli.test_wrong_input import write
-from windrow.run import since
-from windrow.spec.meaning import meaning_of
-from windrow.spec.pipelines import Pipeline
-from windrow.view.plan import since_section
+from windrow.drivers.inspect import plan as since
+from windrow.spec.pipelines.fingerprint import meaning_of
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.view.plan.pipeline import since_section
 
 CONF = Path(__file__).parents[2] / "conf" / "pipelines"
 

@@ -5,7 +5,7 @@ import sys
 
 SCRIPT = """
 import os, time
-from windrow.run.quiet import quiet_start
+from windrow.drivers.spark.quiet import quiet_start
 with quiet_start():
     os.system("echo from stdout; echo from stderr >&2; echo Deleted 3 files and directories in a total of 2.")
 print("result", flush=True)

@@ -4,8 +4,8 @@ import pytest
 
 from windrow.cli.step import _exit_code
 from windrow.spec.errors import NotYet, SpecError
-from windrow.spec.expectations import Severity
-from windrow.spec.judgements import GateFailed, GateResult, Judgement, Outcome
+from windrow.spec.quality.expectations import Severity
+from windrow.spec.quality.judgements import GateFailed, GateResult, Judgement, Outcome
 
 
 def gate(*outcomes: Outcome, severity: Severity = Severity.CRITICAL) -> GateFailed:

@@ -130,10 +130,10 @@ def test_help_and_wrong_input_need_no_spark(tmp_path: Path) -> None:
 def test_another_writer_is_said_in_plain_words() -> None:
     from delta.exceptions import ProtocolChangedException
 
-    from windrow.store.steps import StepTaken
+    from windrow.store.delta.steps import StepTaken
 
     at_a_tick = StepTaken("lake/sums/journal/1", 4, None)
-    landing = RuntimeError(f"[STREAM_FAILED] ...\nwindrow.store.steps.StepTaken: {at_a_tick}\n  at ...")
+    landing = RuntimeError(f"[STREAM_FAILED] ...\nwindrow.store.delta.steps.StepTaken: {at_a_tick}\n  at ...")
     for error in (at_a_tick, landing, ProtocolChangedException("[DELTA_PROTOCOL_CHANGED] ...")):
         assert exit_code(error) == 1
         said = shown_plainly(error)

@@ -10,8 +10,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import windrow
-from windrow.run.check import check_case
-from windrow.spec.transcripts import Case, read_transcripts
+from windrow.spec.transcripts.cases import Case, read_transcripts
+from windrow.testing.check import check_case
 
 WANTED = {
     "triggers.yaml": ("after_delay - processing time, to the microsecond", "repeat_until - both ready"),

@@ -6,12 +6,12 @@ import pytest
 
 from tests.model.assign import assign
 from tests.model.test_calendar import ZONES
-from windrow.compile.calendar import _near_changes
-from windrow.compile.sql import Column
-from windrow.compile.windows import compile_windows
+from windrow.compile.sql.columns import Column
+from windrow.compile.windows.aligned import compile_windows
+from windrow.compile.windows.calendar import _near_changes
 from windrow.engine.frames import literals, select
 from windrow.spec.times import DAY, MINUTE, parse_time
-from windrow.spec.windows import CalendarWindows, Unit, Weekday
+from windrow.spec.windows.aligned import CalendarWindows, Unit, Weekday
 
 FIRST, LAST = parse_time("1880-01-01"), parse_time("2100-01-01")
 

@@ -1,12 +1,12 @@
 """A rule of rows rejects exactly the rows that Great Expectations counts as unexpected, whatever the values."""
 
-from windrow.compile.row_rules import broken_names, is_broken
+from windrow.compile.elements.row_rules import broken_names, is_broken
 from windrow.engine.frames import where, with_column
 from windrow.quality.gate import judge
-from windrow.spec.expectations import SHAPES
-from windrow.spec.judgements import Outcome
-from windrow.spec.quality import Suite
-from windrow.spec.schemas import Schema
+from windrow.spec.fields.schemas import Schema
+from windrow.spec.quality.expectations import SHAPES
+from windrow.spec.quality.judgements import Outcome
+from windrow.spec.quality.suites import Suite
 
 SCHEMA = Schema.parse("n int, f double, s string, t timestamp, b boolean, other int")
 RULES = [

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.store import steps
-from windrow.store.location import Location
-from windrow.store.steps import StepLog, StepTaken
-from windrow.store.transactions import CONFLICTS, Append
+from windrow.store.delta import steps
+from windrow.store.delta.location import Location
+from windrow.store.delta.steps import StepLog, StepTaken
+from windrow.store.delta.transactions import CONFLICTS, Append
 
 
 @pytest.fixture

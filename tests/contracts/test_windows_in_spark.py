@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.model.assign import Window, assign
-from windrow.compile.sql import Column, array, call
-from windrow.compile.windows import CompiledWindows, compile_windows
+from windrow.compile.sql.columns import Column, array, call
+from windrow.compile.windows.aligned import CompiledWindows, compile_windows
+from windrow.drivers.spark.session import small_session
 from windrow.engine.frames import select
-from windrow.run.session import small_session
 from windrow.spec.times import (
     DAY,
     EARLIEST_EVENT_TIME,
@@ -18,8 +18,8 @@ from windrow.spec.times import (
     MINUS_INFINITY,
     SECOND,
 )
-from windrow.spec.window_function import WindowFunction
-from windrow.spec.windows import CumulativeWindows, FixedWindows, SlidingWindows
+from windrow.spec.windows.aligned import CumulativeWindows, FixedWindows, SlidingWindows
+from windrow.spec.windows.base import WindowFunction
 
 AT = Column("t")
 WINDOWS = [

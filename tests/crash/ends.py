@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.utils import ForeachBatchFunction
 
 from tests.crash.runner import do
-from windrow.run.points import watched
+from windrow.drivers.pipeline.points import watched
 
 
 class Ends(Protocol):

@@ -9,15 +9,16 @@ from pyspark.sql import SparkSession
 
 from tests.conftest import INTERPRETED
 from tests.lake import judged, pipeline
-from windrow.run import advance, maintain
-from windrow.run.backfill import Backfill, backfill
-from windrow.run.landing import clock_micros
-from windrow.run.maintain import Maintained, Maintenance
-from windrow.run.quarantine import quarantine
-from windrow.run.restate import restate
-from windrow.run.session import local_session
-from windrow.run.stream import run
-from windrow.run.work import PipelineWork
+from windrow.drivers import maintain
+from windrow.drivers.ingest.landing import clock_micros
+from windrow.drivers.ingest.quarantine import quarantine
+from windrow.drivers.maintain import Maintained, Maintenance
+from windrow.drivers.pipeline import runner as advance
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.recompute.backfill import Backfill, backfill
+from windrow.drivers.recompute.restate import restate
+from windrow.drivers.spark.session import local_session
+from windrow.drivers.stream.stream import run
 from windrow.spec.times import DAY, HOUR, parse_time
 
 MONDAY = parse_time("2024-01-01T00:00:00Z")

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from tests.crash.ends import Stopped, stopped_at
-from windrow.run.points import point
+from windrow.drivers.pipeline.points import point
 
 
 def test_the_body_ends_at_the_point_and_nothing_is_left_behind() -> None:

@@ -14,13 +14,13 @@ import pytest
 from tests.crash.ends import Ends, Kills, Stops, end_group, finish, start
 from tests.crash.runner import do, monday, upkeep
 from tests.lake import BEHIND, POISON, ROWS, STAGE, content, judged, pipeline, table, write_files
-from windrow.run.points import POINTS
-from windrow.run.quarantine import quarantine
-from windrow.run.reconcile import reconcile
-from windrow.run.restate import restate
-from windrow.run.stream import run
-from windrow.run.work import PipelineWork
-from windrow.store.audits import Audits
+from windrow.drivers.ingest.quarantine import quarantine
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.points import POINTS
+from windrow.drivers.recompute.reconcile import reconcile
+from windrow.drivers.recompute.restate import restate
+from windrow.drivers.stream.stream import run
+from windrow.store.journal.audits import Audits
 
 FILES = 6
 TABLES = ("current", "panes", "dead_letters")

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from demo.airflow import arrive, new_project
-from windrow.run.backfill import Backfill
-from windrow.run.reconcile import reconcile
-from windrow.run.status import status
-from windrow.run.stream import run
-from windrow.run.work import PipelineWork
+from windrow.drivers.inspect.status import status
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.recompute.backfill import Backfill
+from windrow.drivers.recompute.reconcile import reconcile
+from windrow.drivers.stream.stream import run
 from windrow.spec.errors import WindowsWait
-from windrow.spec.loading import load
-from windrow.spec.pipelines import Pipeline
+from windrow.spec.pipelines.loading import load
+from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import micros_of
 
 pytestmark = pytest.mark.long

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import windrow
-from windrow.compile.sql import Column, added, call, greatest, least
+from windrow.compile.sql.columns import Column, added, call, greatest, least
 
 
 def minus(there: Column, gone: Column) -> Column:

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from windrow.engine.clock import StageClock
+from windrow.engine.clocks.clock import StageClock
+from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
-from windrow.spec.watermarks import Watermark
-from windrow.store.control import Control
+from windrow.store.journal.control import Control
 
 RULE = Watermark(bounded_delay=0)
 CLOCK = StageClock().seen({"a": 1, "b": 2, "c": 3, "d": 4}, now=0, greatest_end=None)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.compile.window_columns import CompiledWindows
-from windrow.compile.windows import compile_windows
-from windrow.engine.made import Made, first_missing, joined
-from windrow.spec.sessions import Sessions
+from windrow.compile.windows.aligned import compile_windows
+from windrow.compile.windows.base import CompiledWindows
+from windrow.engine.tick.published import Made, first_missing, joined
 from windrow.spec.times import INFINITY
-from windrow.spec.windows import CumulativeWindows, FixedWindows, SlidingWindows
+from windrow.spec.windows.aligned import CumulativeWindows, FixedWindows, SlidingWindows
+from windrow.spec.windows.sessions import Sessions
 
 LONG = 60
 WINDOWS = {

@@ -11,16 +11,16 @@ import pytest
 from tests.model.transcripts import check
 from tests.view.test_windows import SOURCE
 from windrow.cli.errors import shown_plainly
-from windrow.run.check import check_case
-from windrow.run.memory import MemoryStage
 from windrow.spec.aggregates import AGGREGATES
 from windrow.spec.errors import SpecError
 from windrow.spec.extensions import load_extensions
-from windrow.spec.graph import ONLY
-from windrow.spec.schemas import Schema
-from windrow.spec.stages import Stage
-from windrow.spec.transcripts import Step, TranscriptElement, read_transcripts
-from windrow.view.stages import stage_section
+from windrow.spec.fields.schemas import Schema
+from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.stage import Stage
+from windrow.spec.transcripts.cases import Step, TranscriptElement, read_transcripts
+from windrow.testing.check import check_case
+from windrow.testing.memory import MemoryStage
+from windrow.view.plan.stages import stage_section
 
 MODULE = "tests.engine.own_aggregates"
 CASES = Path(__file__).with_name("own_aggregates.yaml")

@@ -8,8 +8,8 @@ from zlib import crc32
 import pytest
 from _pytest.mark import ParameterSet
 
-from windrow.run.check import Outcome, check_case
-from windrow.spec.transcripts import Case, read_transcripts
+from windrow.spec.transcripts.cases import Case, read_transcripts
+from windrow.testing.check import Outcome, check_case
 
 FILES = sorted((Path(__file__).parents[1] / "transcripts").glob("*.yaml"))
 SHARE = 3

@@ -5,15 +5,15 @@ from decimal import Decimal
 
 import pytest
 
-from windrow.compile.custom import CustomWindows
-from windrow.compile.sql import Column
-from windrow.run.memory import MemoryStage
+from windrow.compile.sql.columns import Column
+from windrow.compile.windows.custom import CustomWindows
 from windrow.spec.aggregates import Count
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.schemas import Schema
-from windrow.spec.stages import Stage
-from windrow.spec.transcripts import Step, TranscriptElement
+from windrow.spec.fields.schemas import Schema
+from windrow.spec.stages.stage import Stage
+from windrow.spec.transcripts.cases import Step, TranscriptElement
+from windrow.testing.memory import MemoryStage
 
 WRONG = [
     ("string", {"sum": "x"}, "sum takes numbers"),

@@ -14,9 +14,9 @@ from tests.model.elements import Row
 from tests.model.trigger_leaves import Moment, Node
 from windrow.spec.aggregates import Aggregate, Max, Min
 from windrow.spec.expressions import Expression
-from windrow.spec.fields import of
-from windrow.spec.kinds import POSITIVE_DURATION, POSITIVE_INTEGER
-from windrow.spec.triggers import Domain
+from windrow.spec.fields.kinds import POSITIVE_DURATION, POSITIVE_INTEGER
+from windrow.spec.fields.reading import of
+from windrow.spec.triggers.all import Domain
 
 
 class SpreadTwin(Node):

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import windrow
-from windrow.compile import sql
-from windrow.compile.custom import NO_WINDOWS, CustomWindows, window
-from windrow.compile.sql import Column, bigint, call, floor_to, when
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, bigint, call, floor_to, when
+from windrow.compile.windows.custom import NO_WINDOWS, CustomWindows, window
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields import of
-from windrow.spec.kinds import EXPRESSION, POSITIVE_DURATION
+from windrow.spec.fields.kinds import EXPRESSION, POSITIVE_DURATION
+from windrow.spec.fields.reading import of
 from windrow.spec.times import DAY, HOUR
 
 THURSDAY = 3

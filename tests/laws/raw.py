@@ -8,12 +8,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from windrow.spec.fields import Named
-from windrow.spec.inputs import Input, JoinKind
-from windrow.spec.stages import Stage
-from windrow.spec.steps import TranscriptElement
+from windrow.spec.fields.reading import Named
+from windrow.spec.stages.inputs import Input, JoinKind
+from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
-from windrow.spec.triggers import DEFAULT_TRIGGER, AfterCount, AfterWatermark, AtClose, Never, Repeat, Trigger
+from windrow.spec.transcripts.steps import TranscriptElement
+from windrow.spec.triggers.all import DEFAULT_TRIGGER, AfterCount, AfterWatermark, AtClose, Never, Repeat, Trigger
 
 COLUMNS = {"k": "string", "g": "string", "v": "bigint"}
 TRIGGERS: tuple[Trigger, ...] = (

@@ -40,15 +40,13 @@ from windrow.spec.aggregates import (
     Top,
     Variance,
 )
-from windrow.spec.closing import can_close
-from windrow.spec.fields import Named
-from windrow.spec.record_windows import RecordWindows
-from windrow.spec.schemas import Schema
-from windrow.spec.sessions import Sessions
-from windrow.spec.stages import Accumulation, Emission, PaneTime, Stage
+from windrow.spec.fields.reading import Named
+from windrow.spec.fields.schemas import Schema
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.stage import Accumulation, Emission, PaneTime, Stage
 from windrow.spec.times import DAY, INFINITY, MINUTE, SECOND
-from windrow.spec.transcripts import TranscriptElement
-from windrow.spec.triggers import (
+from windrow.spec.transcripts.cases import TranscriptElement
+from windrow.spec.triggers.all import (
     DEFAULT_TRIGGER,
     AfterBytes,
     AfterCount,
@@ -71,9 +69,8 @@ from windrow.spec.triggers import (
     WhenResult,
     nodes_of,
 )
-from windrow.spec.watermarks import Watermark
-from windrow.spec.window_function import WindowFunction
-from windrow.spec.windows import (
+from windrow.spec.triggers.closing import can_close
+from windrow.spec.windows.aligned import (
     CalendarWindows,
     CumulativeWindows,
     FixedWindows,
@@ -82,6 +79,9 @@ from windrow.spec.windows import (
     SlidingWindows,
     Unit,
 )
+from windrow.spec.windows.base import WindowFunction
+from windrow.spec.windows.records import RecordWindows
+from windrow.spec.windows.sessions import Sessions
 
 SCHEMA = Schema(
     {

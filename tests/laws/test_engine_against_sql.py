@@ -15,20 +15,20 @@ from pyspark.sql import SparkSession
 from tests.laws.raw import COLUMNS, TRIGGERS, Bundles, Raw, bundles, group_of, raws
 from tests.laws.strategies import KEEPING, SCHEMA, Run, TickInput, honest_ticks, rebundled, sessions, stages
 from tests.laws.test_engine_equals_model import EXAMPLES, IN_SPARK, without_floats
-from windrow.engine import record_windows
-from windrow.run.memory import MemoryStage
-from windrow.run.memory_chain import MemoryChain
+from windrow.engine.windows import records as record_windows
 from windrow.spec.aggregates import Collect, Count, Max, Sum
-from windrow.spec.graph import check_graph
-from windrow.spec.inherited_windows import InheritedWindows
-from windrow.spec.inputs import Input, JoinKind
-from windrow.spec.record_windows import RecordWindows
-from windrow.spec.schemas import Schema
-from windrow.spec.stages import Accumulation, Stage
-from windrow.spec.steps import Step
+from windrow.spec.fields.schemas import Schema
+from windrow.spec.stages.graph import check_graph
+from windrow.spec.stages.inputs import Input, JoinKind
+from windrow.spec.stages.stage import Accumulation, Stage
 from windrow.spec.times import SECOND
-from windrow.spec.triggers import AtClose
-from windrow.spec.windows import FixedWindows
+from windrow.spec.transcripts.steps import Step
+from windrow.spec.triggers.all import AtClose
+from windrow.spec.windows.aligned import FixedWindows
+from windrow.spec.windows.inherited import InheritedWindows
+from windrow.spec.windows.records import RecordWindows
+from windrow.testing.memory import MemoryStage
+from windrow.testing.memory_chain import MemoryChain
 
 OF_RAW = Schema(COLUMNS)
 LATENESS = 20 * SECOND

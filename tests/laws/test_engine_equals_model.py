@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.laws import strategies
 from tests.model.stream import Stream
-from windrow.run.matching import same
-from windrow.run.memory import MemoryStage
-from windrow.spec.fields import Named
-from windrow.spec.transcripts import Step
+from windrow.spec.fields.reading import Named
+from windrow.spec.transcripts.cases import Step
+from windrow.testing.matching import same
+from windrow.testing.memory import MemoryStage
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "40" if "LONG" in os.environ else "8"))
 """Some in every run, more in `make test-all`, thousands by hand: `EXAMPLES=2000 make test ARGS=tests/laws`."""

@@ -39,12 +39,12 @@ from tests.model.table import current, results
 from tests.model.tick import Tick
 from tests.model.trigger_leaves import Node
 from windrow.spec.aggregates import Count
-from windrow.spec.fields import Named
-from windrow.spec.stages import Accumulation, Stage
+from windrow.spec.fields.reading import Named
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.stage import Accumulation, Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
-from windrow.spec.transcripts import TranscriptElement
-from windrow.spec.triggers import nodes_of
-from windrow.spec.watermarks import Watermark
+from windrow.spec.transcripts.cases import TranscriptElement
+from windrow.spec.triggers.all import nodes_of
 
 KEEPING = (Accumulation.ACCUMULATING, Accumulation.RETRACTING)
 EVERY = windows(records=True)

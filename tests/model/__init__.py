@@ -11,8 +11,9 @@
     from tests.model.table import current, results   # what all panes of a run leave; its aggregates by key and window
     from tests.model.transcripts import check        # a transcript's Case: what is wrong with it, as messages
 
-An element is `windrow.spec.transcripts.TranscriptElement(at, partition, columns)`. `Pane.row()` and `DeadLetter.row()`
-are flat dicts, as `windrow.run.matching` compares them. `tests.laws.strategies` makes random stages, elements, ticks.
+An element is `windrow.spec.transcripts.cases.TranscriptElement(at, partition, columns)`. `Pane.row()` and
+`DeadLetter.row()` are flat dicts, as `windrow.testing.matching` compares them. `tests.laws.strategies` makes random
+stages, elements, ticks.
 
 One file is one idea: `assign` windows; `elements` reads them (dead, filtered, kept) over `expressions`; `clock` and its
 watermark generator; `trigger_leaves` and `triggers` are the state machines, `periods` their calendar; `aggregates`;

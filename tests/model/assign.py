@@ -11,11 +11,8 @@ from zoneinfo import ZoneInfo
 
 from tests.model.periods import instant, local_time
 from tests.model.xxhash import xxhash64
-from windrow.spec.record_windows import RecordWindows
-from windrow.spec.sessions import Sessions
 from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, SECOND
-from windrow.spec.window_function import WindowFunction
-from windrow.spec.windows import (
+from windrow.spec.windows.aligned import (
     CalendarWindows,
     CumulativeWindows,
     FixedWindows,
@@ -25,6 +22,9 @@ from windrow.spec.windows import (
     Unit,
     Weekday,
 )
+from windrow.spec.windows.base import WindowFunction
+from windrow.spec.windows.records import RecordWindows
+from windrow.spec.windows.sessions import Sessions
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _WEEK = list(Weekday)

@@ -9,7 +9,7 @@ from tests.model.elements import Element
 from tests.model.state import State
 from tests.model.tick import Tick, tick
 from tests.model.typed_stage import TypedStage
-from windrow.spec.stages import Stage
+from windrow.spec.stages.stage import Stage
 
 
 def batch(stage: Stage, schema: Mapping[str, str], elements: Iterable[Element], weight: str | None = None) -> Tick:

@@ -18,7 +18,7 @@ from tests.model.panes import Pane
 from tests.model.state import CellKey
 from tests.model.stream import Stream
 from tests.model.typed_stage import TypedStage
-from windrow.spec.stages import Stage
+from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY
 
 

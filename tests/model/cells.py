@@ -16,7 +16,7 @@ from tests.model.trigger_leaves import Moment, Node
 from tests.model.triggers import build
 from tests.model.typed_stage import TypedStage
 from tests.model.values import normal
-from windrow.spec.stages import PaneTime
+from windrow.spec.stages.stage import PaneTime
 from windrow.spec.times import INFINITY
 
 

@@ -15,14 +15,14 @@ from tests.model.state import State
 from tests.model.stream import _held_back as held_back
 from tests.model.tick import Tick, transition
 from tests.model.typed_stage import TypedStage
-from windrow.spec.chains import emits_retractions
-from windrow.spec.cogroups import alone
 from windrow.spec.expressions import Expression
-from windrow.spec.graph import ONLY, read_by
-from windrow.spec.stages import Stage
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.chains import emits_retractions
+from windrow.spec.stages.cogroups import alone
+from windrow.spec.stages.graph import ONLY, read_by
+from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.spec.triggers import percentiles_of
-from windrow.spec.watermarks import Watermark
+from windrow.spec.triggers.all import percentiles_of
 
 SOURCE = ""
 """The one input of a stage that has no inputs by name."""

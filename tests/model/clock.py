@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
-from windrow.spec.watermarks import Watermark
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from typing import Any
 from tests.model.elements import Reading, Row
 from tests.model.typed_stage import TypedStage
 from windrow.spec.expressions import Expression
-from windrow.spec.fields import Named
-from windrow.spec.inputs import Input, JoinKind
-from windrow.spec.stages import Stage
-from windrow.spec.triggers import DEFAULT_TRIGGER, AfterBytes, Trigger, nodes_of
+from windrow.spec.fields.reading import Named
+from windrow.spec.stages.inputs import Input, JoinKind
+from windrow.spec.stages.stage import Stage
+from windrow.spec.triggers.all import DEFAULT_TRIGGER, AfterBytes, Trigger, nodes_of
 
 
 @dataclass(frozen=True)

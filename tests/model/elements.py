@@ -14,9 +14,9 @@ from tests.model.payload import compact_json
 from tests.model.typed_stage import TypedStage
 from tests.model.values import normal
 from windrow.spec.expressions import Expression
-from windrow.spec.inherited_windows import InheritedWindows
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME, MINUS_INFINITY, saturating_add
-from windrow.spec.transcripts import TranscriptElement as Element
+from windrow.spec.transcripts.cases import TranscriptElement as Element
+from windrow.spec.windows.inherited import InheritedWindows
 
 BAD_TIMESTAMP = "bad_timestamp"
 FUTURE_TIMESTAMP = "future_timestamp"

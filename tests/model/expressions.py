@@ -19,7 +19,7 @@ from tests.model.casts import cast
 from tests.model.types import common, converted, is_numeric
 from tests.model.values import normal, order
 from windrow.spec.expressions import Expression
-from windrow.spec.schemas import column_type
+from windrow.spec.fields.schemas import column_type
 
 __all__ = ["EvaluationFailed", "evaluate", "type_of"]
 

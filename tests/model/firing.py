@@ -14,8 +14,8 @@ from tests.model.panes import DELETE, EARLY, INSERT, LATE, ON_TIME, UPDATE_POSTI
 from tests.model.trigger_leaves import Moment
 from tests.model.typed_stage import TypedStage
 from windrow.spec.expressions import Expression
-from windrow.spec.stages import Accumulation, Emission, Stage
-from windrow.spec.triggers import Then, Trigger
+from windrow.spec.stages.stage import Accumulation, Emission, Stage
+from windrow.spec.triggers.all import Then, Trigger
 
 EXPIRY = "expiry"
 

@@ -16,8 +16,8 @@ from tests.model.elements import Row
 from tests.model.panes import Pane
 from windrow.spec.aggregates import Collect, Count
 from windrow.spec.expressions import Expression
-from windrow.spec.inputs import JoinKind
-from windrow.spec.stages import Stage
+from windrow.spec.stages.inputs import JoinKind
+from windrow.spec.stages.stage import Stage
 
 Pair = tuple["JoinRow | None", "JoinRow | None"]
 

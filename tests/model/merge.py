@@ -15,9 +15,9 @@ from tests.model.state import CellKey
 from tests.model.trigger_leaves import Moment
 from tests.model.triggers import build
 from tests.model.typed_stage import TypedStage
-from windrow.spec.sessions import Sessions
 from windrow.spec.times import INFINITY, saturating_add
-from windrow.spec.window_function import WindowFunction
+from windrow.spec.windows.base import WindowFunction
+from windrow.spec.windows.sessions import Sessions
 
 Rows = Mapping[CellKey, list[Row]]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from tests.model.assign import ALL_OF_TIME, Window
 from tests.model.panes import Pane
-from windrow.spec.fields import Named
-from windrow.spec.steps import TranscriptElement
+from windrow.spec.fields.reading import Named
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME, MINUS_INFINITY
+from windrow.spec.transcripts.steps import TranscriptElement
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from windrow.spec.times import INFINITY, micros_of, saturating_add
-from windrow.spec.triggers import AtPeriod
+from windrow.spec.triggers.all import AtPeriod
 
 _EPOCH = datetime(1970, 1, 1)
 

@@ -14,7 +14,7 @@ from tests.model.elements import Row
 from tests.model.moments import expiry
 from tests.model.state import CellKey, State
 from tests.model.typed_stage import TypedStage
-from windrow.spec.record_windows import RecordWindows
+from windrow.spec.windows.records import RecordWindows
 
 Pair = tuple[Row, Window]
 

@@ -11,10 +11,10 @@ from tests.model.state import State
 from tests.model.tick import Tick, tick
 from tests.model.typed_stage import TypedStage
 from windrow.spec.expressions import Expression
-from windrow.spec.stages import Stage
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.spec.triggers import percentiles_of
-from windrow.spec.watermarks import Watermark
+from windrow.spec.triggers.all import percentiles_of
 
 
 class Stream:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.assign import Window, assign, windows_of
-from windrow.compile.windows import compile_windows
-from windrow.spec.windows import CumulativeWindows, FixedWindows, Phase, SlidingWindows, WindowFunction
+from windrow.compile.windows.aligned import compile_windows
+from windrow.spec.windows.aligned import CumulativeWindows, FixedWindows, Phase, SlidingWindows, WindowFunction
 
 NEAR = range(-60, 60)
 INSTANTS = st.integers(-20, 20)

@@ -17,10 +17,10 @@ from tests.model.stream import Stream
 from tests.model.table import results
 from tests.model.typed_stage import TypedStage
 from windrow.spec.aggregates import Count
-from windrow.spec.fields import Named
-from windrow.spec.stages import Accumulation, Stage
+from windrow.spec.fields.reading import Named
+from windrow.spec.stages.stage import Accumulation, Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.spec.triggers import DEFAULT_TRIGGER, AfterCount, Repeat
+from windrow.spec.triggers.all import DEFAULT_TRIGGER, AfterCount, Repeat
 
 KEEPING = (Accumulation.ACCUMULATING, Accumulation.RETRACTING)
 WINDOWS = windows(touching=False)

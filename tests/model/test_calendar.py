@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.assign import assign
-from windrow.compile.windows import compile_windows
+from windrow.compile.windows.aligned import compile_windows
 from windrow.spec.times import DAY, HOUR, parse_time
-from windrow.spec.windows import CalendarWindows, Unit, Weekday
+from windrow.spec.windows.aligned import CalendarWindows, Unit, Weekday
 
 ZONES = [
     "UTC", "Europe/Berlin", "America/New_York", "America/St_Johns", "America/Sao_Paulo", "America/Toronto",

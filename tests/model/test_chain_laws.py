@@ -20,18 +20,18 @@ from tests.model.stream import Stream
 from tests.model.table import current
 from tests.model.tick import Tick
 from windrow.spec.aggregates import Collect, Count, First, Last, Max, Min, Sum
-from windrow.spec.graph import check_graph
-from windrow.spec.inherited_windows import InheritedWindows
-from windrow.spec.inputs import Input, JoinKind
-from windrow.spec.sessions import Sessions
-from windrow.spec.stages import Accumulation, Stage
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.graph import check_graph
+from windrow.spec.stages.inputs import Input, JoinKind
+from windrow.spec.stages.stage import Accumulation, Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
-from windrow.spec.triggers import (
+from windrow.spec.triggers.all import (
     Trigger,
 )
-from windrow.spec.watermarks import Watermark
-from windrow.spec.window_function import WindowFunction
-from windrow.spec.windows import CumulativeWindows, FixedWindows, SlidingWindows
+from windrow.spec.windows.aligned import CumulativeWindows, FixedWindows, SlidingWindows
+from windrow.spec.windows.base import WindowFunction
+from windrow.spec.windows.inherited import InheritedWindows
+from windrow.spec.windows.sessions import Sessions
 
 GAP = 4 * SECOND
 LONGEST_SESSION = 60 * SECOND

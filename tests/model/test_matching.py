@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.run.matching import match_dead, match_panes, match_refusal, match_step, maximum_matching, same
 from windrow.spec.errors import NotInThisVersion, SpecError
-from windrow.spec.fields import Named
-from windrow.spec.schemas import Schema
-from windrow.spec.steps import Expected, Step
+from windrow.spec.fields.reading import Named
+from windrow.spec.fields.schemas import Schema
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
-from windrow.spec.transcripts import Case
+from windrow.spec.transcripts.cases import Case
+from windrow.spec.transcripts.steps import Expected, Step
+from windrow.testing.matching import match_dead, match_panes, match_refusal, match_step, maximum_matching, same
 
 WINDOW = (0, 10 * SECOND)
 

@@ -18,11 +18,10 @@ from tests.model.trigger_leaves import Moment, Node
 from tests.model.triggers import build
 from windrow.spec.aggregates import Collect
 from windrow.spec.expressions import Expression
-from windrow.spec.sessions import Sessions
-from windrow.spec.stages import Accumulation, Stage
+from windrow.spec.stages.stage import Accumulation, Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
-from windrow.spec.transcripts import TranscriptElement
-from windrow.spec.triggers import (
+from windrow.spec.transcripts.cases import TranscriptElement
+from windrow.spec.triggers.all import (
     AfterCount,
     AfterDelay,
     AllOf,
@@ -35,6 +34,7 @@ from windrow.spec.triggers import (
     SequenceOf,
     Trigger,
 )
+from windrow.spec.windows.sessions import Sessions
 
 SCHEMA = {"k": "string", "gap": "int", "n": "int"}
 LONGEST = 6

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.model.periods import first_boundary_after, instant, local_time
 from windrow.spec.times import DAY, HOUR, INFINITY, MINUTE, micros_of, parse_time
-from windrow.spec.triggers import AtPeriod
+from windrow.spec.triggers.all import AtPeriod
 
 ZONES = ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "America/Sao_Paulo", "Asia/Kathmandu"]
 INSTANTS = st.integers(parse_time("1995-01-01"), parse_time("2012-01-01"))

@@ -14,11 +14,11 @@ from tests.model.batch import batch
 from tests.model.stream import Stream
 from tests.model.table import results
 from windrow.spec.aggregates import Collect
-from windrow.spec.record_windows import RecordWindows
-from windrow.spec.stages import Accumulation, Stage
+from windrow.spec.stages.stage import Accumulation, Stage
 from windrow.spec.times import INFINITY
-from windrow.spec.transcripts import TranscriptElement
-from windrow.spec.triggers import AfterCount, Repeat
+from windrow.spec.transcripts.cases import TranscriptElement
+from windrow.spec.triggers.all import AfterCount, Repeat
+from windrow.spec.windows.records import RecordWindows
 
 SCHEMA = {"k": "string", "n": "int"}
 RECORDS = st.lists(st.lists(st.tuples(st.sampled_from("ab"), st.integers(-15, 15))))

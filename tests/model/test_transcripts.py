@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.model.transcripts import check
-from windrow.spec.transcripts import Case, read_transcripts
+from windrow.spec.transcripts.cases import Case, read_transcripts
 
 FOLDER = Path(__file__).parents[1] / "transcripts"
 FILES = sorted(FOLDER.glob("*.yaml"))

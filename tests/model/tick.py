@@ -16,7 +16,7 @@ from tests.model.moments import expiry, moment_of
 from tests.model.panes import Pane
 from tests.model.state import CellKey, Cells, State
 from tests.model.typed_stage import TypedStage
-from windrow.spec.record_windows import RecordWindows
+from windrow.spec.windows.records import RecordWindows
 
 Pair = tuple[Row, Window]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.model.chain import Chain
 from tests.model.tick import Tick
-from windrow.run.matching import match_refusal, match_step
-from windrow.spec.transcripts import Case, Step
+from windrow.spec.transcripts.cases import Case, Step
+from windrow.testing.matching import match_refusal, match_step
 
 
 def check(case: Case) -> list[str]:

@@ -14,10 +14,10 @@ from typing import Any
 
 from tests.model.elements import Row
 from tests.model.periods import first_boundary_after
-from windrow.spec import triggers as spec
 from windrow.spec.expressions import Expression
 from windrow.spec.times import MINUS_INFINITY, saturating_add
-from windrow.spec.triggers import Domain, Trigger
+from windrow.spec.triggers import all as spec
+from windrow.spec.triggers.all import Domain, Trigger
 
 
 @dataclass(frozen=True)

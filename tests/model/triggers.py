@@ -19,8 +19,8 @@ from tests.model.trigger_leaves import (
     Node,
     WhenResult,
 )
-from windrow.spec import triggers as spec
-from windrow.spec.triggers import Domain, Trigger
+from windrow.spec.triggers import all as spec
+from windrow.spec.triggers.all import Domain, Trigger
 
 
 class Composite(Node):

@@ -9,9 +9,9 @@ from functools import cached_property
 from tests.model.aggregates import result_type
 from tests.model.expressions import type_of
 from windrow.spec.expressions import Expression
-from windrow.spec.stages import Stage
-from windrow.spec.triggers import AfterBytes, nodes_of
-from windrow.spec.watermarks import Watermark
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.stage import Stage
+from windrow.spec.triggers.all import AfterBytes, nodes_of
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ import pytest
 import windrow.spec
 from tests.lake import pipeline
 from tests.spec.attacks import ATTACKS
-from windrow.compile.row_rules import broken_names, is_broken
+from windrow.compile.elements.row_rules import broken_names, is_broken
 from windrow.spec.aggregates import AGGREGATES
 from windrow.spec.errors import SpecError
-from windrow.spec.expectations import Expectation
 from windrow.spec.expressions import Expression
-from windrow.spec.fields import Spec, kind_of
-from windrow.spec.pipelines import Pipeline
+from windrow.spec.fields.reading import Spec, kind_of
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.quality.expectations import Expectation
 
 BENIGN = ("v + 1", "total + 1", "v > 1")
 WRAPPINGS: tuple[Callable[[str], Any], ...] = (

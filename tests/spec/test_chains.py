@@ -9,23 +9,20 @@ import pytest
 
 from tests.extensions.triggers import AfterSpread
 from windrow.spec.aggregates import ApproxCountDistinct, Collect, Count, Max, Quantiles, Sum
-from windrow.spec.chains import (
+from windrow.spec.errors import SpecError
+from windrow.spec.stages.chains import (
     check_reads,
     check_reads_a_source,
     emits_retractions,
     fires_once,
     reads_retractions,
 )
-from windrow.spec.cogroups import check_inputs_read
-from windrow.spec.errors import SpecError
-from windrow.spec.graph import ONLY, check_graph, read_by
-from windrow.spec.inherited_windows import InheritedWindows
-from windrow.spec.inputs import Input, JoinKind, check_inputs
-from windrow.spec.record_windows import RecordWindows
-from windrow.spec.sessions import Sessions
-from windrow.spec.stages import Accumulation, PaneTime, Stage
+from windrow.spec.stages.cogroups import check_inputs_read
+from windrow.spec.stages.graph import ONLY, check_graph, read_by
+from windrow.spec.stages.inputs import Input, JoinKind, check_inputs
+from windrow.spec.stages.stage import Accumulation, PaneTime, Stage
 from windrow.spec.times import HOUR, MINUTE, SECOND
-from windrow.spec.triggers import (
+from windrow.spec.triggers.all import (
     DEFAULT_TRIGGER,
     AfterCount,
     AfterDelay,
@@ -42,7 +39,10 @@ from windrow.spec.triggers import (
     Then,
     Trigger,
 )
-from windrow.spec.windows import FixedWindows, GlobalWindow, SlidingWindows
+from windrow.spec.windows.aligned import FixedWindows, GlobalWindow, SlidingWindows
+from windrow.spec.windows.inherited import InheritedWindows
+from windrow.spec.windows.records import RecordWindows
+from windrow.spec.windows.sessions import Sessions
 
 EACH = Repeat(AfterCount(1))
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from windrow.run.quarantine import quarantine
-from windrow.run.since import plan
+from windrow.drivers.ingest.quarantine import quarantine
+from windrow.drivers.inspect.plan import plan
 from windrow.spec.errors import SpecError
-from windrow.spec.graph import ONLY
-from windrow.spec.meaning import changes, gains, meaning_of
-from windrow.spec.pipelines import Pipeline
+from windrow.spec.pipelines.fingerprint import changes, gains, meaning_of
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.stages.graph import ONLY
 
 KAFKA = {"servers": "${BROKERS}", "topic": "clicks"}
 

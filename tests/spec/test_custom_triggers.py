@@ -10,13 +10,13 @@ import pytest
 
 from tests.extensions.triggers import AfterSpread, WhenQuiet
 from windrow.spec.aggregates import Count
-from windrow.spec.closing import Moment, earliest_finish, earliest_ready
-from windrow.spec.custom_triggers import CustomTrigger
 from windrow.spec.errors import SpecError
-from windrow.spec.stages import Stage
-from windrow.spec.triggers import AfterCount, AllOf, AtWatermark, Domain, FirstOf, Repeat, Trigger
-from windrow.spec.windows import FixedWindows
-from windrow.view.triggers import firings
+from windrow.spec.stages.stage import Stage
+from windrow.spec.triggers.all import AfterCount, AllOf, AtWatermark, Domain, FirstOf, Repeat, Trigger
+from windrow.spec.triggers.closing import Moment, earliest_finish, earliest_ready
+from windrow.spec.triggers.custom import CustomTrigger
+from windrow.spec.windows.aligned import FixedWindows
+from windrow.view.plan.triggers import firings
 
 
 @dataclass(frozen=True)

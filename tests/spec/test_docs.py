@@ -29,28 +29,30 @@ from tests.spec.pages import (
 )
 from windrow.cli import app
 from windrow.cli.errors import INTERRUPTED
-from windrow.compile.envelope import ENVELOPE
-from windrow.compile.panes import current_columns, pane_columns
-from windrow.run.points import POINTS
-from windrow.spec import aggregates, triggers, windows
-from windrow.spec.connectors import DeltaSource, Kafka, Rate
-from windrow.spec.documents import load_yaml
+from windrow.compile.elements.envelope import ENVELOPE
+from windrow.compile.panes.panes import current_columns, pane_columns
+from windrow.drivers.pipeline.points import POINTS
+from windrow.spec import aggregates
 from windrow.spec.errors import NotInThisVersion, SpecError
-from windrow.spec.expectations import SHAPES
 from windrow.spec.expressions.functions import FUNCTIONS
-from windrow.spec.fields import Spec, kind_of, yaml_name
-from windrow.spec.pipelines import Pipeline
-from windrow.spec.quality import Suite
-from windrow.spec.schedules import Schedule
-from windrow.spec.schemas import _SIMPLE, Schema
-from windrow.spec.sources import MAX_FUTURE, FileFormat, Files, Source, TimeColumn, TimeFormat
-from windrow.spec.stages import RESERVED_NAMES, ElementTime, Stage
-from windrow.spec.steps import _STEP_FIELDS, DEAD_FIELDS, PANE_FIELDS
+from windrow.spec.fields.reading import Spec, kind_of, yaml_name
+from windrow.spec.fields.schemas import _SIMPLE, Schema
+from windrow.spec.pipelines.documents import load_yaml
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.schedules import Schedule
+from windrow.spec.quality.expectations import SHAPES
+from windrow.spec.quality.suites import Suite
+from windrow.spec.sources.connectors import DeltaSource, Kafka, Rate
+from windrow.spec.sources.source import MAX_FUTURE, FileFormat, Files, Source, TimeColumn, TimeFormat
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.stage import RESERVED_NAMES, ElementTime, Stage
 from windrow.spec.times import format_duration
-from windrow.spec.transcripts import _CASE_FIELDS, Case, read_transcripts
-from windrow.spec.watermarks import Watermark
-from windrow.store.journal import Journal
-from windrow.store.schemas import LANDINGS, SOURCE_DEAD_LETTERS, STAGE_DEAD_LETTERS, TICKS
+from windrow.spec.transcripts.cases import _CASE_FIELDS, Case, read_transcripts
+from windrow.spec.transcripts.steps import _STEP_FIELDS, DEAD_FIELDS, PANE_FIELDS
+from windrow.spec.triggers import all as triggers
+from windrow.spec.windows import aligned as windows
+from windrow.store.journal.journal import Journal
+from windrow.store.projections.schemas import LANDINGS, SOURCE_DEAD_LETTERS, STAGE_DEAD_LETTERS, TICKS
 from windrow.view.timeline import drawing
 
 TRANSCRIPTS = ROOT / "tests" / "transcripts"
@@ -315,9 +317,11 @@ def test_every_environment_variable() -> None:
 
 
 def test_every_folder_of_the_library_and_of_the_tests() -> None:
-    told = column(table_of("design", "Layers", "folder of `lib/windrow`"), "folder of `lib/windrow`")
-    layers = {layer for layer in LAYERS if (ROOT / "lib" / "windrow" / layer / "__init__.py").exists()}
-    assert {folder.split("/")[0] for folder in told} == layers
+    rows = table_of("design", "Layers", "folder of `lib/windrow`")
+    told = {folder.rstrip("/") for row in rows for folder in coded(row["folder of `lib/windrow`"])}
+    library = ROOT / "lib" / "windrow"
+    packages = {str(path.parent.relative_to(library)) for path in library.rglob("__init__.py")} - {"."}
+    assert told | set(LAYERS) == packages
     folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir() and not path.name.startswith("_")}
     assert {f"tests/{name}/" for name in folders} == set(column(table_of("design", "Tests", "folder"), "folder"))
 

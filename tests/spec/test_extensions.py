@@ -11,8 +11,8 @@ import pytest
 
 import windrow
 from windrow.spec.extensions import load_extensions, register
-from windrow.spec.loading import load
-from windrow.spec.windows import WINDOW_FUNCTIONS, FixedWindows
+from windrow.spec.pipelines.loading import load
+from windrow.spec.windows.aligned import WINDOW_FUNCTIONS, FixedWindows
 
 PIPELINE = """
 pipeline: p
@@ -79,7 +79,7 @@ def test_a_name_is_taken_once() -> None:
     class Hourly(FixedWindows):
         NAME = "fixed"
 
-    with pytest.raises(windrow.SpecError, match=r"is taken by windrow\.spec\.windows\.FixedWindows"):
+    with pytest.raises(windrow.SpecError, match=r"is taken by windrow\.spec\.windows\.aligned\.FixedWindows"):
         register(Hourly)
 
     class Nameless(FixedWindows):
@@ -95,7 +95,7 @@ def test_how_windows_of_ones_own_merge() -> None:
         merge = "overlap"
 
     class ByHand(windrow.CustomWindows):
-        def merge(self, windows: windrow.compile.sql.Column) -> windrow.compile.sql.Column:
+        def merge(self, windows: windrow.compile.sql.columns.Column) -> windrow.compile.sql.columns.Column:
             return windows
 
     assert Merging.MERGES and ByHand.MERGES and not windrow.CustomWindows.MERGES

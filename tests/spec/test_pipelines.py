@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from windrow.spec.documents import load_yaml, load_yaml_documents
 from windrow.spec.errors import NotInThisVersion, SpecError
-from windrow.spec.graph import ONLY
-from windrow.spec.meaning import changes, is_of_source, meaning_of, mend_of, source_of
-from windrow.spec.pipelines import Pipeline
-from windrow.spec.schemas import Schema, column_type
-from windrow.spec.sources import Source, TimeColumn, TimeFormat, resolve_environment
+from windrow.spec.fields.schemas import Schema, column_type
+from windrow.spec.pipelines.documents import load_yaml, load_yaml_documents
+from windrow.spec.pipelines.fingerprint import changes, is_of_source, meaning_of, mend_of, source_of
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.sources.source import Source, TimeColumn, TimeFormat, resolve_environment
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.graph import ONLY
 from windrow.spec.times import DAY, HOUR, MINUTE
-from windrow.spec.watermarks import Watermark
-from windrow.view.plan import plan_sections
+from windrow.view.plan.pipeline import plan_sections
 
 FULL = """\
 pipeline: flights

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from windrow.spec.errors import SpecError
-from windrow.spec.expectations import SHAPES, Expectation, Severity
-from windrow.spec.loading import load, suites_of
-from windrow.spec.quality import Suite
-from windrow.spec.schemas import Schema
+from windrow.spec.fields.schemas import Schema
+from windrow.spec.pipelines.loading import load, suites_of
+from windrow.spec.quality.expectations import SHAPES, Expectation, Severity
+from windrow.spec.quality.suites import Suite
 
 SCHEMA = Schema.parse("k string, v int, at timestamp, price decimal(10, 2), items array<int>")
 NOT_NULL = {"expect": "column_values_to_not_be_null", "column": "k"}

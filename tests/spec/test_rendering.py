@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.spec.attacks import ATTACKS
 from tests.spec.test_expressions import ACCEPTED, CONSTANTS, GUARDED, NAMES, larger
-from windrow.compile.chain import Chain
-from windrow.compile.sql import Column
+from windrow.compile.sql.chain import Chain
+from windrow.compile.sql.columns import Column
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.expressions.columns import walk

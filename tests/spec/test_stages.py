@@ -11,14 +11,14 @@ from hypothesis import given
 
 from tests.laws.strategies import stages, watermarks
 from windrow.spec.aggregates import AGGREGATES, Collect, Count, CountIf, Histogram, Mean, Sum
-from windrow.spec.documents import load_yaml
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.stages import RESERVED_NAMES, Accumulation, Emission, Stage
+from windrow.spec.pipelines.documents import load_yaml
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.stage import RESERVED_NAMES, Accumulation, Emission, Stage
 from windrow.spec.times import HOUR, MINUTE, SECOND
-from windrow.spec.triggers import DEFAULT_TRIGGER, AfterCount, AtWatermark, Repeat
-from windrow.spec.watermarks import Watermark
-from windrow.spec.windows import FixedWindows, GlobalWindow, SlidingWindows
+from windrow.spec.triggers.all import DEFAULT_TRIGGER, AfterCount, AtWatermark, Repeat
+from windrow.spec.windows.aligned import FixedWindows, GlobalWindow, SlidingWindows
 
 SMALLEST: dict[str, Any] = {"window": {"fixed": {"size": "1h"}}, "aggregates": {"num": {"count": "*"}}}
 

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from windrow.spec.errors import NotInThisVersion, SpecError
-from windrow.spec.fields import Named
+from windrow.spec.fields.reading import Named
+from windrow.spec.fields.values import read_value
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
-from windrow.spec.transcripts import Case, Expected, read_transcripts
-from windrow.spec.values import read_value
+from windrow.spec.transcripts.cases import Case, Expected, read_transcripts
 
 CASE = """\
 case: one

@@ -9,11 +9,10 @@ import yaml
 from hypothesis import given
 
 from tests.laws.strategies import triggers
-from windrow.spec.closing import Moment, can_close, check_loses_nothing, earliest_finish, earliest_ready
-from windrow.spec.documents import load_yaml
 from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.pipelines.documents import load_yaml
 from windrow.spec.times import DAY, HOUR, MINUTE, SECOND
-from windrow.spec.triggers import (
+from windrow.spec.triggers.all import (
     DEFAULT_TRIGGER,
     TRIGGER,
     AfterBytes,
@@ -36,6 +35,7 @@ from windrow.spec.triggers import (
     Trigger,
     WhenResult,
 )
+from windrow.spec.triggers.closing import Moment, can_close, check_loses_nothing, earliest_finish, earliest_ready
 
 MILLENNIUM = 946_684_800 * SECOND
 

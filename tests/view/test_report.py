@@ -5,11 +5,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from windrow.spec.expectations import Severity
-from windrow.spec.judgements import GateResult, Judgement, Outcome
+from windrow.spec.quality.expectations import Severity
+from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
 from windrow.spec.times import HOUR
-from windrow.view.bars import HEIGHT, LEFT, Bars
 from windrow.view.report import Balance, Chart, Part, Report, page
+from windrow.view.text.bars import HEIGHT, LEFT, Bars
 
 START = 1356998400 * 1_000_000
 BARS = Bars(("early", "on_time", "late"), {START + i * HOUR: {"on_time": i, "late": 1} for i in range(24)})

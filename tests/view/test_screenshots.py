@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.view.test_report import START, report
-from windrow.spec.expectations import Severity
-from windrow.spec.judgements import GateResult, Judgement, Outcome
+from windrow.spec.quality.expectations import Severity
+from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
 from windrow.view.report import Balance, Part, page
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

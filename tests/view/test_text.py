@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from windrow.spec.stages import Stage
+from windrow.spec.stages.stage import Stage
 from windrow.spec.times import (
     DAY,
     EARLIEST_EVENT_TIME,
@@ -15,14 +15,14 @@ from windrow.spec.times import (
     SECOND,
     parse_time,
 )
-from windrow.view.plan import StageSince, since_section
-from windrow.view.progress import TickLine, Ticks
-from windrow.view.shown import Shown
+from windrow.view.plan.pipeline import StageSince, since_section
+from windrow.view.plan.triggers import firings
+from windrow.view.run import TickLine, Ticks
+from windrow.view.show import Shown
 from windrow.view.status import PartitionStatus, StageStatus, status_mapping, status_sections
-from windrow.view.table import table
-from windrow.view.text import Section, laid_out
-from windrow.view.times import length, moment, window
-from windrow.view.triggers import firings
+from windrow.view.text.sections import Section, laid_out
+from windrow.view.text.table import table
+from windrow.view.text.times import length, moment, window
 
 
 def test_times() -> None:

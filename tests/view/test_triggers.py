@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from windrow.spec.documents import load_yaml
-from windrow.spec.triggers import TRIGGER
-from windrow.view.triggers import firings
+from windrow.spec.pipelines.documents import load_yaml
+from windrow.spec.triggers.all import TRIGGER
+from windrow.view.plan.triggers import firings
 
 
 @pytest.mark.parametrize(

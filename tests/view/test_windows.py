@@ -4,12 +4,12 @@ import pytest
 
 from tests.extensions.windows import OfficeHours
 from windrow.spec.aggregates import Count
-from windrow.spec.graph import ONLY, check_graph
-from windrow.spec.schemas import Schema
-from windrow.spec.sources import FileFormat, Files, Source
-from windrow.spec.stages import Stage
-from windrow.spec.watermarks import Watermark
-from windrow.view.stages import stage_section
+from windrow.spec.fields.schemas import Schema
+from windrow.spec.sources.source import FileFormat, Files, Source
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.graph import ONLY, check_graph
+from windrow.spec.stages.stage import Stage
+from windrow.view.plan.stages import stage_section
 
 SOURCE = Source(
     "rows", Schema.parse("k string"), None, Watermark(processing_time=True), files=Files("rows", FileFormat.CSV)

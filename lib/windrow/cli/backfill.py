@@ -23,7 +23,7 @@ from windrow.cli.options import (
 )
 from windrow.cli.session import session
 from windrow.spec.errors import SpecError
-from windrow.view.backfilled import backfilled_mapping, backfilled_text
+from windrow.view.backfill import backfilled_mapping, backfilled_text
 
 Early = Annotated[
     bool, typer.Option("--early", help="Show windows that have not expired too, as panes that are not last.")
@@ -60,7 +60,7 @@ def backfill(
     if stage is not None:
         pipeline.stage(stage)
     with session(master, conf) as spark:
-        from windrow.run.backfill import backfill as recompute
+        from windrow.drivers.recompute.backfill import backfill as recompute
 
         results = recompute(pipeline, spark, start, end, stage, dry_run, early, whole)
     if as_json:

@@ -13,11 +13,11 @@ from windrow.cli.options import Conf, Json, Master, print_json
 from windrow.cli.session import session
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.extensions import find_extensions_in
-from windrow.spec.transcripts import Case, read_transcripts
-from windrow.view.checked import CheckedCase, checked_mapping, file_text, summary
+from windrow.spec.transcripts.cases import Case, read_transcripts
+from windrow.view.check import CheckedCase, checked_mapping, file_text, summary
 
 if TYPE_CHECKING:
-    from windrow.run.check import Outcome
+    from windrow.testing.check import Outcome
 
 Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Transcripts, or folders.", show_default=False)]
 
@@ -39,7 +39,7 @@ def check(files: Files, draw: Draw = None, master: Master = None, conf: Conf = N
     cases = {file: read_transcripts(file) for file in found(files)}
     checked: list[CheckedCase] = []
     with session(master, conf) as spark:
-        from windrow.run.check import check_cases
+        from windrow.testing.check import check_cases
 
         for file, read in cases.items():
             outcomes = check_cases(spark, [case for case in read if not refused(case)])

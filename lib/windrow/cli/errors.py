@@ -7,7 +7,7 @@ import re
 
 from windrow.sources.java_words import in_one_line
 from windrow.spec.errors import SourceUnavailable, SpecError, WindowsWait
-from windrow.spec.judgements import GateFailed
+from windrow.spec.quality.judgements import GateFailed
 
 FAILED = 1
 """It ran, and the answer is no; or it could not go on."""

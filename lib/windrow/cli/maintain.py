@@ -10,7 +10,7 @@ from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened, 
 from windrow.cli.session import session
 from windrow.spec.errors import SpecError
 from windrow.spec.times import parse_duration
-from windrow.view.maintained import maintained_mapping, maintained_text
+from windrow.view.maintain import maintained_mapping, maintained_text
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
 Keep = Annotated[str, typer.Option("--keep", metavar="DURATION", help="How long old versions stay readable: 1h to 7d.")]
@@ -38,7 +38,7 @@ def maintain(
     except SpecError as error:
         raise error.within("--keep") from error
     with session(master, conf) as spark:
-        from windrow.run.maintain import maintain as keep_up
+        from windrow.drivers.maintain import maintain as keep_up
 
         results = keep_up(pipeline, spark, duration, dry_run)
     if as_json:

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from windrow.spec.errors import SpecError
-from windrow.spec.loading import load
-from windrow.spec.pipelines import Pipeline
+from windrow.spec.pipelines.loading import load
+from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import format_time, parse_time
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The pipeline file.", show_default=False)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import typer
 
 from windrow.cli.options import File, Json, Project, Set, opened, print_json, width
-from windrow.run.since import plan as in_words
-from windrow.run.since import since_last_run
-from windrow.view.plan import plan_mapping
+from windrow.drivers.inspect.plan import plan as in_words
+from windrow.drivers.inspect.plan import since_last_run
+from windrow.view.plan.pipeline import plan_mapping
 
 
 def plan(file: File, settings: Set = None, project: Project = None, as_json: Json = False) -> None:

@@ -11,7 +11,7 @@ from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened, 
 from windrow.cli.session import session
 from windrow.spec.errors import SpecError
 from windrow.spec.times import format_time
-from windrow.view.times import many
+from windrow.view.text.times import many
 
 
 def quarantine(
@@ -36,7 +36,7 @@ def quarantine(
         raise SpecError("--source", "is missing", None, f"the pipeline has several: {names}")
     name = pipeline.sources[0].name if source is None else pipeline.source(source).name
     with session(master, conf) as spark:
-        from windrow.run.quarantine import quarantine as take_out
+        from windrow.drivers.ingest.quarantine import quarantine as take_out
 
         done = take_out(pipeline, spark, name, landed)
     if as_json:

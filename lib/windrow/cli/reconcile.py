@@ -24,7 +24,7 @@ from windrow.cli.options import (
     width,
 )
 from windrow.cli.session import session
-from windrow.view.reconciled import reconciled_mapping, reconciled_text
+from windrow.view.reconcile import reconciled_mapping, reconciled_text
 
 AllowLate = Annotated[
     bool, typer.Option("--allow-late", help="Rows that came too late, in no window on either side, are no failure.")
@@ -56,7 +56,7 @@ def reconcile(
     if stage is not None:
         pipeline.stage(stage)
     with session(master, conf) as spark:
-        from windrow.run.reconcile import reconcile as compare
+        from windrow.drivers.recompute.reconcile import reconcile as compare
 
         results = compare(pipeline, spark, start, end, stage)
     if as_json:

@@ -11,7 +11,7 @@ import typer
 from windrow.cli.options import Conf, File, From, Master, Project, Set, To, is_before, opened, time_of
 from windrow.cli.session import session
 from windrow.spec.errors import SpecError
-from windrow.spec.pipelines import Pipeline
+from windrow.spec.pipelines.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,7 +53,7 @@ def write_report(
     pipeline: Pipeline, spark: SparkSession, run: str | None, start: int | None, end: int | None, output: Path | None
 ) -> str:
     """Write the page, and give its path."""
-    from windrow.run.reporting import report_of_run, report_of_stream
+    from windrow.drivers.inspect.report import report_of_run, report_of_stream
     from windrow.view.report import page
 
     if run is None:

@@ -11,10 +11,10 @@ from windrow.cli.backfill import DryRun
 from windrow.cli.options import Conf, File, Json, Master, Project, Set, StageName, opened, print_json
 from windrow.cli.session import session
 from windrow.spec.times import format_time
-from windrow.view.backfilled import backfilled_text, late_text, waiting_text
+from windrow.view.backfill import backfilled_text, late_text, waiting_text
 
 if TYPE_CHECKING:
-    from windrow.run.restate import RestateResult
+    from windrow.drivers.recompute.restate import RestateResult
 
 
 def restate(
@@ -37,7 +37,7 @@ def restate(
     if stage is not None:
         pipeline.stage(stage)
     with session(master, conf) as spark:
-        from windrow.run.restate import restate as take_in
+        from windrow.drivers.recompute.restate import restate as take_in
 
         results = take_in(pipeline, spark, stage, dry_run)
     if as_json:

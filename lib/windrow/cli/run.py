@@ -10,10 +10,10 @@ from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened
 from windrow.cli.session import session
 from windrow.spec.errors import SpecError
 from windrow.spec.times import SECOND, parse_duration
-from windrow.view.progress import TickLine, Ticks
+from windrow.view.run import TickLine, Ticks
 
 if TYPE_CHECKING:
-    from windrow.run.stream import Progress
+    from windrow.drivers.stream.stream import Progress
 
 Once = Annotated[bool, typer.Option("--once", help="Take what is there and end; open windows go on with the next run.")]
 Drain = Annotated[
@@ -45,7 +45,7 @@ def run(
     seconds = _seconds(every)
     ticks = Ticks([stage.name for stage in pipeline.stages], as_json, typer.echo)
     with session(master, conf) as spark:
-        from windrow.run import stream
+        from windrow.drivers.stream import stream
 
         with stream.stopped_by_signals() as stop:
             stream.run(

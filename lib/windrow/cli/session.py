@@ -21,8 +21,8 @@ def session(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSes
     settings = pairs_of("--conf", conf)
     from pyspark.sql import SparkSession
 
-    from windrow.run.quiet import quiet_start
-    from windrow.run.session import local_session
+    from windrow.drivers.spark.quiet import quiet_start
+    from windrow.drivers.spark.session import local_session
 
     before = SparkSession.getActiveSession()
     if before is not None:

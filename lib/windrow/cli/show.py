@@ -9,7 +9,7 @@ import typer
 
 from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened, pairs_of, print_json, time_of, width
 from windrow.cli.session import session
-from windrow.spec.stages import Stage
+from windrow.spec.stages.stage import Stage
 
 StageArgument = Annotated[str, typer.Argument(metavar="STAGE", help="A stage of the file.", show_default=False)]
 Key = Annotated[
@@ -42,7 +42,7 @@ def show(
     keys = keys_of(pipeline.stage(stage), key)
     inside = time_of("--at", at)
     with session(master, conf) as spark:
-        from windrow.run.show import show as read
+        from windrow.drivers.inspect.show import show as read
 
         shown = read(pipeline, spark, stage, panes, keys, inside, limit)
     if as_json:

@@ -7,7 +7,7 @@ import typer
 from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened, print_json, width
 from windrow.cli.session import session
 from windrow.view.status import status_mapping, status_sections
-from windrow.view.text import laid_out
+from windrow.view.text.sections import laid_out
 
 
 def status(
@@ -24,7 +24,7 @@ def status(
     """
     pipeline = opened(file, settings, project)
     with session(master, conf) as spark:
-        from windrow.run.status import status as read
+        from windrow.drivers.inspect.status import status as read
 
         sources, stages = read(pipeline, spark)
     if as_json:

@@ -17,8 +17,8 @@ from windrow.cli.options import Conf, File, From, Master, Project, Set, To, open
 from windrow.cli.report import Output, write_report
 from windrow.cli.session import session
 from windrow.spec.errors import NotYet, SpecError, WindowsWait
-from windrow.spec.judgements import GateFailed
-from windrow.view.backfilled import backfilled_text
+from windrow.spec.quality.judgements import GateFailed
+from windrow.view.backfill import backfilled_text
 
 GATE_STOPPED = 3
 """Trying again would give the same."""
@@ -104,9 +104,9 @@ def _step(
         if step is Step.REPORT:
             typer.echo(write_report(pipeline, spark, run, start, end, output))
             return
-        from windrow.run.backfill import Backfill
-        from windrow.run.scope import Mode
-        from windrow.run.work import PipelineWork
+        from windrow.drivers.pipeline.pipeline import PipelineWork
+        from windrow.drivers.recompute.backfill import Backfill
+        from windrow.drivers.recompute.scope import Mode
 
         told = Mode(mode) if mode in ("early", "whole") else Mode.EXPIRED
         made = Backfill(PipelineWork.open(pipeline, spark), run, start, end, mode=told, waits=mode == "wait")

@@ -1,23 +1,23 @@
-"""A stage with everything that its specification means as columns; `windrow.engine.compiling` makes it."""
+"""A stage with everything that its specification means as columns; `windrow.engine.compiling.stage` makes it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from windrow.compile import event_times
 from windrow.compile.aggregates import CompiledAggregate, Values
-from windrow.compile.cells import CellColumns
+from windrow.compile.cells.cell import CellColumns
 from windrow.compile.columns import AHEAD, ELEMENTS, NET, WEIGHT
-from windrow.compile.elements import CompiledElements
-from windrow.compile.joins import JoinedPanes
-from windrow.compile.sql import Column, call, col, when
-from windrow.compile.triggers import TriggerTree, tick_part
-from windrow.compile.window_columns import CompiledWindows
-from windrow.compile.windows import AlignedWindows
-from windrow.spec.closing import can_close
-from windrow.spec.firings import keeps_slices
-from windrow.spec.stages import Stage
+from windrow.compile.elements.elements import CompiledElements
+from windrow.compile.panes import event_times
+from windrow.compile.panes.joins import JoinedPanes
+from windrow.compile.sql.columns import Column, call, col, when
+from windrow.compile.triggers.tree import TriggerTree, tick_part
+from windrow.compile.windows.aligned import AlignedWindows
+from windrow.compile.windows.base import CompiledWindows
+from windrow.spec.stages.stage import Stage
+from windrow.spec.triggers.closing import can_close
+from windrow.spec.triggers.firings import keeps_slices
 
 
 @dataclass(frozen=True)

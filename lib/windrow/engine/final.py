@@ -10,21 +10,21 @@ from collections.abc import Collection
 
 from pyspark.sql import DataFrame
 
-from windrow.compile import envelope
 from windrow.compile.columns import AHEAD, CELL, EVENT_TIME, KEY, NET, WEIGHT, WINDOW_END, WINDOW_START
-from windrow.compile.joins import JOINED, JoinedPanes
-from windrow.compile.results import PASSES, with_passes
-from windrow.compile.sql import Column, all_of, any_of, bigint, call, coalesce, col, lit, struct, when
+from windrow.compile.elements import envelope
+from windrow.compile.panes.joins import JOINED, JoinedPanes
+from windrow.compile.panes.results import PASSES, with_passes
+from windrow.compile.sql.columns import Column, all_of, any_of, bigint, call, coalesce, col, lit, struct, when
 from windrow.compile.stage import CompiledStage
-from windrow.engine import merging
-from windrow.engine.cogroups import grouped, united
 from windrow.engine.frames import apply, group, over, select, where, with_column
-from windrow.engine.held import Held
-from windrow.engine.inputs import parted
-from windrow.engine.made import Span, starts_in
-from windrow.engine.record_windows import CLOSED, EXPIRED_END, TAKEN_IN
-from windrow.engine.spreading import spread
-from windrow.engine.tick import combine
+from windrow.engine.tick.admission import Held
+from windrow.engine.tick.cogroups import grouped, united
+from windrow.engine.tick.inputs import parted
+from windrow.engine.tick.published import Span, starts_in
+from windrow.engine.tick.tick import combine
+from windrow.engine.windows import merging
+from windrow.engine.windows.assign import spread
+from windrow.engine.windows.records import CLOSED, EXPIRED_END, TAKEN_IN
 from windrow.spec.times import MINUS_INFINITY
 
 PAIR = (envelope.STEP, envelope.ROW, WINDOW_START, WINDOW_END)

@@ -11,8 +11,8 @@ from pyspark.sql.conversion import LocalDataToArrowConversion
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
-from windrow.compile.chain import Chain
-from windrow.compile.sql import Column, named, quoted
+from windrow.compile.sql.chain import Chain
+from windrow.compile.sql.columns import Column, named, quoted
 
 
 def over(frame: DataFrame) -> Chain:

@@ -10,9 +10,9 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame
 
-from windrow.spec.expectations import Expectation, Severity
-from windrow.spec.judgements import GateResult, Judgement, Outcome
-from windrow.spec.quality import Suite
+from windrow.spec.quality.expectations import Expectation, Severity
+from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
+from windrow.spec.quality.suites import Suite
 from windrow.spec.times import parse_time
 
 EXAMPLES = 5

@@ -13,8 +13,8 @@ from urllib.parse import unquote, urlparse
 from pyspark.sql import SparkSession
 
 from windrow.sources.files import is_read_together
-from windrow.spec.connectors import is_glob
-from windrow.spec.sources import Files, resolve_environment
+from windrow.spec.sources.connectors import is_glob
+from windrow.spec.sources.source import Files, resolve_environment
 
 _BETWEEN = "\0"
 """What no path has in it: all of them come from the JVM as one text."""

@@ -9,11 +9,11 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from windrow.compile.envelope import OFFSET, RAW
-from windrow.compile.sql import Column, call, col, named, null, when
-from windrow.spec.connectors import WEIGHT, DeltaSource
+from windrow.compile.elements.envelope import OFFSET, RAW
+from windrow.compile.sql.columns import Column, call, col, named, null, when
 from windrow.spec.errors import SpecError
-from windrow.spec.sources import Source, resolve_environment
+from windrow.spec.sources.connectors import WEIGHT, DeltaSource
+from windrow.spec.sources.source import Source, resolve_environment
 
 FEED_PROPERTY = "delta.enableChangeDataFeed"
 

@@ -7,10 +7,10 @@ from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.envelope import OFFSET, RAW
+from windrow.compile.elements.envelope import OFFSET, RAW
 from windrow.sources.json_rows import json_rows
-from windrow.spec.connectors import is_glob
-from windrow.spec.sources import FileFormat, Files, Source, resolve_environment
+from windrow.spec.sources.connectors import is_glob
+from windrow.spec.sources.source import FileFormat, Files, Source, resolve_environment
 
 _TEXT = "_text"
 FOR_EVER = "36500d"

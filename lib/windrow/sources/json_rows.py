@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.envelope import RAW
-from windrow.compile.sql import Column, array, call, case, coalesce, col, named, text, when
-from windrow.spec.schemas import Schema
-from windrow.spec.sources import RESCUED
+from windrow.compile.elements.envelope import RAW
+from windrow.compile.sql.columns import Column, array, call, case, coalesce, col, named, text, when
+from windrow.spec.fields.schemas import Schema
+from windrow.spec.sources.source import RESCUED
 
 _PARSED = "_parsed"
 

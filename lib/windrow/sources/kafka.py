@@ -11,12 +11,12 @@ from py4j.java_gateway import JavaPackage
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.envelope import OFFSET, PARTITION
-from windrow.compile.sql import Column, call, col, named
+from windrow.compile.elements.envelope import OFFSET, PARTITION
+from windrow.compile.sql.columns import Column, call, col, named
 from windrow.sources.json_rows import json_rows
-from windrow.spec.connectors import Kafka
 from windrow.spec.errors import SourceUnavailable, SpecError
-from windrow.spec.sources import Source, resolve_environment
+from windrow.spec.sources.connectors import Kafka
+from windrow.spec.sources.source import Source, resolve_environment
 
 _EARLIEST = -2
 """Spark's word for the beginning of a partition."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.envelope import OFFSET, RAW
-from windrow.compile.sql import col, named, null
-from windrow.spec.connectors import Rate
-from windrow.spec.sources import Source
+from windrow.compile.elements.envelope import OFFSET, RAW
+from windrow.compile.sql.columns import col, named, null
+from windrow.spec.sources.connectors import Rate
+from windrow.spec.sources.source import Source
 
 
 def read_rate(spark: SparkSession, source: Source, rate: Rate) -> DataFrame:

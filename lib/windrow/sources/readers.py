@@ -7,16 +7,16 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.envelope import OFFSET, PARTITION
-from windrow.compile.sql import call, col
+from windrow.compile.elements.envelope import OFFSET, PARTITION
+from windrow.compile.sql.columns import call, col
 from windrow.engine.frames import group, where
 from windrow.sources.delta import changed_table, read_delta
 from windrow.sources.files import read_files
 from windrow.sources.kafka import is_outage, read_kafka
 from windrow.sources.rate import read_rate
-from windrow.spec.connectors import DeltaSource, Kafka, Rate
 from windrow.spec.errors import SourceUnavailable
-from windrow.spec.sources import Files, Source
+from windrow.spec.sources.connectors import DeltaSource, Kafka, Rate
+from windrow.spec.sources.source import Files, Source
 
 __all__ = ["Places", "failure_of", "read", "without", "words_of"]
 

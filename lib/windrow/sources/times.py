@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from windrow.compile.sql import Column, bigint, call, coalesce, col, lit, when
-from windrow.spec.sources import TimeColumn, TimeFormat
+from windrow.compile.sql.columns import Column, bigint, call, coalesce, col, lit, when
+from windrow.spec.sources.source import TimeColumn, TimeFormat
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
 
 _DATE_TIME = r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?"

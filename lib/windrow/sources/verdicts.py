@@ -9,13 +9,13 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile import envelope
-from windrow.compile.row_rules import broken_names, is_broken
-from windrow.compile.sql import Column, Value, bigint, call, changing, coalesce, col, lit, null, when
+from windrow.compile.elements import envelope
+from windrow.compile.elements.row_rules import broken_names, is_broken
+from windrow.compile.sql.columns import Column, Value, bigint, call, changing, coalesce, col, lit, null, when
 from windrow.engine.frames import apply, literals, over
 from windrow.sources.times import micros
-from windrow.spec.expectations import Expectation
-from windrow.spec.sources import RESCUED, Source, Unknown
+from windrow.spec.quality.expectations import Expectation
+from windrow.spec.sources.source import RESCUED, Source, Unknown
 from windrow.spec.times import format_duration
 
 UNREADABLE_FILE = "unreadable_file"

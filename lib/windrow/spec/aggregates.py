@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields import Kind, Spec, located, of, unknown_name
-from windrow.spec.kinds import EXPRESSION, NUMBER, SHARE, list_of, whole_between
+from windrow.spec.fields.kinds import EXPRESSION, NUMBER, SHARE, list_of, whole_between
+from windrow.spec.fields.reading import Kind, Spec, located, of, unknown_name
 
 
 class Aggregate(Spec):

@@ -20,11 +20,11 @@ from typing import Any, TypeVar
 
 from windrow.spec.aggregates import AGGREGATES, Aggregate
 from windrow.spec.errors import SpecError
-from windrow.spec.fields import Spec
-from windrow.spec.kinds import TEXT, list_of
-from windrow.spec.triggers import TRIGGERS, Trigger
-from windrow.spec.window_function import WindowFunction
-from windrow.spec.windows import WINDOW_FUNCTIONS
+from windrow.spec.fields.kinds import TEXT, list_of
+from windrow.spec.fields.reading import Spec
+from windrow.spec.triggers.all import TRIGGERS, Trigger
+from windrow.spec.windows.aligned import WINDOW_FUNCTIONS
+from windrow.spec.windows.base import WindowFunction
 
 C = TypeVar("C", bound=type[Spec])
 

@@ -8,9 +8,9 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from windrow.spec.judgements import GateResult
-from windrow.view.bars import Bars
-from windrow.view.times import many, moment
+from windrow.spec.quality.judgements import GateResult
+from windrow.view.text.bars import Bars
+from windrow.view.text.times import many, moment
 
 
 @dataclass(frozen=True)

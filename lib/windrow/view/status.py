@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from windrow.spec.times import format_time
-from windrow.view.text import Section
-from windrow.view.times import many, moment
+from windrow.view.text.sections import Section
+from windrow.view.text.times import many, moment
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from windrow.spec.steps import Expected, Step, TranscriptElement
 from windrow.spec.times import HOUR, INFINITY, MINUS_INFINITY, SECOND, format_time
-from windrow.spec.transcripts import Case
+from windrow.spec.transcripts.cases import Case
+from windrow.spec.transcripts.steps import Expected, Step, TranscriptElement
 
 WIDTH, LEFT, RIGHT, TOP = 760, 74, 24, 30
 DOTS, BAR = 22, 21

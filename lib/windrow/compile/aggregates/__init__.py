@@ -12,7 +12,7 @@ from windrow.compile.aggregates.histograms import histogram
 from windrow.compile.aggregates.numbers import total_size
 from windrow.compile.aggregates.parts import Argument, CompiledAggregate, Part, Values, is_floating
 from windrow.compile.aggregates.variance import stddev, variance
-from windrow.compile.sql import Column, lit
+from windrow.compile.sql.columns import Column, lit
 from windrow.spec import aggregates as spec
 
 __all__ = ["CompiledAggregate", "Part", "Values", "compile_aggregate", "is_floating", "total_size"]

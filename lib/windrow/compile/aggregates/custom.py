@@ -15,7 +15,7 @@
         def extract(self, of):
             return of("high") - of("low")
 
-`call`, `least` and `greatest` are of `windrow.compile.sql`. Rule: SEMANTICS section 7.
+`call`, `least` and `greatest` are of `windrow.compile.sql.columns`. Rule: SEMANTICS section 7.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pyspark.sql.types import _parse_datatype_string
 from windrow.compile.aggregates.parts import Argument, CompiledAggregate, Part, Values
 from windrow.compile.aggregates.value_counts import kept_values
 from windrow.compile.aggregates.values import collect
-from windrow.compile.sql import Column, call, when
+from windrow.compile.sql.columns import Column, call, when
 from windrow.spec.aggregates import OfExpression
 from windrow.spec.errors import SpecError
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from windrow.compile import sql
 from windrow.compile.aggregates.parts import Argument, CompiledAggregate, Part, total
-from windrow.compile.sql import Column, bigint, call, coalesce, when
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, bigint, call, coalesce, when
 
 _DIGITS = 20
 """Beside a bound of 18 digits, more would not have a place in a decimal."""

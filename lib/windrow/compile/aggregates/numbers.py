@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from pyspark.sql.types import DecimalType, DoubleType, LongType
 
-from windrow.compile import sql
 from windrow.compile.aggregates.parts import (
     INTEGERS,
     Argument,
@@ -20,7 +19,8 @@ from windrow.compile.aggregates.parts import (
     plain,
     total,
 )
-from windrow.compile.sql import Column, added, bigint, call, coalesce, when
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, added, bigint, call, coalesce, when
 
 _MOST_BYTES = 2**62 - 1
 

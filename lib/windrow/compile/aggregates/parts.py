@@ -23,7 +23,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from windrow.compile.sql import Column, added, call, lit, when
+from windrow.compile.sql.columns import Column, added, call, lit, when
 from windrow.spec.aggregates import Aggregate
 from windrow.spec.errors import SpecError
 

@@ -20,11 +20,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from windrow.compile import sql
 from windrow.compile.aggregates.parts import INTEGERS, Argument, CompiledAggregate, Part, flattened
 from windrow.compile.aggregates.units import UNIT_DIGITS, from_units, units
 from windrow.compile.aggregates.value_counts import summed
-from windrow.compile.sql import Column, call, coalesce, when
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, call, coalesce, when
 
 _SIMPLE = INTEGERS | BooleanType | DateType | DecimalType | DoubleType | FloatType | StringType | TimestampType
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from windrow.compile import sql
 from windrow.compile.aggregates.parts import Argument
-from windrow.compile.sql import Column, when
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, when
 
 
 def stamped(argument: Argument) -> Column:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql.types import DataType, DecimalType
 
-from windrow.compile.sql import Column, lit
+from windrow.compile.sql.columns import Column, lit
 
 UNIT_DIGITS = 18
 """The digits of a decimal whose smallest units fit a bigint."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from pyspark.sql.types import DoubleType
 
-from windrow.compile import sql
 from windrow.compile.aggregates.parts import Argument, CompiledAggregate, Part, Values, flattened, plain
 from windrow.compile.aggregates.stamps import stamped
-from windrow.compile.sql import Column, call, coalesce, lit, when
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, call, coalesce, lit, when
 
 
 def summed(items: Column) -> Column:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from windrow.compile import sql
 from windrow.compile.aggregates.parts import (
     Argument,
     CompiledAggregate,
@@ -14,7 +13,8 @@ from windrow.compile.aggregates.parts import (
     total,
 )
 from windrow.compile.aggregates.stamps import stamped
-from windrow.compile.sql import Column, added, call, coalesce
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, added, call, coalesce
 
 
 def smallest(argument: Argument) -> CompiledAggregate:

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 
 from pyspark.sql.types import ByteType, DataType, DecimalType, DoubleType, FloatType, IntegerType, ShortType
 
-from windrow.compile import sql
 from windrow.compile.aggregates.numbers import carried, decimal_sum, limbs, low, whole
 from windrow.compile.aggregates.parts import Argument, CompiledAggregate, Part, Values, plain
 from windrow.compile.aggregates.units import UNIT_DIGITS, units
-from windrow.compile.sql import Column, bigint, call, coalesce, lit, when
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, bigint, call, coalesce, lit, when
 
 _NARROW_DIGITS = 9
 """The digits of a decimal whose smallest units fit 32 bits."""

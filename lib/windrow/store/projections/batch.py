@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import WINDOW_END, WINDOW_START
-from windrow.compile.panes import pane_rows
-from windrow.compile.sql import Column, bigint, call, changing, col, lit, when
+from windrow.compile.panes.panes import pane_rows
+from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, when
 from windrow.engine.frames import apply, group, literals, over, where
-from windrow.spec.sessions import Sessions
 from windrow.spec.times import MINUS_INFINITY
-from windrow.store.control import Control
-from windrow.store.journal import Journal
+from windrow.spec.windows.sessions import Sessions
+from windrow.store.journal.control import Control
+from windrow.store.journal.journal import Journal
 
 
 @dataclass(frozen=True)

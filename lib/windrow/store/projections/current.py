@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import CELL
-from windrow.compile.panes import CHANGES, TIMINGS, WITHDRAWN, as_timestamp, current_columns
-from windrow.compile.sql import array, bigint, call, col, lit, name_at, null, place_of, quoted, struct
+from windrow.compile.panes.panes import CHANGES, TIMINGS, WITHDRAWN, as_timestamp, current_columns
+from windrow.compile.sql.columns import array, bigint, call, col, lit, name_at, null, place_of, quoted, struct
 from windrow.engine.frames import group, select, where, with_column
-from windrow.engine.newest import newest
+from windrow.engine.tick.newest import newest
+from windrow.store.delta.steps import StepLog
 from windrow.store.projections.batch import Batch, bounds
-from windrow.store.schemas import commented
-from windrow.store.steps import StepLog
+from windrow.store.projections.schemas import commented
 
 _GONE = "change IN ({})".format(", ".join(f"'{change}'" for change in WITHDRAWN))
 

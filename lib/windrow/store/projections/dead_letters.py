@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from windrow.compile.chain import Chain
 from windrow.compile.columns import WINDOW_END, WINDOW_START
-from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, any_of, bigint, call, case, coalesce, col, lit, null
+from windrow.compile.panes.panes import as_timestamp
+from windrow.compile.sql.chain import Chain
+from windrow.compile.sql.columns import Column, any_of, bigint, call, case, coalesce, col, lit, null
 from windrow.engine.frames import apply, over
-from windrow.engine.made import Made
+from windrow.engine.tick.published import Made
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
-from windrow.store.control import Control
+from windrow.store.delta.steps import StepLog
+from windrow.store.journal.control import Control
 from windrow.store.projections.batch import Batch
-from windrow.store.schemas import commented
-from windrow.store.steps import StepLog
+from windrow.store.projections.schemas import commented
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
+from windrow.store.delta.steps import StepLog
 from windrow.store.projections.batch import Batch
-from windrow.store.schemas import commented
-from windrow.store.steps import StepLog
+from windrow.store.projections.schemas import commented
 
 
 def write_panes(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> int:

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile import envelope
-from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, call, coalesce, col, lit
+from windrow.compile.elements import envelope
+from windrow.compile.panes.panes import as_timestamp
+from windrow.compile.sql.columns import Column, call, coalesce, col, lit
 from windrow.engine.frames import group, select, where
-from windrow.store.location import Lake
-from windrow.store.raw import Raw
-from windrow.store.schemas import LANDINGS, SOURCE_DEAD_LETTERS, commented, ensure_table, struct_of
-from windrow.store.steps import StepLog, tried_again
+from windrow.store.delta.location import Lake
+from windrow.store.delta.steps import StepLog, tried_again
+from windrow.store.projections.schemas import LANDINGS, SOURCE_DEAD_LETTERS, commented, ensure_table, struct_of
+from windrow.store.upstream.raw import Raw
 
 
 @dataclass

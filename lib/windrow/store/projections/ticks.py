@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
 
-from windrow.compile.panes import as_timestamp
-from windrow.compile.sql import Column, bigint, lit, null
+from windrow.compile.panes.panes import as_timestamp
+from windrow.compile.sql.columns import Column, bigint, lit, null
 from windrow.engine.frames import literals
-from windrow.store.control import Control
+from windrow.store.delta.steps import StepLog
+from windrow.store.journal.control import Control
 from windrow.store.projections.batch import Batch, TickSummary
-from windrow.store.schemas import commented
-from windrow.store.steps import StepLog
+from windrow.store.projections.schemas import commented
 
 
 def write_ticks(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> int:

@@ -1,0 +1,1 @@
+"""The state of a key and window as columns, and what a tick does to it."""

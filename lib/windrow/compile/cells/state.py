@@ -1,0 +1,146 @@
+"""The state of a cell, one key and window, as columns: their names, types and first values. Rule: SEMANTICS section 2.
+
+The state is flat: aggregates' parts, what is new, the counters of panes, what the last pane was, and the trigger's
+nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from windrow.compile.aggregates import CompiledAggregate
+from windrow.compile.columns import ELEMENTS
+from windrow.compile.panes import event_times
+from windrow.compile.sql.columns import Value
+from windrow.compile.triggers.tree import TriggerTree, due_column, tick_part
+from windrow.spec.stages.stage import Stage
+
+_COUNTERS: Mapping[str, tuple[str, Value]] = {
+    "new": ("bigint", 0),
+    "since": ("bigint", None),
+    "emitted": ("int", 0),
+    "emitted_on_time": ("int", 0),
+    "completed": ("boolean", False),
+    "closed": ("boolean", False),
+}
+"""Elements not yet emitted; the least watermark before a tick that added one of them; panes so far, and those not
+early; whether a pane was fired with the window complete; whether the trigger has finished."""
+
+GONE = "gone"
+"""Of a window that merges: it has expired, and only its bounds are still known."""
+RECORD = "record"
+"""Of windows that records make: what is known of the records of a key at one time. Such a cell has no length."""
+SUPERSEDED = "superseded"
+"""The windows that were merged into this one, whose last panes are withdrawn when it fires: bounds and withdrawal."""
+
+_LAST: Mapping[str, tuple[str, Value]] = {
+    "standing": ("boolean", False),
+    "last_timing": ("int", None),
+    "last_on_time_index": ("int", None),
+    "last_trigger": ("int", None),
+    "last_percentile": ("int", None),
+}
+"""Whether the window's last pane still stands, and what it was, for its withdrawal. Names are kept as their places in a
+list, from 1: a state of numbers alone is grouped by hash, one with texts by sorting."""
+
+
+@dataclass(frozen=True)
+class CellState:
+    """The state of a stage's cells. `value_types` and `part_types` are the types of `v_` and `p_` columns."""
+
+    stage: Stage
+    aggregates: Mapping[str, CompiledAggregate]
+    tree: TriggerTree
+    part_types: Mapping[str, str]
+    value_types: Mapping[str, str]
+    is_weighted: bool = False
+    """Whether elements can be taken back: then the net number of elements is kept, and the last pane."""
+
+    @property
+    def parts(self) -> list[tuple[str, str]]:
+        """All (aggregate, part) pairs, in order."""
+        return [(name, part) for name, aggregate in self.aggregates.items() for part in aggregate.parts]
+
+    @property
+    def tick_parts(self) -> list[str]:
+        """The columns of all that is aggregated over the elements of a tick, by aggregates and by trigger nodes."""
+        of_nodes = [tick_part(n, part) for n, aggregate in self.tree.aggregates.items() for part in aggregate.parts]
+        return [*(f"p_{name}_{part}" for name, part in self.parts), *of_nodes, *event_times.partial(self.stage)]
+
+    @property
+    def keeps_values(self) -> bool:
+        return self.can_withdraw or self.stage.only_if_changed
+
+    @property
+    def can_withdraw(self) -> bool:
+        """Whether a tick may take back a pane, so that what the last one was must be known."""
+        return self.stage.can_withdraw or self.is_weighted or self.supersedes
+
+    @property
+    def merges(self) -> bool:
+        """Whether windows of a key merge."""
+        return self.stage.window.MERGES
+
+    @property
+    def supersedes(self) -> bool:
+        """Whether a pane can stand of a window that was merged away."""
+        return self.merges and not self.stage.is_discarding
+
+    @property
+    def state(self) -> Mapping[str, tuple[str, Value]]:
+        """The fields of the state: name, type, and the value in a cell that is new."""
+        fields: dict[str, tuple[str, Value]] = {
+            f"a_{name}_{part}": (self.part_types[f"p_{name}_{part}"], None) for name, part in self.parts
+        }
+        fields.update(_COUNTERS)
+        if self.stage.keeps_event_times:
+            fields[event_times.KEPT] = ("bigint", None)
+        fields["standing"] = _LAST["standing"]
+        if self.is_weighted:
+            fields["net"] = ("bigint", 0)
+        if self.can_withdraw:
+            fields.update(_LAST)
+        if self.can_withdraw and self.stage.keeps_event_times:
+            fields["last_event_time"] = ("bigint", None)
+        if self.keeps_values:
+            fields.update({f"last_{name}": (kind, None) for name, kind in self.value_types.items()})
+        if self.merges:
+            fields[GONE] = ("boolean", False)
+        if self.supersedes:
+            fields[SUPERSEDED] = (f"array<{self.part_type}>", None)
+        if self.stage.window.MADE_BY_RECORDS:
+            fields[RECORD] = (self.record_type, None)
+        fields.update(self.tree.state)
+        fields.update({column: ("bigint", None) for column in map(due_column, self.tree.clocks)})
+        return fields
+
+    @property
+    def state_type(self) -> str:
+        """The Spark type of the state."""
+        return "struct<" + ", ".join(f"`{name}`: {kind}" for name, (kind, _) in self.state.items()) + ">"
+
+    @property
+    def record_type(self) -> str:
+        """The Spark type of what is known of the records of a key at one time."""
+        parts = "".join(f", `{name}`: {self.part_types[name]}" for name in self.tick_parts)
+        return f"struct<`{ELEMENTS}`: bigint, `_since`: bigint{parts}>"
+
+    @property
+    def part_type(self) -> str:
+        """The Spark type of a window that was merged into another, with the withdrawal of its last pane."""
+        return f"struct<window_start: bigint, window_end: bigint, pane: {self.pane_type}>"
+
+    @property
+    def pane_type(self) -> str:
+        """The Spark type of a pane in the journal."""
+        result = ", ".join(f"`{name.removeprefix('v_')}`: {kind}" for name, kind in self.value_types.items())
+        return self.pane_type_of(f"struct<{result}>")
+
+    def pane_type_of(self, result: str) -> str:
+        """The type of a pane with a result of that type."""
+        return (
+            "struct<change: string, weight: int, timing: string, pane_index: int, on_time_index: int, "
+            "is_first: boolean, is_last: boolean, `trigger`: string, watermark_percentile: int, "
+            f"{'event_time: bigint, ' if self.stage.keeps_event_times else ''}result: {result}>"
+        )

@@ -1,0 +1,1 @@
+"""Rows as elements of a stage."""

@@ -1,0 +1,1 @@
+"""Panes as columns: what a firing emits."""

@@ -1,0 +1,1 @@
+"""Column expressions as Spark SQL text, and chains of projections."""

@@ -1,0 +1,182 @@
+"""The leaves of a trigger tree as columns. Rule: SEMANTICS section 5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from windrow.compile.columns import ELEMENTS, NEW, WINDOW_END
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, bigint, call, changing, coalesce, lit, saturating_add, when
+from windrow.compile.triggers.nodes import WATERMARK, Node, TickClock, clock_of, percentile_clock
+from windrow.compile.triggers.periods import next_boundary
+from windrow.spec import times
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.triggers.all import AfterBytes, AfterCount, AfterDelay, AfterMatch, AtPeriod, AtWatermark, Domain
+
+PENDING = MINUS_INFINITY + 1
+"""The deadline of a node that waits for the first watermark that is known."""
+
+
+class WatermarkNode(Node):
+    """Ready at the end of the window; when it was reset behind that, at new elements only."""
+
+    FIELDS = {"rewound": ("boolean", False), "seen": ("boolean", False)}
+
+    def add(self, clock: TickClock) -> Mapping[str, Column]:
+        return {"seen": self.col("seen") | (self.col("sees") & (sql.col(ELEMENTS) > 0))}
+
+    @property
+    def percentile(self) -> int:
+        assert isinstance(self.trigger, AtWatermark)
+        return self.trigger.percentile
+
+    def _complete(self, clock: TickClock) -> Column:
+        return sql.col(WINDOW_END) <= changing(clock.percentile(self.percentile))
+
+    def ready(self, clock: TickClock) -> Column:
+        return self._complete(clock) & (~self.col("rewound") | self.col("seen"))
+
+    def initial(self, clock: TickClock) -> Mapping[str, Column]:
+        return {"rewound": self._complete(clock), "seen": lit(False)}
+
+    def gathered(self) -> Mapping[str, Column]:
+        had_fired, seen = self.of_part("rewound"), self.of_part("seen")
+        return {"rewound": call("bool_and", had_fired), "seen": call("bool_or", seen)}
+
+    def merged(self, clock: TickClock) -> Mapping[str, Column]:
+        return {**super().merged(clock), "rewound": self.gathered_col("rewound") & self.stays_finished(clock)}
+
+    def stays_finished(self, clock: TickClock) -> Column:
+        """Only where the merged window was complete before the tick: else it fires again at its end."""
+        return sql.col(WINDOW_END) <= changing(clock.percentile_before(self.percentile))
+
+    def has_due(self, name: str) -> bool:
+        return name == percentile_clock(self.percentile)
+
+    def due(self, name: str, clock: TickClock) -> Column:
+        return when(self.col("rewound"), bigint(INFINITY), sql.col(WINDOW_END))
+
+
+class DeadlineNode(Node):
+    """A deadline that the first new element starts: a delay, or the next boundary of a period."""
+
+    FIELDS = {"deadline": ("bigint", None)}
+
+    @property
+    def domain(self) -> Domain:
+        assert isinstance(self.trigger, AfterDelay | AtPeriod)
+        return self.trigger.domain
+
+    def start(self, clock: int) -> int:
+        assert isinstance(self.trigger, AfterDelay)
+        return times.saturating_add(clock, self.trigger.delay)
+
+    def add(self, clock: TickClock) -> Mapping[str, Column]:
+        at = clock.of_new_element(self.domain)
+        started = changing(PENDING if at == MINUS_INFINITY else self.start(at))
+        begins = self.col("sees") & (sql.col(ELEMENTS) > 0) & self.col("deadline").is_null()
+        deadline = when(begins, started, self.col("deadline"))
+        if self.domain is Domain.EVENT_TIME and at != MINUS_INFINITY:
+            known = changing(self.start(at))
+            deadline = when(self.col("deadline") == bigint(PENDING), known, deadline)
+        return {"deadline": deadline}
+
+    def ready(self, clock: TickClock) -> Column:
+        at = clock.of(self.domain)
+        reached = coalesce(self.col("deadline") <= changing(at), lit(False))
+        return reached & (self.col("deadline") != bigint(PENDING)) if self.domain is Domain.EVENT_TIME else reached
+
+    def gathered(self) -> Mapping[str, Column]:
+        """The earliest deadline, and one that is not known yet only where no part knows any."""
+        deadline = self.of_part("deadline")
+        known = when(deadline != bigint(PENDING), deadline)
+        return {"deadline": coalesce(call("min", known), call("min", deadline))}
+
+    def has_due(self, name: str) -> bool:
+        return name == clock_of(self.domain)
+
+    def due(self, name: str, clock: TickClock) -> Column:
+        return coalesce(self.col("deadline"), bigint(INFINITY))
+
+
+class PeriodNode(DeadlineNode):
+    """The deadline is the first boundary strictly after the clock."""
+
+    def start(self, clock: int) -> int:
+        assert isinstance(self.trigger, AtPeriod)
+        return next_boundary(self.trigger, clock)
+
+
+class CountNode(Node):
+    """Ready at n elements since the reset."""
+
+    FIELDS = {"count": ("bigint", 0)}
+
+    def add(self, clock: TickClock) -> Mapping[str, Column]:
+        return {"count": self.col("count") + when(self.col("sees"), sql.col(ELEMENTS), bigint(0))}
+
+    def gathered(self) -> Mapping[str, Column]:
+        return {"count": call("sum", self.of_part("count"))}
+
+    def ready(self, clock: TickClock) -> Column:
+        assert isinstance(self.trigger, AfterCount)
+        return self.col("count") >= bigint(self.trigger.count)
+
+
+class MatchNode(Node):
+    """Ready at n matching elements since the reset."""
+
+    FIELDS = {"count": ("bigint", 0)}
+
+    def add(self, clock: TickClock) -> Mapping[str, Column]:
+        return {"count": self.col("count") + when(self.col("sees"), self.of_tick("matches"), bigint(0))}
+
+    def gathered(self) -> Mapping[str, Column]:
+        return {"count": call("sum", self.of_part("count"))}
+
+    def ready(self, clock: TickClock) -> Column:
+        assert isinstance(self.trigger, AfterMatch)
+        return self.col("count") >= bigint(self.trigger.count)
+
+
+class BytesNode(Node):
+    """Ready at n bytes since the reset. What is counted stops at `MOST`, so that no size can overflow it."""
+
+    FIELDS = {"bytes": ("bigint", 0)}
+    MOST = 2**62 - 1
+
+    def add(self, clock: TickClock) -> Mapping[str, Column]:
+        added = when(self.col("sees"), self.of_tick("bytes"), bigint(0))
+        return {"bytes": sql.least(self.col("bytes") + added, bigint(self.MOST))}
+
+    def gathered(self) -> Mapping[str, Column]:
+        added = call("sum", self.of_part("bytes").cast("decimal(28,0)"))
+        return {"bytes": sql.least(added, bigint(self.MOST)).cast("bigint")}
+
+    def ready(self, clock: TickClock) -> Column:
+        assert isinstance(self.trigger, AfterBytes)
+        return self.col("bytes") >= bigint(min(self.trigger.bytes, self.MOST))
+
+
+class ResultNode(Node):
+    """Ready when the cell has new elements and the condition over its results holds."""
+
+    def ready(self, clock: TickClock) -> Column:
+        return (sql.col(NEW) > 0) & self.col("holds")
+
+
+class CloseNode(Node):
+    """Ready at expiry."""
+
+    def ready(self, clock: TickClock) -> Column:
+        return saturating_add(sql.col(WINDOW_END), clock.allowed_lateness) <= changing(clock.watermark_after)
+
+    def has_due(self, name: str) -> bool:
+        return name == WATERMARK
+
+    def due(self, name: str, clock: TickClock) -> Column:
+        return saturating_add(sql.col(WINDOW_END), clock.allowed_lateness)
+
+
+class NeverNode(Node):
+    """Never ready."""

@@ -1,0 +1,178 @@
+"""What every node of a trigger tree is: its state, and what it does in each phase of a tick, as columns.
+
+Rule: SEMANTICS section 5. A node never sees a row of its own; it is a set of columns `t<i>_...` of the cell's row. The
+clocks of a tick are literals, so boundaries and deadlines that start in it are computed once, in Python; they differ
+from tick to tick, so they are written as `changing`.
+`windrow.compile.triggers.tree` puts the phases together; the nodes are in `trigger_leaves` and `trigger_composites`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from windrow.compile.columns import STATE
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, Value, bigint, lit
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.triggers.all import Domain, Trigger
+
+NOW, WATERMARK = "now", "watermark"
+"""The names of the clocks that every stage has; the watermark of percentile 90 is `watermark_90`."""
+
+
+def clock_of(domain: Domain) -> str:
+    """The clock of a domain."""
+    return NOW if domain is Domain.PROCESSING_TIME else WATERMARK
+
+
+def percentile_clock(percentile: int) -> str:
+    """The clock of a percentile of the watermark."""
+    return WATERMARK if percentile == 100 else f"{WATERMARK}_{percentile}"
+
+
+@dataclass(frozen=True)
+class TickClock:
+    """The clocks of one tick, as a trigger sees them. All are microseconds; -infinity is a watermark not yet known.
+
+    `percentiles` are the watermarks after the tick of the percentiles below 100 that the stage names,
+    `percentiles_before` those before it.
+    """
+
+    now: int
+    watermark_before: int
+    watermark_after: int
+    allowed_lateness: int
+    percentiles: Mapping[int, int] = field(default_factory=dict)
+    percentiles_before: Mapping[int, int] = field(default_factory=dict)
+
+    def percentile_before(self, percentile: int) -> int:
+        """The watermark of a percentile before the tick."""
+        return self.watermark_before if percentile == 100 else self.percentiles_before[percentile]
+
+    def percentile(self, percentile: int) -> int:
+        """The watermark of a percentile after the tick."""
+        return self.watermark_after if percentile == 100 else self.percentiles[percentile]
+
+    @property
+    def by_name(self) -> dict[str, int]:
+        """All that deadlines are compared with, by the name of the clock."""
+        own = {NOW: self.now, WATERMARK: self.watermark_after}
+        return {**own, **{percentile_clock(p): watermark for p, watermark in self.percentiles.items()}}
+
+    def of(self, domain: Domain) -> int:
+        """The clock that a deadline is compared with."""
+        return self.now if domain is Domain.PROCESSING_TIME else self.watermark_after
+
+    def of_new_element(self, domain: Domain) -> int:
+        """The clock at a new element: for event time the watermark before, or the first one that is known."""
+        if domain is Domain.PROCESSING_TIME:
+            return self.now
+        return self.watermark_after if self.watermark_before == MINUS_INFINITY else self.watermark_before
+
+
+@dataclass
+class Node:
+    """One node of the tree: its number in preorder, and its columns in each phase."""
+
+    FIELDS: ClassVar[Mapping[str, tuple[str, Value]]] = {}
+    """The state: field names with their type and initial value."""
+
+    number: int
+    trigger: Trigger
+    merges: bool = False
+    """Whether windows merge, so that nodes have to know what that takes."""
+    children: list[Node] = field(default_factory=list)
+
+    def name(self, suffix: str) -> str:
+        return f"t{self.number}_{suffix}"
+
+    def col(self, suffix: str) -> Column:
+        return sql.col(self.name(suffix))
+
+    @property
+    def height(self) -> int:
+        return 1 + max((child.height for child in self.children), default=-1)
+
+    @property
+    def fields(self) -> Mapping[str, tuple[str, Value]]:
+        return self.FIELDS
+
+    def of_tick(self, name: str) -> Column:
+        """What the node aggregates over the tick's elements of its cell."""
+        return self.col(f"tick_{name}")
+
+    def has_due(self, name: str) -> bool:
+        """Whether a deadline of this clock can be in this tree at all."""
+        return any(child.has_due(name) for child in self.children)
+
+    # Each of these gives columns by suffix; the defaults are those of a leaf that is never ready.
+
+    def sees(self, child: int) -> Column:
+        """Whether a child gets the tick's elements, where this node does."""
+        return self.col("sees")
+
+    def add(self, clock: TickClock) -> Mapping[str, Column]:
+        """The state after the tick's elements, by field; fields left out stay as they are."""
+        return {}
+
+    def ready(self, clock: TickClock) -> Column:
+        return lit(False)
+
+    def leaf(self) -> Column:
+        """The number of the leaf on the path that fires, where this node is ready."""
+        return lit(self.number)
+
+    def child_fires(self, child: int) -> Column:
+        return lit(False)
+
+    def finished(self) -> Column:
+        """Whether this node has finished, where it fires."""
+        return lit(True)
+
+    def child_reset(self, child: int) -> Column:
+        """Whether a child is reset though this node is not."""
+        return lit(False)
+
+    def advanced(self) -> Mapping[str, Column]:
+        """The state after firing, by field, where this node is not reset."""
+        return {}
+
+    def initial(self, clock: TickClock) -> Mapping[str, Column]:
+        """The state after a reset, by field."""
+        return {name: lit(value).cast(kind) for name, (kind, value) in self.fields.items()}
+
+    def due(self, name: str, clock: TickClock) -> Column:
+        """The next value of a clock at which this node must be asked, +infinity for never; where `has_due` holds."""
+        return bigint(INFINITY)
+
+    # Of windows that merge: what is gathered over the parts, and what the node of the merged window makes of it.
+
+    def of_part(self, name: str) -> Column:
+        """A field of the node in one of the cells that merge."""
+        return sql.col(STATE, self.name(name))
+
+    def gathered_name(self, suffix: str) -> str:
+        return self.name(f"g_{suffix}")
+
+    def gathered_col(self, suffix: str) -> Column:
+        return sql.col(self.gathered_name(suffix))
+
+    def gathered(self) -> Mapping[str, Column]:
+        """Aggregates over the parts, by suffix."""
+        return {}
+
+    def merged(self, clock: TickClock) -> Mapping[str, Column]:
+        """The fields of the merged window's node, from what was gathered; those left out are as in a new one."""
+        return {name: self.gathered_col(name) for name in self.gathered() if name in self.fields}
+
+    def stays_finished(self, clock: TickClock) -> Column:
+        """Whether a node that had finished in all parts stays so."""
+        return lit(True)
+
+
+def earliest(columns: Iterable[Column]) -> Column:
+    """The least of one column or more."""
+    several = list(columns)
+    return several[0] if len(several) == 1 else sql.least(*several)

@@ -1,0 +1,1 @@
+"""Window functions as columns. One file for each family."""

@@ -1,0 +1,106 @@
+"""Cumulative windows: a slice is a step, and the mark of a window is its end, as those of one size begin together.
+
+Rule: SEMANTICS section 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, bigint, call, changing, floor_to
+from windrow.compile.windows.base import CompiledWindows
+from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
+
+_BUCKET_WINDOWS = 64
+
+
+@dataclass(frozen=True)
+class CompiledCumulative(CompiledWindows):
+    """`[start, start + step)`, `[start, start + 2 step)` and so on to `[start, start + size)`; step divides size."""
+
+    size: int
+    step: int
+    offset: int
+
+    needs_spread = True
+
+    # ---------------------------------------------------------------- as columns
+
+    def assigned(self, event_time: Column) -> Column:
+        return self._number(event_time, self._last_end(event_time))
+
+    def late(self, event_time: Column, expired_end: int) -> Column:
+        if expired_end == MINUS_INFINITY:
+            return bigint(0)
+        return self._number(event_time, self._last_expired(event_time, expired_end))
+
+    def slice_of(self, event_time: Column) -> Column:
+        return floor_to(event_time, self.step, self.offset)
+
+    def bounds(self, mark: Column) -> tuple[Column, Column]:
+        return floor_to(mark - 1, self.size, self.offset), mark
+
+    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
+        first = piece + bigint(self.step)
+        if expired_end != MINUS_INFINITY:
+            first = sql.greatest(first, changing(self._following(expired_end), piece))
+        return self._sequence(first, self._last_end(piece))
+
+    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+        first = self.slice_of(event_time) + bigint(self.step)
+        return self._sequence(first, self._last_expired(event_time, expired_end))
+
+    def _last_end(self, event_time: Column) -> Column:
+        return floor_to(event_time, self.size, self.offset) + bigint(self.size)
+
+    def _last_expired(self, event_time: Column, expired_end: int) -> Column:
+        """The last end of the element's windows, or of any before it, that has expired."""
+        last = self._last_end(event_time)
+        if expired_end == INFINITY:
+            return last
+        latest = max(_floor(expired_end, self.step, self.offset), -(2**62))
+        return sql.least(last, changing(latest, event_time))
+
+    def _following(self, expired_end: int) -> int:
+        """The first end that has not expired."""
+        end = _floor(expired_end, self.step, self.offset) + self.step
+        return min(max(end, MINUS_INFINITY), INFINITY)
+
+    def _number(self, event_time: Column, last: Column) -> Column:
+        """The number of ends behind an event time, up to the last."""
+        return sql.greatest(sql.div(last - self.slice_of(event_time), self.step), bigint(0))
+
+    def _sequence(self, first: Column, last: Column) -> Column:
+        return sql.when(first <= last, call("sequence", first, last, bigint(self.step)), sql.empty_array("bigint"))
+
+    @property
+    def _bucket_size(self) -> int:
+        return max(self.size, DAY // _BUCKET_WINDOWS) * _BUCKET_WINDOWS
+
+    def bucket(self, start: Column) -> Column:
+        return sql.div(floor_to(start, self._bucket_size, 0), self._bucket_size)
+
+    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
+        return (earliest - self.size) // self._bucket_size - 1, latest // self._bucket_size + 1
+
+    # ---------------------------------------------------------------- on the driver
+
+    def greatest_end(self, event_time: int) -> int | None:
+        return self.earliest_start(event_time) + self.size
+
+    def earliest_start(self, event_time: int) -> int:
+        return _floor(event_time, self.size, self.offset)
+
+    def greatest_start_before(self, time: int) -> tuple[int, int] | None:
+        start = self.earliest_start(time - 1)
+        return start, start + self.size
+
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        first, last = _floor(start + self.size - 1, self.size, self.offset), self.earliest_start(end - 1)
+        return (first, last + self.size) if first <= last else None
+
+
+def _floor(time: int, period: int, offset: int) -> int:
+    """The largest `k * period + offset` at or before the time."""
+    return (time - offset) // period * period + offset

@@ -1,0 +1,94 @@
+"""Inherited windows: each element is a pane, and its window is the pane's. Rule: SEMANTICS sections 3 and 10."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from windrow.compile.columns import WINDOWS
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, bigint, call, changing, coalesce, col
+from windrow.compile.windows.base import CompiledWindows, UnalignedWindows
+from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
+from windrow.spec.windows.base import LONGEST
+
+_BOUNDS = ("window_start", "window_end")
+_NONE = sql.empty_array("struct<`start`: bigint, `end`: bigint>")
+
+
+@dataclass(frozen=True)
+class CompiledInherited(UnalignedWindows):
+    """The bounds are a column of its own, and the mark of the window.
+
+    `longest` is that of the windows of the panes, or LONGEST where it is not known. `is_moved` says that the stage has
+    event times of its own, so that an element may lie anywhere beside its window.
+    """
+
+    longest: int = LONGEST
+    is_moved: bool = False
+
+    @property
+    def columns_read(self) -> tuple[str, ...]:
+        return _BOUNDS
+
+    @property
+    def needs_spread(self) -> bool:
+        return False
+
+    def carried(
+        self, event_time: Column, key: Sequence[Column], arguments: Mapping[str, Column]
+    ) -> Mapping[str, Column]:
+        start = coalesce(call("unix_micros", col(_BOUNDS[0])), bigint(MINUS_INFINITY))
+        end = coalesce(call("unix_micros", col(_BOUNDS[1])), bigint(INFINITY))
+        return {WINDOWS: sql.struct(start=start, end=end)}
+
+    def assigned(self, event_time: Column) -> Column:
+        return bigint(1)
+
+    def last_end(self, event_time: Column) -> Column:
+        return self.bounds(col(WINDOWS))[1]
+
+    def late(self, event_time: Column, expired_end: int) -> Column:
+        return self._has_expired(col(WINDOWS), expired_end).cast("bigint")
+
+    def slice_of(self, event_time: Column) -> Column:
+        return col(WINDOWS)
+
+    def bounds(self, mark: Column) -> tuple[Column, Column]:
+        return mark.field("start"), mark.field("end")
+
+    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
+        return sql.case((self._has_expired(piece, expired_end), _NONE), otherwise=sql.array(piece))
+
+    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+        if expired_end == INFINITY:
+            return sql.array(col(WINDOWS))
+        return sql.case((self._has_expired(col(WINDOWS), expired_end), sql.array(col(WINDOWS))), otherwise=_NONE)
+
+    def _has_expired(self, mark: Column, expired_end: int) -> Column:
+        start, end = self.bounds(mark)
+        return end <= changing(expired_end, start)
+
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """The event times of the panes of windows that start in the span."""
+        return super().span(start, end) if self._lies_inside else (MINUS_INFINITY, INFINITY)
+
+    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
+        return super().bucket_range(earliest, latest) if self._lies_inside else (MINUS_INFINITY, INFINITY)
+
+    @property
+    def _bucket_size(self) -> int:
+        return super()._bucket_size if self.longest < LONGEST else DAY
+
+    @property
+    def _lies_inside(self) -> bool:
+        """Whether an element is inside its window, and that not longer than is known."""
+        return not self.is_moved and self.longest < LONGEST
+
+
+def together(windows: Sequence[CompiledWindows]) -> CompiledWindows:
+    """The windows of several inputs as one: where they are inherited, as long as the longest."""
+    inherited = [one for one in windows if isinstance(one, CompiledInherited)]
+    if not inherited:
+        return windows[0]
+    return CompiledInherited(max(one.longest for one in inherited), any(one.is_moved for one in inherited))

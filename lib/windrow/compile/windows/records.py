@@ -1,0 +1,102 @@
+"""Record windows as columns: the one that ends at a record, and the one that starts behind it. SEMANTICS section 3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from windrow.compile.columns import SLICE
+from windrow.compile.sql import columns as sql
+from windrow.compile.sql.columns import Column, bigint, changing, col, floor_to
+from windrow.compile.windows.base import UnalignedWindows
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.windows.records import RecordWindows
+
+_NONE = sql.empty_array("bigint")
+
+
+@dataclass(frozen=True)
+class CompiledRecords(UnalignedWindows):
+    """A slice is a time on the grid, `u`; the window that is marked by it is the one that ends there.
+
+    Which others hold it depends on the other records of its key, so they are made in the tick.
+    """
+
+    window: RecordWindows
+
+    @property
+    def needs_spread(self) -> bool:
+        return False
+
+    @property
+    def made_by_records(self) -> bool:
+        return True
+
+    @property
+    def difference(self) -> int:
+        return self.window.difference
+
+    @property
+    def resolution(self) -> int:
+        return self.window.resolution
+
+    @property
+    def longest(self) -> int:
+        return self.window.length
+
+    @property
+    def remembered(self) -> int:
+        """Until the window behind the record has expired."""
+        return self.window.length + self.window.resolution
+
+    @property
+    def reach(self) -> int:
+        """From the window that ends at a record to the one right behind it."""
+        return self.window.length
+
+    def last_end(self, event_time: Column) -> Column:
+        return self.bounds(self.slice_of(event_time))[1]
+
+    def assigned(self, event_time: Column) -> Column:
+        return bigint(1)
+
+    def late(self, event_time: Column, expired_end: int) -> Column:
+        return self._has_expired(self.slice_of(event_time), expired_end).cast("bigint")
+
+    def slice_of(self, event_time: Column) -> Column:
+        return floor_to(event_time, self.resolution, 0)
+
+    def bounds(self, mark: Column) -> tuple[Column, Column]:
+        return mark - bigint(self.difference), mark + bigint(self.resolution)
+
+    def starts(self, mark: Column) -> Column:
+        """The starts of the windows that a record makes, as an array."""
+        return sql.array(mark - bigint(self.difference), mark + bigint(self.resolution))
+
+    def starts_of_own(self, last: Column) -> Column:
+        """The same, but for a window that a later record makes too. `last` is the last record of the one behind it."""
+        mark = col(SLICE)
+        is_own = last.is_not_null() & (last != mark + bigint(self.resolution + self.difference))
+        before = mark - bigint(self.difference)
+        return sql.case((is_own, self.starts(mark)), otherwise=sql.array(before))
+
+    def is_lost(self, mark: Column, expired_end: Column) -> Column:
+        """Whether every window that could hold the record has expired."""
+        return mark + bigint(self.longest) <= expired_end
+
+    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
+        raise AssertionError("the windows of a slice depend on the other records")
+
+    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+        mark = self.slice_of(event_time)
+        if expired_end == INFINITY:
+            return sql.array(mark)
+        return sql.case((self._has_expired(mark, expired_end), sql.array(mark)), otherwise=_NONE)
+
+    def _has_expired(self, mark: Column, expired_end: int) -> Column:
+        if expired_end == MINUS_INFINITY:
+            return sql.lit(False)
+        return self.bounds(mark)[1] <= changing(expired_end, mark)
+
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """A window may have been made by the record right before it."""
+        return start - self.resolution, end - 1 + self.longest

@@ -1,0 +1,82 @@
+"""Windows that overlap, formed from slices of window time, as columns. Rule: SEMANTICS section 3.
+
+Cut the slices of a key into blocks as long as a window: a window is the end of one block and the beginning of the next,
+so it is two values merged, however many slices it has. The one is what a block holds from a slice on, the other what
+the next one holds up to a slice; an aggregate needs nothing for that but that it can be merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from windrow.compile.columns import KEY, SLICE
+from windrow.compile.sql.columns import Column, bigint, call, changing, col, floor_to, greatest, least, over_frame
+from windrow.compile.windows.aligned import AlignedWindows
+
+BLOCK = "_block"
+PREVIOUS, FOLLOWING = "_previous", "_following"
+"""The slices of the key right before and behind one, null without one."""
+
+_FAR = 2**62
+"""Behind every time, and far enough from the ends of a bigint that a size may be added."""
+
+
+@dataclass(frozen=True)
+class SliceColumns:
+    """Which windows a slice is in. `ends` says which are wanted: those that end behind the first and up to the last."""
+
+    windows: AlignedWindows
+    ends: tuple[int, int]
+
+    def block(self) -> Column:
+        return floor_to(col(SLICE), self.windows.size, self.windows.offset)
+
+    def neighbours(self) -> Mapping[str, Column]:
+        """The slices of the key before and behind, over slices with their blocks."""
+        in_key = f"OVER (PARTITION BY {col(KEY).text} ORDER BY {col(BLOCK).text}, {col(SLICE).text})"
+        found = {PREVIOUS: "lag", FOLLOWING: "lead"}
+        return {name: Column(f"{function}({col(SLICE).text}) {in_key}") for name, function in found.items()}
+
+    def starts(self) -> Column:
+        """The starts of all wanted windows that have the slice, as an array."""
+        return self._starts(col(SLICE) - bigint(self._reach), col(SLICE))
+
+    def starts_at_edge(self) -> Column:
+        """The starts of the wanted windows in whose first block the slice is the first, or in whose second the last.
+
+        Each window that has anything is there once for each of its blocks that has.
+        """
+        size, piece, block = bigint(self.windows.size), col(SLICE), col(BLOCK)
+        as_first = self._starts(greatest(col(PREVIOUS) + bigint(self.windows.slice_size), block), piece)
+        as_last = self._starts(piece - bigint(self._reach), least(col(FOLLOWING) - size, block - 1))
+        return call("concat", as_first, as_last)
+
+    def is_first(self, start: Column) -> Column:
+        """Whether the window starts in the block of the slice."""
+        return start >= col(BLOCK)
+
+    def _starts(self, first: Column, last: Column) -> Column:
+        behind, until = (min(max(end, -_FAR), _FAR) - self.windows.size for end in self.ends)
+        piece = col(SLICE)
+        return self.windows.starts_between(
+            greatest(first, changing(behind + 1, piece)), least(last, changing(until, piece))
+        )
+
+    @property
+    def _reach(self) -> int:
+        """How far before a slice a window can start that has it."""
+        return self.windows.size - self.windows.slice_size
+
+
+def so_far(merge: Column) -> Column | None:
+    """What a block holds up to a slice, by an aggregate over slices; None where that is not one plain aggregate."""
+    return over_frame(merge, f"{_IN_BLOCK} ORDER BY {col(SLICE).text} ROWS UNBOUNDED PRECEDING")
+
+
+def from_here(merge: Column) -> Column | None:
+    """What a block holds from a slice on, likewise."""
+    return over_frame(merge, f"{_IN_BLOCK} ORDER BY {col(SLICE).text} DESC ROWS UNBOUNDED PRECEDING")
+
+
+_IN_BLOCK = f"PARTITION BY {col(KEY).text}, {col(BLOCK).text}"

@@ -1,0 +1,1 @@
+"""The drivers: everything that starts, waits or commits is here."""

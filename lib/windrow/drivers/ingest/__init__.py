@@ -1,0 +1,1 @@
+"""Landing: the rows of a source, each once, into its raw log."""

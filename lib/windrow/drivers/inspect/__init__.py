@@ -1,0 +1,1 @@
+"""What a pipeline did and where it stands."""

@@ -1,0 +1,64 @@
+"""A pipeline in words, and what has changed in its stages since they last ran; read without Spark."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from windrow.spec.errors import SpecError
+from windrow.spec.pipelines.fingerprint import changes, gains, meaning_of
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.stages.graph import reads_of
+from windrow.store.delta.location import Lake
+from windrow.view.plan.pipeline import StageSince, plan_sections, since_section
+from windrow.view.text.sections import laid_out
+
+
+def plan(pipeline: Pipeline, width: int = 100) -> str:
+    """What each source and stage of a pipeline will do, and what has changed since they last ran, as a text."""
+    head = f"Pipeline {pipeline.pipeline}, in the lake {pipeline.lake}"
+    sections = [*plan_sections(pipeline), since_section(*since_last_run(pipeline))]
+    return f"{head}\n\n{laid_out(sections, width)}"
+
+
+def since_last_run(pipeline: Pipeline) -> tuple[list[StageSince], str | None]:
+    """Every stage of the file and of the lake against what it meant when it last ran.
+
+    The second value says why the lake could not be looked at, if so: one that only Spark can reach, for instance.
+    """
+    from deltalake.exceptions import DeltaError
+
+    try:
+        known = _generations(Lake.of(pipeline.lake).internal("generations").path)
+    except (SpecError, DeltaError, OSError, ValueError) as error:
+        return [], f"the lake cannot be looked at without Spark: {str(error).splitlines()[0]}"
+    here: list[StageSince] = []
+    for stage in pipeline.stages:
+        rebuilt = [item.stage for item in here if item.outcome in ("changed", "rebuilt")]
+        above = next((name for name in reads_of(stage).values() if name in rebuilt), None)
+        here.append(replace(_since(pipeline, stage.name, known), rebuilt_with=above))
+    names = {stage.name for stage in pipeline.stages}
+    gone = [StageSince(name, number, in_file=False) for name, (number, _) in known.items() if name not in names]
+    return [*here, *gone], None
+
+
+def _since(pipeline: Pipeline, name: str, known: Mapping[str, tuple[int, Mapping[str, Any]]]) -> StageSince:
+    if name not in known:
+        return StageSince(name, None)
+    number, meaning = known[name]
+    stage = pipeline.stage(name)
+    now = meaning_of(stage, pipeline.upstreams_of(stage), {name: number for name, (number, _) in known.items()})
+    return StageSince(name, number, changes(meaning, now), gained=gains(meaning, now))
+
+
+def _generations(path: str) -> dict[str, tuple[int, Mapping[str, Any]]]:
+    """The newest generation of every stage, and what it means, from the log of `windrow.store.journal.generations`."""
+    from deltalake import DeltaTable
+
+    if not DeltaTable.is_deltatable(path):
+        return {}
+    rows = DeltaTable(path).to_pyarrow_table(columns=["stage", "generation", "meaning", "step"]).to_pylist()
+    rows.sort(key=lambda row: row["step"])
+    return {row["stage"]: (row["generation"], json.loads(row["meaning"])) for row in rows}

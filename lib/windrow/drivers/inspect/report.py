@@ -1,0 +1,218 @@
+"""What a report says, read from the audits and the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile.panes.panes import TIMINGS
+from windrow.compile.sql.columns import Column, bigint, call, col
+from windrow.drivers.ingest.landing import clock_micros
+from windrow.drivers.inspect.status import status
+from windrow.drivers.spark.session import working_session
+from windrow.drivers.stream.gate import RUN as STREAM
+from windrow.engine.frames import group, where, with_column
+from windrow.spec.errors import SpecError
+from windrow.spec.pipelines.loading import suites_of
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.quality.judgements import GateResult
+from windrow.spec.times import DAY, HOUR, MINUTE, SECOND
+from windrow.store.delta.location import Lake
+from windrow.store.journal.audits import Audits, Found
+from windrow.view.report import Balance, Chart, Part, Report
+from windrow.view.status import SourceStatus, StageStatus
+from windrow.view.text.bars import Bars
+
+BARS = 48
+"""The most bars of a chart."""
+_WIDTHS = (
+    SECOND, 10 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 7 * DAY, 30 * DAY,
+    365 * DAY,
+)  # fmt: skip
+
+_WHY = {
+    "": "given to the stages", "rejected": "a rule of the suite", "unreadable": "not a row of the schema",
+    "unreadable_file": "one for each file that could not be read",
+    "bad_timestamp": "no event time that can be read", "future_timestamp": "too far ahead of its arrival",
+    "quarantined": "its file was taken out",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Reader:
+    spark: SparkSession
+    pipeline: Pipeline
+    lake: Lake
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, spark: SparkSession) -> _Reader:
+        return cls(working_session(spark), pipeline, Lake.of(pipeline.lake))
+
+    def audits(self, run: str) -> dict[tuple[str, str], Found]:
+        return Audits.of(self.lake).of_run(self.spark, run)
+
+    def charts(self, start: int | None, end: int | None) -> list[Chart]:
+        """The panes of every stage by timing, over windows that start in [start, end)."""
+        charts = []
+        for stage in self.pipeline.stages:
+            table = self.lake.table(stage.name, "panes")
+            if table.exists(self.spark) and not stage.window.IS_GLOBAL:
+                bars = self._bars(where(table.read(self.spark), col("weight") > 0), start, end)
+                if bars:
+                    charts.append(Chart(stage.name, Bars(TIMINGS, bars)))
+        return charts
+
+    def _bars(self, panes: DataFrame, start: int | None, end: int | None) -> dict[int, dict[str, int]]:
+        at = call("unix_micros", col("window_start"))
+        if start is not None and end is not None:
+            panes = where(panes, (at >= bigint(start)) & (at < bigint(end)))
+        first, last = group(panes, (), {"first": call("min", at), "last": call("max", at)}).collect()[0]
+        if first is None:
+            return {}
+        width = next((width for width in _WIDTHS if (last - first) // width < BARS), _WIDTHS[-1])
+        slot = Column(f"({at.text} - pmod({at.text}, {bigint(width).text}))")
+        counted = group(with_column(panes, "slot", slot), ("slot", "timing"), {"n": call("count", 1)}).collect()
+        bars: dict[int, dict[str, int]] = {at: {} for at in range(first - first % width, last + 1, width)}
+        for row in counted:
+            bars[row["slot"]][row["timing"]] = row["n"]
+        return bars
+
+    def tables(self) -> dict[str, str]:
+        """The tables that people read, and where they are."""
+        owned: list[tuple[str, tuple[str, ...]]]
+        owned = [(source.name, ("landings", "dead_letters")) for source in self.pipeline.sources]
+        owned += [(stage.name, ("current", "panes", "dead_letters", "ticks")) for stage in self.pipeline.stages]
+        paths = {f"{owner}.{name}": self.lake.table(owner, name).path for owner, names in owned for name in names}
+        return {name: path if "://" in path else f"file://{path}" for name, path in paths.items()}
+
+
+def report_of_run(pipeline: Pipeline, spark: SparkSession, run: str, start: int | None, end: int | None) -> Report:
+    """The report of one run of a backfill over its windows, or those that start in [start, end). Errors: SpecError."""
+    if run == STREAM:
+        return report_of_stream(pipeline, spark, start, end)
+    reader = _Reader.of(pipeline, spark)
+    found = reader.audits(run)
+    if not found:
+        raise SpecError("--run", "has left nothing in this lake", run, _last_run(reader))
+    about = next(iter(found.values()))
+    if start is None or end is None:
+        start, end = about["start"], about["end"]
+    gates = [GateResult.from_mapping(result) for (step, _), result in found.items() if step == "gate"]
+    published = {subject: result for (step, subject), result in found.items() if step == "publish"}
+    outcome, is_good = _outcome(gates, published, len(about["stages"]))
+    names = ("windows", "inserted", "changed", "withdrawn")
+    facts = {name: sum(int(result[name]) for result in published.values()) for name in names} if published else {}
+    return Report(
+        pipeline=pipeline.pipeline, run=run, start=start, end=end, made_at=clock_micros(),
+        outcome=outcome, is_good=is_good, facts=facts,
+        balances=[*_landed(found), *_in_windows(found)], gates=gates, charts=reader.charts(start, end),
+        tables=reader.tables(),
+    )  # fmt: skip
+
+
+def report_of_stream(pipeline: Pipeline, spark: SparkSession, start: int | None, end: int | None) -> Report:
+    """The report of the stream: all rows since its beginning, and the panes of [start, end), or of its last day."""
+    reader = _Reader.of(pipeline, spark)
+    sources, stages = status(pipeline, spark)
+    if start is None or end is None:
+        latest = max((s.greatest_event_time for s in sources if s.greatest_event_time is not None), default=None)
+        start, end = (
+            (None, None) if latest is None else (latest // HOUR * HOUR + HOUR - DAY, latest // HOUR * HOUR + HOUR)
+        )
+    judged = reader.audits(STREAM)
+    gates = [GateResult.from_mapping(judged["gate", name]) for name in suites_of(pipeline) if ("gate", name) in judged]
+    stopping = [gate.subject for gate in gates if gate.stops]
+    outcome = f"Stopped by the gate of {', '.join(stopping)}." if stopping else _progress(stages)
+    return Report(
+        pipeline=pipeline.pipeline, run=STREAM, start=start, end=end, made_at=clock_micros(),
+        outcome=outcome, is_good=not stopping,
+        facts={"rows landed": sum(s.rows for s in sources), "windows shown": sum(s.shown for s in stages)},
+        balances=[*map(_of_source, sources), *(balance for s in stages for balance in _of_stage(s))], gates=gates,
+        charts=reader.charts(start, end), tables=reader.tables(),
+    )  # fmt: skip
+
+
+def _last_run(reader: _Reader) -> str | None:
+    last = Audits.of(reader.lake).last_run(reader.spark, but=STREAM)
+    return None if last is None else f"the last one is {last}"
+
+
+def _outcome(gates: Iterable[GateResult], published: Mapping[str, Found], stages: int) -> tuple[str, bool]:
+    stopping = [gate.subject for gate in gates if gate.stops]
+    committed = [subject for subject, result in published.items() if result["tick"] is not None]
+    if stopping:
+        before = f"what was published before stays: {', '.join(committed)}" if committed else "nothing was published"
+        return f"Stopped by the gate of {', '.join(stopping)}: {before}.", False
+    if len(published) < stages:
+        return f"Not finished: {len(published)} of {stages} stages are published.", False
+    if committed:
+        return f"Published: {', '.join(committed)}.", True
+    return "Nothing changed: the tables already had these results.", True
+
+
+def _progress(stages: Iterable[StageStatus]) -> str:
+    behind = [f"{s.stage} is {s.batches_behind} landing batches behind" for s in stages if s.batches_behind]
+    return f"Running: {'; '.join(behind)}." if behind else "Everything that has landed is in the tables."
+
+
+def _landed(found: Mapping[tuple[str, str], Found]) -> list[Balance]:
+    """What the run has landed, by verdict."""
+    balances = []
+    for (step, subject), result in found.items():
+        if step == "land" and result["rows"]:
+            rows: dict[str, int] = result["rows"]
+            parts = [Part(reason or "good", number, _WHY.get(reason, "")) for reason, number in sorted(rows.items())]
+            balances.append(Balance(subject, "rows that this run has landed", int(result["read"]), parts))
+    return balances
+
+
+def _in_windows(found: Mapping[tuple[str, str], Found]) -> list[Balance]:
+    """Where the rows went that fall into the interval's windows."""
+    return [
+        Balance(subject, "rows of the windows of this interval", int(result["read"]), _parts(result))
+        for (step, subject), result in found.items()
+        if step == "rows" and "read" in result
+    ]
+
+
+def _parts(counts: Mapping[str, Any]) -> list[Part]:
+    return [
+        Part("aggregated", counts["kept"] - counts["unassigned"]),
+        Part("filtered", counts["filtered"], "left out by where"),
+        Part("unassigned", counts["unassigned"], "in no window"),
+        Part("bad", counts["bad_expression"], "an expression failed on it"),
+        *(Part(reason, number, _WHY.get(reason, "")) for reason, number in sorted(counts["reasons"].items())),
+    ]
+
+
+def _of_source(source: SourceStatus) -> Balance:
+    parts = [Part(reason, number, _WHY.get(reason, "")) for reason, number in source.dead.items()]
+    good = Part("good", source.rows - sum(source.dead.values()), _WHY[""])
+    return Balance(source.source, "all rows that have landed", source.rows, [good, *parts])
+
+
+def _of_stage(stage: StageStatus) -> list[Balance]:
+    """Its rows, and then the pairs of row and window, as late and closed are about pairs."""
+    dead = [Part(reason, number) for reason, number in stage.dead.items()]
+    rows = [
+        Part("in windows", stage.in_windows),
+        Part("filtered", stage.filtered),
+        Part("unassigned", stage.unassigned),
+    ]
+    aggregated = stage.assigned - stage.late - stage.closed
+    pairs = [
+        Part("aggregated", aggregated), Part("late", stage.late, "the window had expired"),
+        Part("closed", stage.closed, "the trigger had finished"),
+    ]  # fmt: skip
+    return [
+        Balance(stage.stage, "rows that it has read", stage.read, [*rows, *dead]),
+        Balance(
+            stage.stage,
+            "pairs of row and window",
+            stage.assigned,
+            [p for p in pairs if p.number or p.name == "aggregated"],
+        ),
+    ]

@@ -1,0 +1,211 @@
+"""Maintenance of a pipeline's tables: fold, drop, compact, vacuum. What the tables say stays as it is.
+
+It may run beside a stream. A stream only appends to what is rewritten here, and reads what was rewritten through Delta;
+where both would change the same rows of `current`, one of them does it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from pyspark.sql import SparkSession
+
+from windrow.drivers.ingest.landing import clock_micros
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.points import point
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.spark.session import working_session
+from windrow.spec.errors import SpecError
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.times import DAY, HOUR, format_duration
+from windrow.store.delta.floors import Floors, journal_floor, version_floor
+from windrow.store.delta.location import Location
+from windrow.store.delta.steps import tried_again
+from windrow.store.delta.upkeep import MANY, SETTINGS, Size, Upkeep, is_done
+from windrow.store.journal.control import has_stream
+from windrow.store.journal.journal import Journal
+
+KEEP = MOST_KEPT = 7 * DAY
+"""So long Delta remembers which files it has removed, and reads old versions."""
+LEAST_KEPT = HOUR
+"""Whoever reads a table has so long to come to its end, at least."""
+
+NEAR = 8
+"""Landing steps that a stage may lack while the rows of its source are put together: it reads what was put together
+more slowly."""
+
+
+@dataclass(frozen=True)
+class Maintained:
+    """What was done to one table. Bytes and files `on_disk` are those of old versions too.
+
+    `versions_removed` is how many versions can be read no more, `notes` what else there is to say.
+    """
+
+    table: str
+    before: Size
+    after: Size
+    versions_removed: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def maintain(
+    pipeline: Pipeline,
+    spark: SparkSession,
+    keep: int = KEEP,
+    dry_run: bool = False,
+    clock: Callable[[], int] = clock_micros,
+) -> list[Maintained]:
+    """Fold journals into their bases, drop what no consumer needs, put small files together, remove old ones.
+
+    Nothing is removed that was in use within `keep` microseconds. A dry run changes nothing, and says what it would do.
+    Errors: SpecError where `keep` is not from an hour to seven days.
+    """
+    if not LEAST_KEPT <= keep <= MOST_KEPT:
+        hint = "whoever reads a table has to come to its end; and Delta reads no version that is older than 7 days"
+        raise SpecError("keep", "must be from 1h to 7d", format_duration(keep), hint)
+    return list(Maintenance.of(pipeline, spark, keep, clock).run(dry_run))
+
+
+@dataclass(frozen=True)
+class Maintenance:
+    """One run. `spark` is the session of upkeep, `keep` microseconds of `clock`."""
+
+    work: PipelineWork
+    spark: SparkSession
+    keep: int
+    clock: Callable[[], int]
+
+    @classmethod
+    def of(cls, pipeline: Pipeline, spark: SparkSession, keep: int, clock: Callable[[], int]) -> Maintenance:
+        session = working_session(spark)
+        for name, value in SETTINGS.items():
+            session.conf.set(name, value)
+        return cls(PipelineWork.open(pipeline, spark), session, keep, clock)
+
+    @property
+    def _kept_from(self) -> int:
+        """What was in use at that time or later is kept."""
+        return self.clock() - self.keep
+
+    @property
+    def floors(self) -> Floors:
+        return Floors.of(self.work.lake)
+
+    def run(self, dry_run: bool) -> Iterator[Maintained]:
+        """Every table of the pipeline, one after the other."""
+        for item in self.work.stages:
+            notes = [] if dry_run else self._stage(item)
+            tables = {f"journal/{item.runner.journal.generation}": notes, f"cells/{item.runner.journal.generation}": []}
+            for name in (*tables, "current", "panes", "dead_letters", "ticks"):
+                yield from self._table(f"{item.name}/{name}", True, tables.get(name, []), dry_run)
+        for source in self.work.raws:
+            behind = self._behind(source)
+            notes = [f"not compacted: {behind} has to read it first"] if behind else []
+            yield from self._table(f"{source}/raw", not behind, notes, dry_run)
+            for name in ("landings", "dead_letters"):
+                yield from self._table(f"{source}/{name}", True, [], dry_run)
+        for name in ("audits", "generations"):
+            yield from self._table(f"_windrow/{name}", True, [], dry_run)
+
+    # ---------------------------------------------------------------- a stage
+
+    def _stage(self, item: StageWork) -> list[str]:
+        """Bring a stage up, fold its journal, and drop what is spent; in words."""
+        runner = item.runner
+        runner.last = runner.journal.last(runner.spark)
+        item.catch_up()
+        if runner.last is None:
+            return []
+        runner.journal.fold(runner.spark, runner.last.tick, runner.forgets_until)
+        point("maintain:after_fold")
+        if item.projections.is_rebuilt:
+            return ["nothing dropped: the tables still show another generation"]
+        self._settle(item)
+        point("maintain:after_places")
+        return [*self._remove_generations(item), *self._drop(item)]
+
+    def _settle(self, item: StageWork) -> None:
+        """Write the places of the tables down. Where a stream brings them up meanwhile, look again."""
+        tried_again(item.projections.settle, item.catch_up)
+
+    def _remove_generations(self, item: StageWork) -> Iterator[str]:
+        """Remove the journals of older generations, which no table shows any more."""
+        for number in range(1, item.runner.journal.generation):
+            old = Journal.of(self.work.lake, item.runner.stage, number)
+            last = old.log.last(self.spark) if old.location.exists(self.spark) else None
+            if last is not None and old.log.step_before(self.spark, self._kept_from) == last.step:
+                old.base.location.remove(self.spark)
+                old.location.remove(self.spark)
+                yield f"generation {number} removed"
+
+    def _drop(self, item: StageWork) -> list[str]:
+        """Drop transitions that every table and every reader has, and that were committed before what is kept."""
+        runner, journal = item.runner, item.runner.journal
+        assert runner.last is not None, "it has ticks"
+        until = min(item.projections.place, journal.log.step_before(runner.spark, self._kept_from), *self._read(item))
+        buckets = journal.spent_buckets(runner.spark, until, runner.last.clock.expired_end) if until else []
+        if not buckets:
+            return []
+        self.floors.raise_to(runner.spark, journal_floor(item.name, journal.generation), until)
+        point("maintain:before_drop")
+        dropped = is_done(lambda: journal.drop(self.spark, buckets, until))
+        point("maintain:after_drop")
+        done = f"transitions of expired windows up to tick {until} dropped"
+        return [done if dropped else "nothing dropped: other writers were in the way"]
+
+    def _read(self, item: StageWork) -> Iterator[int]:
+        """How far the stages that stream behind a stage have read it."""
+        for reader in self.work.stages:
+            if item in self.work.upstreams_of(reader):
+                reader.runner.reload()
+                if has_stream(reader.runner.last):
+                    yield reader.runner.upstream.step_of(item.name, reader.runner.upstream_step)
+
+    # ---------------------------------------------------------------- a table
+
+    def _behind(self, source: str) -> str | None:
+        """A stage that has far to go in the rows of a source, if there is one."""
+        far = self.work.raws[source].last_step(self.work.spark) - NEAR
+        readers = [item.runner for item in self.work.stages if source in item.runner.upstream.names]
+        behind = (one for one in readers if one.upstream.step_of(source, one.read_to) < far)
+        return next((one.stage.stage.name for one in behind), None)
+
+    def _table(self, name: str, compacts: bool, notes: list[str], dry_run: bool) -> Iterator[Maintained]:
+        location = Location(f"{self.work.lake.root}/{name}")
+        if not location.exists(self.spark):
+            return
+        upkeep = Upkeep(self.spark, location)
+        before = upkeep.size()
+        if dry_run:
+            yield Maintained(name, before, before, 0, tuple([*notes, *self._would(upkeep, before, compacts)]))
+            return
+        after = before
+        if compacts and before.files >= MANY:
+            if not upkeep.compact():
+                notes = [*notes, "not compacted: other writers were in the way"]
+            point("maintain:after_compaction")
+            after = upkeep.size()
+        done = Maintained(name, before, after, 0, tuple(notes))
+        yield self._vacuumed(upkeep, done) if done.after.on_disk > done.after.files else done
+
+    def _vacuumed(self, upkeep: Upkeep, done: Maintained) -> Maintained:
+        """The table without the files of old versions."""
+        upkeep.vacuum(self.keep)
+        point("maintain:after_vacuum")
+        after = upkeep.size()
+        if after.on_disk == done.after.on_disk:
+            return replace(done, after=after)
+        name = version_floor(done.table)
+        known, oldest = self.floors.get(self.spark, name), upkeep.oldest_version(self._kept_from)
+        if oldest > known:
+            self.floors.raise_to(self.spark, name, oldest)
+        return replace(done, after=after, versions_removed=max(oldest - known, 0))
+
+    def _would(self, upkeep: Upkeep, size: Size, compacts: bool) -> Iterator[str]:
+        if compacts and size.files >= MANY:
+            yield "would be compacted"
+        removable = upkeep.removable(self.keep) if size.on_disk > size.files else 0
+        if removable:
+            yield f"{removable} files would be removed"

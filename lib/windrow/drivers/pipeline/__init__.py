@@ -1,0 +1,1 @@
+"""A pipeline opened on its lake, and the runner of its stages."""

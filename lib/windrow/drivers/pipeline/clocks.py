@@ -1,0 +1,156 @@
+"""What moves the clocks of a stage: the rows of a source by its rule, or the clocks of the stage that it reads.
+
+Rule: SEMANTICS sections 1, 8 and 10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyspark.sql import SparkSession
+
+from windrow.engine.clocks.clock import StageClock
+from windrow.engine.clocks.inputs import InputTime, met, partitions, seen
+from windrow.engine.compiling.chain import in_band
+from windrow.engine.tick.plan import Batch, active, moved
+from windrow.engine.tick.statistics import Survey, summed
+from windrow.spec.sources.source import Source
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.stage import Stage
+from windrow.store.upstream.inputs import InputLogs
+from windrow.store.upstream.panes import StagePanes
+
+
+class Clocks(Protocol):
+    """How far the clocks of a stage are when it has read its upstream up to a place."""
+
+    @property
+    def replays(self) -> bool:
+        """Whether a history is replayed as it arrived: its clock stands still without rows."""
+
+    def now(self, batch: Batch, until: int) -> int:
+        """Processing time of a tick over the rows up to that place."""
+
+    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
+        """The clock after the rows of a tick; its watermarks stand where they were."""
+
+    def moved(self, clock: StageClock, until: int) -> StageClock:
+        """The clock with its watermarks moved forward."""
+
+    def active(self, clock: StageClock) -> tuple[int, ...]:
+        """The watermarks of the source partitions that are not idle, where there may be several."""
+
+    def is_idle(self, clock: StageClock) -> bool:
+        """Whether all source partitions are idle, so that time alone completes windows."""
+
+
+@dataclass(frozen=True)
+class ClocksOfSource:
+    """The watermark is made from the rows by the rule of their source."""
+
+    source: Source
+    stage: Stage
+
+    @property
+    def rule(self) -> Watermark:
+        return self.stage.watermark_over(self.source.watermark)
+
+    @property
+    def replays(self) -> bool:
+        return self.source.arrival_time is not None
+
+    def now(self, batch: Batch, until: int) -> int:
+        return _found(batch).greatest_arrival
+
+    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
+        return _seen(clock, _found(batch), now)
+
+    def moved(self, clock: StageClock, until: int) -> StageClock:
+        return moved(clock, self.rule, self.stage)
+
+    def active(self, clock: StageClock) -> tuple[int, ...]:
+        return active(clock, self.rule)
+
+    def is_idle(self, clock: StageClock) -> bool:
+        return clock.idle(self.rule) >= clock.partitions.keys()
+
+
+@dataclass(frozen=True)
+class ClocksOfStage:
+    """The watermark comes with the panes: it is the output watermark of the stage that is read, and so is `now`."""
+
+    spark: SparkSession
+    panes: StagePanes
+    stage: Stage
+    replays: bool
+
+    def now(self, batch: Batch, until: int) -> int:
+        return self.panes.now_after(self.spark, until)
+
+    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
+        return _seen(clock, _found(batch), now)
+
+    def moved(self, clock: StageClock, until: int) -> StageClock:
+        return in_band(self.stage, clock, self.panes.clock_after(self.spark, until).output_watermark)
+
+    def active(self, clock: StageClock) -> tuple[int, ...]:
+        return ()
+
+    def is_idle(self, clock: StageClock) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class ClocksOfInputs:
+    """Each input has clocks of its own; the watermark is the least of theirs."""
+
+    spark: SparkSession
+    stage: Stage
+    logs: InputLogs
+    inputs: Mapping[str, ClocksOfSource | ClocksOfStage]
+
+    @property
+    def replays(self) -> bool:
+        return any(one.replays for one in self.inputs.values())
+
+    def now(self, batch: Batch, until: int) -> int:
+        steps = self.logs.steps(until)
+        known = [one.now({}, steps[n]) for n, one in self.inputs.items() if isinstance(one, ClocksOfStage) and steps[n]]
+        return max([_found(batch).greatest_arrival, *known])
+
+    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
+        clock = clock.seen({}, now, _found(batch).latest_end)
+        surveys = {name: batch[name][1] if name in batch else Survey() for name in self.inputs}
+        return seen(clock, clock.now, surveys)
+
+    def moved(self, clock: StageClock, until: int) -> StageClock:
+        return met(clock, clock.now, self._times(until), self.stage)
+
+    def active(self, clock: StageClock) -> tuple[int, ...]:
+        return partitions(clock, self._times(0))
+
+    def is_idle(self, clock: StageClock) -> bool:
+        known = {name: clock.inputs[name] for name in self.inputs if name in clock.inputs}
+        return all(self.inputs[name].is_idle(one.clock) for name, one in known.items())
+
+    def _times(self, until: int) -> dict[str, InputTime]:
+        steps = self.logs.steps(until)
+        times = {}
+        for name, one in self.inputs.items():
+            if isinstance(one, ClocksOfSource):
+                times[name] = InputTime(Survey(), one.rule)
+            else:
+                step = steps[name]
+                known = one.panes.clock_after(self.spark, step).output_watermark if step else None
+                times[name] = InputTime(Survey(), None, known, is_known=True)
+        return times
+
+
+def _found(batch: Batch) -> Survey:
+    return summed([found for _, found in batch.values()])
+
+
+def _seen(clock: StageClock, found: Survey, now: int) -> StageClock:
+    return clock.seen(found.greatest, now, found.latest_end, found.asserted)

@@ -1,0 +1,185 @@
+"""A pipeline opened on its lake: landings, and each stage in one of its generations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from windrow.compile.stage import CompiledStage
+from windrow.drivers.ingest.landing import Landing, clock_micros
+from windrow.drivers.pipeline.clocks import Clocks, ClocksOfInputs, ClocksOfSource, ClocksOfStage
+from windrow.drivers.pipeline.compiled import compiled_stage
+from windrow.drivers.pipeline.points import point
+from windrow.drivers.pipeline.rows import row_schema
+from windrow.drivers.pipeline.runner import StageRunner
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.spark.session import working_session
+from windrow.spec.errors import SpecError
+from windrow.spec.fields.reading import located
+from windrow.spec.pipelines.fingerprint import changes, is_of_source, is_rebuild, meaning_of, mend_of, source_of
+from windrow.spec.pipelines.loading import suites_of
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.quality.suites import Suite
+from windrow.spec.sources.source import Source
+from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.stage import Stage
+from windrow.store.delta.location import Lake
+from windrow.store.journal.generations import Generation, Generations
+from windrow.store.journal.journal import Journal
+from windrow.store.projections.source import SourceProjections
+from windrow.store.projections.tables import Projections
+from windrow.store.upstream.base import Upstream
+from windrow.store.upstream.inputs import InputLogs
+from windrow.store.upstream.panes import StagePanes
+from windrow.store.upstream.raw import Raw
+
+
+@dataclass
+class PipelineWork:
+    """A pipeline opened on its lake."""
+
+    spark: SparkSession
+    pipeline: Pipeline
+    lake: Lake
+    landings: list[Landing]
+    raws: dict[str, Raw]
+    sources: list[SourceProjections]
+    stages: list[StageWork]
+    suites: dict[str, Suite]
+    clock: Callable[[], int] = clock_micros
+
+    @classmethod
+    def open(
+        cls,
+        pipeline: Pipeline,
+        spark: SparkSession,
+        from_start: bool = False,
+        clock: Callable[[], int] = clock_micros,
+    ) -> PipelineWork:
+        """Open every stage in its current generation. Errors: SpecError where a stage means something else now."""
+        suites = suites_of(pipeline)
+        session, lake = working_session(spark), Lake.of(pipeline.lake)
+        generations = Generations.of(lake)
+        known = generations.all(session)
+        raws = {source.name: Raw.of(lake, source.name, row_schema(source.columns)) for source in pipeline.sources}
+        for raw in raws.values():
+            raw.check(session)
+        rules = {name: suite.row_rules for name, suite in suites.items()}
+        landings = [Landing(session, s, lake, clock, rules.get(s.name, ())) for s in pipeline.sources]
+        stages: dict[str, StageWork] = {}
+        for stage in pipeline.stages:
+            upstreams = pipeline.upstreams_of(stage)
+            above = {name: item.runner.journal.generation for name, item in stages.items()}
+            meaning = meaning_of(stage, upstreams, above)
+            number = _generation(session, generations, known.get(stage.name), stage, meaning, from_start)
+            opening = _Opening(session, lake, pipeline, stage, number)
+            stages[stage.name] = opening.over(upstreams, raws, stages)
+        sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
+        return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites, clock)
+
+    @property
+    def levels(self) -> list[list[StageWork]]:
+        """The stages that read sources, those that read these, and so on."""
+        depths: dict[str, int] = {}
+        for item in self.stages:
+            depths[item.name] = max(depths.get(name, -1) for name in item.runner.upstream.names) + 1
+        most = max(depths.values(), default=-1)
+        return [[item for item in self.stages if depths[item.name] == depth] for depth in range(most + 1)]
+
+    def upstreams_of(self, item: StageWork) -> list[StageWork]:
+        """The stages that a stage reads."""
+        return [other for other in self.stages if other.name in item.runner.upstream.names]
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """A stage that is opened, in one of its generations."""
+
+    spark: SparkSession
+    lake: Lake
+    pipeline: Pipeline
+    stage: Stage
+    generation: int
+
+    def over(
+        self, upstreams: Mapping[str, Source | Stage], raws: Mapping[str, Raw], stages: Mapping[str, StageWork]
+    ) -> StageWork:
+        """Over its sources and stages, by the inputs that read them."""
+        logs: dict[str, Upstream] = {}
+        clocks: dict[str, ClocksOfSource | ClocksOfStage] = {}
+        read: dict[str, Source | CompiledStage] = {}
+        for name, upstream in upstreams.items():
+            if isinstance(upstream, Source):
+                logs[name] = raws[upstream.name]
+                clocks[name], read[name] = ClocksOfSource(upstream, self.stage), upstream
+            else:
+                above = stages[upstream.name].runner
+                panes = logs[name] = StagePanes.of(self.lake, above.journal)
+                clocks[name] = ClocksOfStage(self.spark, panes, self.stage, above.clocks.replays)
+                read[name] = above.stage
+        place = f"stages.{self.stage.name}"
+        compiled = located(place, lambda stage: compiled_stage(self.spark, stage, read), self.stage)
+        inputs = InputLogs(logs)
+        if self.stage.inputs:
+            return self._work(compiled, inputs, ClocksOfInputs(self.spark, self.stage, inputs, clocks))
+        return self._work(compiled, inputs, clocks[ONLY])
+
+    def _work(self, compiled: CompiledStage, upstream: InputLogs, clocks: Clocks) -> StageWork:
+        journal = Journal.of(self.lake, compiled, self.generation)
+        is_read = bool(self.pipeline.readers_of(self.stage))
+        runner = StageRunner(self.spark, self.lake, compiled, upstream, clocks, journal, is_read)
+        projections = Projections(self.spark, self.lake, journal, lambda: working_session(self.spark), _after_write)
+        return StageWork(runner, projections)
+
+
+def _after_source(table: str) -> None:
+    point(f"source:after_{table}")
+
+
+def _after_write(table: str) -> None:
+    point(f"projection:after_{table}")
+
+
+def _generation(
+    session: SparkSession,
+    generations: Generations,
+    known: Generation | None,
+    stage: Stage,
+    meaning: Mapping[str, Any],
+    from_start: bool,
+) -> int:
+    """The number of the stage's generation: the one that is there, or a new one.
+
+    A new generation of the stage that it reads makes a new one of it.
+    """
+    if known is None:
+        generations.record(session, stage.name, Generation(1, meaning))
+        return 1
+    changed = changes(known.meaning, meaning)
+    if changed and all(map(is_rebuild, changed)):
+        from_start = True
+    if changed and not from_start:
+        hint = "take a new lake path (--set lake=...), or run with --from-start: a new generation, rebuilt from raw"
+        rule = "means something else than when it last ran"
+        raise SpecError(f"stages.{stage.name}", rule, "; ".join(changed), _hint(changed, hint))
+    moved = [line for line in changed if is_of_source(line)]
+    if moved:
+        rule = "has landed its rows under another meaning, which a rebuild from raw cannot change"
+        source = source_of(stage, moved[0])
+        hint = _hint(moved, "take a new lake path (--set lake=...)")
+        raise SpecError(f"sources.{source}", rule, "; ".join(moved), hint)
+    if from_start:
+        generations.record(session, stage.name, Generation(known.number + 1, meaning))
+        return known.number + 1
+    if known.meaning != meaning:
+        generations.record(session, stage.name, Generation(known.number, meaning))
+    return known.number
+
+
+def _hint(changed: list[str], hint: str) -> str:
+    """With the mends of single changes in front, where there are any."""
+    mends = [mend for mend in map(mend_of, changed) if mend is not None]
+    return ", or ".join([*mends, hint])

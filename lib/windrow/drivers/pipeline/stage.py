@@ -1,0 +1,99 @@
+"""A stage at work: its runner, and the tables that are brought up behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from windrow.drivers.pipeline.runner import StageRunner
+from windrow.spec.errors import SpecError
+from windrow.store.delta.floors import Floors, journal_floor
+from windrow.store.delta.steps import ATTEMPTS, StepTaken, tried_again
+from windrow.store.journal.control import FOLLOW, STREAM, Control
+from windrow.store.projections.batch import TickSummary
+from windrow.store.projections.tables import Projections
+
+
+@dataclass
+class StageWork:
+    """A stage with what brings it forward. `pending` are the control rows of ticks that are not yet projected."""
+
+    runner: StageRunner
+    projections: Projections
+    pending: dict[int, Control] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.runner.stage.stage.name
+
+    def catch_up(self) -> None:
+        """Bring the projections to the head of the journal.
+
+        Those of another generation wait until the stage has reached the head of its upstream.
+        """
+        self.take_over()
+        self._look()
+        if not self.projections.is_rebuilt:
+            self.project()
+
+    def take_over(self) -> None:
+        """What a smaller allowed lateness has left, before anything is read of it."""
+        self.ticked(tried_again(self.runner.take_over_slices, self.runner.reload))
+
+    def _look(self) -> None:
+        """Read how far the projections are, and what they lack."""
+        self.projections.prepare()
+        last = self.runner.last
+        self.pending = {}
+        if last is not None and self.projections.behind(last.tick):
+            self._check_kept()
+            self.pending = self.runner.journal.controls(self.runner.spark, self.projections.place, last.tick)
+
+    def _check_kept(self) -> None:
+        """Errors: SpecError where the journal no longer holds what a table lacks."""
+        journal, place = self.runner.journal, self.projections.place
+        floor = Floors.of(self.projections.lake).get(self.runner.spark, journal_floor(self.name, journal.generation))
+        if place < floor:
+            raise SpecError(
+                f"stages.{self.name}",
+                f"has a table that must be made again, and maintenance has dropped what the ticks up to {floor} did",
+                f"{self.projections.farthest_behind}, made up to tick {place}",
+                "run with --from-start: a new generation, rebuilt from raw, which is kept whole",
+            )
+
+    def tick(self, advance: Callable[[], Control | None]) -> Control | None:
+        """Make a tick and remember it. Where a backfill has committed meanwhile, the tick is computed again behind it.
+
+        A stage that opens behind batches looks into its tables, so they are brought up first. Errors: StepTaken when a
+        second stream is at work.
+        """
+        if self.runner.opens:
+            self.project()
+        attempts = 0
+        while attempts < ATTEMPTS:
+            try:
+                return self.ticked(advance())
+            except StepTaken:
+                kinds = {control.kind for control in self.runner.reload()}
+                if STREAM in kinds:
+                    raise
+                attempts += FOLLOW not in kinds  # with such a tick the stage has come further
+                self._look()
+                if self.runner.opens:
+                    self.project()
+        return self.ticked(advance())
+
+    def ticked(self, control: Control | None) -> Control | None:
+        """Remember a tick that was committed."""
+        if control is not None:
+            self.pending[control.tick] = control
+        return control
+
+    def project(self) -> dict[int, TickSummary]:
+        """Bring the projections to the last tick. Another writer may do the same at the same time."""
+        return tried_again(self._project, self._look)
+
+    def _project(self) -> dict[int, TickSummary]:
+        summaries = self.projections.project(self.pending)
+        self.pending = {}
+        return summaries

@@ -1,0 +1,1 @@
+"""Batches: backfill, restate and reconcile."""

@@ -1,0 +1,159 @@
+"""A batch reads what has landed since the last one: it moves the stage's clock, and judges the rows.
+
+Rule: SEMANTICS section 11. The clock is that of a stream after the same rows, at the clock of the moment. What came too
+late for a window that a batch has published, or on which an expression fails, is a dead letter from then on; all other
+rows wait in the upstream until a batch is asked for their windows, or a stream opens the stage.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.stage import CompiledStage
+from windrow.drivers.pipeline.points import point
+from windrow.drivers.pipeline.runner import StageRunner, counted
+from windrow.engine.clocks.clock import StageClock
+from windrow.engine.tick.admission import Held
+from windrow.engine.tick.plan import Batch, judged_batch, surveyed
+from windrow.engine.tick.statistics import Survey, summed
+from windrow.spec.stages.chains import emits_retractions
+from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.windows.base import LONGEST
+from windrow.store.journal.control import ADMISSION, Control, has_stream
+
+
+@dataclass(frozen=True)
+class Admission:
+    """How far a stage without a stream has read, and where its clock stands then."""
+
+    place: int
+    clock: StageClock
+    control: Control | None = None
+    dead: list[DataFrame] = field(default_factory=list)
+
+
+def admit(runner: StageRunner, now: int) -> Iterator[Control]:
+    """Commit a tick for what has landed and was not read yet, in several where corrections are to be told apart.
+
+    Where others read the stage, time that has passed moves its clock in a tick too, so that theirs can follow.
+    Raises StepTaken where another writer has committed meanwhile.
+    """
+    for found in _admissions(runner, now if runner.is_read else None):
+        assert found.control is not None
+        point("admission:before_journal")
+        runner.journal.commit(runner.spark, found.control, None, found.dead)
+        point("admission:after_journal")
+        runner.last = found.control
+        yield found.control
+
+
+def standing(runner: StageRunner, now: int) -> Admission:
+    """Where the stage stands at the clock of the moment, when it has read all that is there. Commits nothing."""
+    before = Admission(0 if runner.last is None else runner.last.read_to, runner.clock)
+    *_, found = [before, *_admissions(runner)]
+    return replace(found, clock=passed(runner, found.clock, found.place, now))
+
+
+def passed(runner: StageRunner, clock: StageClock, place: int, now: int) -> StageClock:
+    """The clock when time has passed at the head of what is read; a history that is replayed has its own."""
+    if place == 0 or runner.clocks.replays:
+        return clock
+    return held_back(runner, runner.clocks.moved(runner.clocks.seen(clock.seen({}, now, None), {}, now), place))
+
+
+def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admission]:
+    """What each tick of an admission would commit; each is made behind the one before, whether that was committed.
+
+    The last is for the time that has passed `now`, if it is given and moves the clock.
+    """
+    last, head = runner.last, runner.upstream.last_step(runner.spark)
+    if has_stream(last):
+        return
+    place, clock = (0, runner.clock) if last is None else (last.admitted, last.clock)
+    while place < head:
+        started = time.monotonic()
+        until, withdraws = runner.until_correction(place, head)
+        held = runner.held if not withdraws else Held(INFINITY)
+        batch = surveyed(runner.stage, runner.upstream.rows(runner.spark, place, until), held)
+        cells = runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.stage.windows.merges else None
+        judged, dead = judged_batch(runner.stage, batch, cells, held)
+        clock = _clock_after(runner, clock, batch, until)
+        counts = counted(summed([found for _, found in judged.values()]))
+        control = _admission(last, clock, until, counts)
+        last, place = control.lasting(int(1000 * (time.monotonic() - started))), until
+        yield Admission(place, clock, last, dead)
+    if now is None or last is None:
+        return
+    after = passed(runner, clock, place, now)
+    if after.is_ahead_of(clock) or after.output_watermark > clock.output_watermark:
+        yield Admission(place, after, _admission(last, after, place, {}))
+
+
+def _admission(last: Control | None, clock: StageClock, until: int, counts: Mapping[str, int]) -> Control:
+    return Control(
+        tick=1 if last is None else last.tick + 1,
+        kind=ADMISSION,
+        upstream_step=0,
+        watermark_before=MINUS_INFINITY if last is None else last.clock.watermark,
+        clock=clock,
+        counts=counts,
+        backfilled=() if last is None else last.backfilled,
+        admitted=until,
+    )
+
+
+def _clock_after(runner: StageRunner, clock: StageClock, batch: Batch, until: int) -> StageClock:
+    now = max(clock.now, runner.clocks.now(batch, until))
+    after = runner.clocks.seen(clock, batch, now)
+    after = _as_they_came(clock, after, {name: found for name, (_, found) in batch.items()})
+    return held_back(runner, runner.clocks.moved(after, until))
+
+
+def _as_they_came(before: StageClock, after: StageClock, found: Mapping[str, Survey]) -> StageClock:
+    """Each partition as last seen when its last row arrived, and not when the batch read it: so a stream has it."""
+    arrivals = {name: at for survey in found.values() for name, at in survey.arrivals.items()}
+    seen = {
+        name: replace(one, last_seen=max(arrivals[name], _last_seen(before, name))) if name in arrivals else one
+        for name, one in after.partitions.items()
+    }
+    inputs = {
+        name: replace(
+            one,
+            clock=_as_they_came(
+                before.inputs[name].clock if name in before.inputs else StageClock(), one.clock, {name: found[name]}
+            ),
+        )
+        if name in found
+        else one
+        for name, one in after.inputs.items()
+    }
+    return replace(after, partitions=seen, inputs=inputs)
+
+
+def _last_seen(before: StageClock, partition: str | None) -> int:
+    known = before.partitions.get(partition)
+    return MINUS_INFINITY if known is None else known.last_seen
+
+
+def held_back(runner: StageRunner, clock: StageClock) -> StageClock:
+    """The clock with the output watermark: panes that can still be corrected hold it where no reader can take it.
+
+    A stage behind one that retracts has an allowed lateness for that, so it stands where a stream would.
+    """
+    if emits_retractions(runner.stage.shown):
+        return clock.with_held(None)
+    return clock.with_held(saturating_add(clock.expired_end, -(longest_of(runner.stage) or 0)))
+
+
+def longest_of(stage: CompiledStage) -> int | None:
+    """How long before the end of its window a pane of the stage can come; None where it comes at the end."""
+    if not stage.stage.keeps_event_times:
+        return None
+    if not stage.windows.merges:
+        return stage.windows.longest
+    most = getattr(stage.stage.window, "max_session", None)
+    return LONGEST if most is None else int(most)

@@ -1,0 +1,85 @@
+"""The pairs of element and window that are in no result, as late or closed: what a batch and a stream differ in.
+
+Rule: SEMANTICS section 11.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
+from windrow.compile.sql.columns import Column, all_of, array, bigint, call, case, col, keep, struct
+from windrow.engine.final import PAIR, pairs
+from windrow.engine.frames import select, where, with_column
+from windrow.engine.windows.records import EXPIRED_END, TAKEN_IN, is_taken_in
+from windrow.store.journal.control import Interval
+from windrow.store.projections.dead_letters import is_inside
+
+if TYPE_CHECKING:
+    from windrow.drivers.pipeline.runner import StageRunner
+
+
+def left_out(runner: StageRunner) -> DataFrame:
+    """The pairs that are dead as late or closed and that no backfill has taken in, with the tick in which they died.
+
+    Of record windows they also say what had expired by then, and in which starts of windows they have been taken in.
+    """
+    rows = runner.journal.location.read(runner.spark)
+    reason = col("dead", "reason")
+    letters = where(rows, (col("kind") == "dead_letter") & ((reason == "late") | (reason == "closed")))
+    step, row = PAIR[:2]
+    kept = {name: col(name) for name in (WINDOW_START, WINDOW_END, "tick")}
+    dead = select(letters, {step: col("dead", "step"), row: col("dead", "row"), "reason": reason, **kept})
+    backfilled, windows = () if runner.last is None else runner.last.backfilled, runner.stage.windows
+    found = where(dead, _not_restated(backfilled, windows.reach))
+    if not windows.made_by_records:
+        return found
+    return with_column(_with_expired_end(rows, found), TAKEN_IN, _taken_in(backfilled))
+
+
+def _with_expired_end(journal: DataFrame, dead: DataFrame) -> DataFrame:
+    """The pairs with what had expired before the tick in which they died."""
+    expired_end = call("get_json_object", col("control"), "$.expired_end").cast("bigint")
+    before = select(where(journal, col("kind") == "control"), {"tick": col("tick") + 1, EXPIRED_END: expired_end})
+    return dead.join(before, on=["tick"], how="left")
+
+
+def _not_restated(intervals: tuple[Interval, ...], reach: int) -> Column:
+    """A pair that no backfill after it has taken in, with the windows within reach."""
+    start, end = col(WINDOW_START), col(WINDOW_END)
+    return all_of(
+        ~(is_inside(i.made, reach, start, end) & (col("tick") < bigint(i.tick))) for i in intervals if i.takes_in
+    )
+
+
+def _taken_in(intervals: tuple[Interval, ...]) -> Column:
+    """The spans of the backfills behind a tick, as an array."""
+    made = [struct(first=bigint(i.start), last=bigint(i.end), tick=bigint(i.tick)) for i in intervals if i.takes_in]
+    after = keep(array(*made), lambda one: Column(f"{one.text}.tick") > col("tick")) if made else array()
+    return after.cast("array<struct<first: bigint, last: bigint, tick: bigint>>")
+
+
+def lacking(runner: StageRunner, cells: DataFrame, rows: DataFrame, dead: DataFrame) -> DataFrame:
+    """The cells of record windows that such pairs of raw rows are missing in, each once."""
+    letters = _of_key(runner, rows, select(dead, {**{n: col(n) for n in dead.columns}, "first": col(WINDOW_START)}))
+    pairs_of_key = cells.join(letters.drop(WINDOW_START, WINDOW_END), on=[KEY])
+    behind = col(WINDOW_START) - col("first")
+    was_late = behind.between(0, runner.stage.windows.reach) & (col(WINDOW_END) <= col(EXPIRED_END))
+    missing = case((col("reason") == "late", was_late), otherwise=behind == 0) & ~is_taken_in(pairs_of_key)
+    return where(pairs_of_key, missing).select(*CELL).distinct()
+
+
+def _of_key(runner: StageRunner, rows: DataFrame, dead: DataFrame) -> DataFrame:
+    """The pairs with the key of their row, and the bounds that they say."""
+    of_dead = rows.join(dead.select(*PAIR[:2]).distinct(), on=list(PAIR[:2]), how="left_semi")
+    return pairs(runner.stage, of_dead).select(KEY, *PAIR[:2]).distinct().join(dead, on=list(PAIR[:2]))
+
+
+def cells_of(runner: StageRunner, rows: DataFrame, dead: DataFrame) -> DataFrame:
+    """The cells, each once, that such pairs of raw rows would be in."""
+    if runner.stage.windows.made_by_records:  # those of a row depend on others
+        return _of_key(runner, rows, dead).select(*CELL).distinct()
+    touched = pairs(runner.stage, rows.join(dead.select(*PAIR[:2]).distinct(), on=list(PAIR[:2]), how="left_semi"))
+    return touched.join(dead.select(*PAIR), on=list(PAIR), how="left_semi").select(*CELL).distinct()

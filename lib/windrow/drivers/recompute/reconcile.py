@@ -1,0 +1,126 @@
+"""Reconcile: is what the stream shows what a batch over the same rows would give? SEMANTICS section 11."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
+from windrow.compile.elements.envelope import REASON
+from windrow.compile.sql.columns import bigint, col
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.recompute.left_out import cells_of, left_out
+from windrow.drivers.recompute.values import batch_of
+from windrow.engine.final import PAIR, PANE_TIME, differing, starting_in
+from windrow.engine.frames import where
+from windrow.engine.tick.published import is_made
+from windrow.engine.windows import closed as barriers
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.store.journal.control import has_stream
+from windrow.store.journal.results import shown, shown_last
+
+KEPT = 20
+"""How many differing windows are named."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One window on which stream and batch differ; None where one of them does not have it. Bounds in microseconds."""
+
+    key: Mapping[str, Any]
+    window_start: int
+    window_end: int
+    stream: Mapping[str, Any] | None
+    batch: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """What came out for one stage. `late_rows` are left out on both sides: dead letters that were not restated."""
+
+    stage: str
+    windows: int
+    differing: tuple[Difference, ...]
+    number_differing: int
+    late_rows: int
+    late_windows: int
+    not_compared: tuple[str, ...] = ()
+    """The aggregates that are sketches."""
+
+    @property
+    def equal(self) -> bool:
+        return self.number_differing == 0
+
+
+def reconcile(
+    pipeline: Pipeline, spark: SparkSession, start: int | None = None, end: int | None = None, stage: str | None = None
+) -> list[Reconciliation]:
+    """Compare every stage's expired windows that start in [start, end) with a batch over the rows it has read."""
+    if stage is not None:
+        pipeline.stage(stage)
+    work = PipelineWork.open(pipeline, spark)
+    low, high = MINUS_INFINITY if start is None else start, INFINITY if end is None else end
+    return [_reconcile(work, item, low, high) for item in work.stages if stage in (None, item.name)]
+
+
+def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Reconciliation:
+    item.catch_up()
+    item.project()
+    runner, spark, last = item.runner, work.spark, item.runner.last
+    sketches = tuple(name for name, aggregate in runner.stage.stage.aggregates.items() if aggregate.IS_SKETCH)
+    if last is None:
+        return Reconciliation(item.name, 0, (), 0, 0, 0, sketches)
+    streams = has_stream(last)
+    rows = runner.upstream.rows(spark, 0, last.read_to)
+    dead = left_out(runner)
+    if runner.upstream.quarantined(spark):
+        dead = dead.join(where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi")
+    late_rows = dead.count()
+    batch = batch_of(item, rows, dead if late_rows else None)
+    stream = shown(spark, work.lake, runner.journal)
+    is_published = is_made(item.runner.published, col(WINDOW_START), col(WINDOW_END))
+    if streams:
+        expired = (col(WINDOW_END) <= bigint(last.clock.expired_end)) | is_published
+        batch, stream = where(batch, expired), where(stream, expired)
+        stream = _not_merging(work, item, stream)
+    else:
+        last_shown = shown_last(spark, work.lake, runner.journal)
+        stream = stream.join(last_shown, on=list(CELL), how="left_semi")
+        others = where(batch, ~is_published).join(last_shown, on=list(CELL), how="left_semi")
+        batch = where(batch, is_published).unionByName(others)
+    batch, stream = starting_in(batch, (start, end)), starting_in(stream, (start, end))
+    different = differing(runner.stage, stream, batch).persist()
+    try:
+        number = different.count()
+        first = different.orderBy(WINDOW_START, WINDOW_END).limit(KEPT).collect()
+        windows = batch.select(*CELL).count()
+    finally:
+        different.unpersist()
+    late_windows = cells_of(runner, rows, dead).count() if late_rows else 0
+    differences = tuple(_difference(row) for row in first)
+    return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches)
+
+
+def _not_merging(work: PipelineWork, item: StageWork, stream: DataFrame) -> DataFrame:
+    """The shown windows but for those merged into one that has not fired yet: they are withdrawn when it does."""
+    runner = item.runner
+    if not runner.stage.windows.merges:
+        return stream
+    cells = runner.journal.cells(work.spark, None, runner.clock.expired_end)
+    return stream if cells is None else barriers.without(runner.stage.windows, stream, barriers.living(cells))
+
+
+def _difference(row: Row) -> Difference:
+    def plain(value: Row | None) -> dict[str, Any] | None:
+        if value is None:
+            return None
+        return {name: one for name, one in value.asDict(recursive=True).items() if name != PANE_TIME}
+
+    return Difference(
+        row["key"].asDict(), row[WINDOW_START], row[WINDOW_END], plain(row["stream"]), plain(row["batch"])
+    )

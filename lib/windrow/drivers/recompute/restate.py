@@ -1,0 +1,197 @@
+"""A restatement: a backfill over the windows that have late dead letters, which takes them in. SEMANTICS section 11."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+
+from windrow.compile.columns import WINDOW_START
+from windrow.compile.sql.columns import call, col
+from windrow.compile.windows.inherited import CompiledInherited
+from windrow.drivers.ingest.landing import clock_micros
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.recompute.backfill import Backfill
+from windrow.drivers.recompute.commit import BackfillResult, files_in_quarantine, widened
+from windrow.drivers.recompute.refusals import check
+from windrow.drivers.recompute.scope import Request, admitted, bring_up, follow, scope_of
+from windrow.engine.frames import group
+from windrow.engine.tick.published import Span, starts_in
+from windrow.spec.errors import NotYet
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.times import INFINITY
+from windrow.store.journal.control import has_stream
+from windrow.store.journal.late import Late, LateWindows
+
+KIND = "restatement"
+
+MOST_SPANS = 64
+"""Spans of one restatement: each is a condition of its plan. Where there would be more, the nearest become one."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Late rows whose windows are still the stream's: `first` is the bounds of the earliest, in microseconds."""
+
+    rows: int
+    windows: int
+    first: Span
+    until: int
+    """The greatest end of them."""
+
+
+@dataclass(frozen=True)
+class RestateResult:
+    """What a restatement of one stage did: `rows` late or closed out of `windows`, and what a backfill made of those.
+
+    `backfilled` is None where there was nothing to take in. Rows that wait for their windows to expire are not counted
+    among `rows`.
+    """
+
+    stage: str
+    rows: int = 0
+    windows: int = 0
+    spans: int = 0
+    backfilled: BackfillResult | None = None
+    waiting: Waiting | None = None
+
+
+def restate(
+    pipeline: Pipeline,
+    spark: SparkSession,
+    stage: str | None = None,
+    dry_run: bool = False,
+    clock: Callable[[], int] = clock_micros,
+) -> list[RestateResult]:
+    """Take in the rows that were late for a window, or closed out of it, and that no backfill has taken in.
+
+    Only windows that have such rows and have expired are recomputed, and those between two that are neighbours; the
+    differences are committed in one step a stage. Windows that have not expired wait, and are named. A second
+    restatement finds nothing to do. Where the pipeline has quality suites, nothing is committed before its gates have
+    passed; a dry run has no gates. Errors: SpecError, GateFailed.
+    """
+    if stage is not None:
+        pipeline.stage(stage)
+    work = PipelineWork.open(pipeline, spark, clock=clock)
+    return [
+        result
+        for level in work.levels
+        for result in _restate(work, [item for item in level if stage in (None, item.name)], dry_run)
+    ]
+
+
+def _restate(work: PipelineWork, items: list[StageWork], dry_run: bool) -> list[RestateResult]:
+    """Restate stages of which none reads another; what was corrected in front of them comes to them first."""
+    late = {item.name: _find(work, item, dry_run) for item in items}
+    requests = {name: Request(found.spans, KIND) for name, found in late.items() if found.spans}
+    made: dict[str, BackfillResult] = {}
+    if requests:
+        results = Restatement.of(work, f"{KIND}-{uuid4().hex[:12]}", requests).whole(dry_run)
+        made = {result.stage: result for result in results}
+    return [
+        RestateResult(name, found.rows, found.windows, len(found.spans), made.get(name), found.waiting)
+        for name, found in late.items()
+    ]
+
+
+@dataclass
+class Restatement(Backfill):
+    """A backfill that knows for each stage which windows it recomputes; [start, end) holds them all."""
+
+    requests: Mapping[str, Request] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, work: PipelineWork, run: str, requests: Mapping[str, Request]) -> Restatement:
+        starts, ends = zip(*(span for request in requests.values() for span in request.spans), strict=True)
+        return cls(work, run, min(starts), max(ends), requests=requests)
+
+    @property
+    def stages(self) -> list[StageWork]:
+        return [item for item in self.work.stages if item.name in self.requests]
+
+    def request_of(self, item: StageWork) -> Request:
+        return self.requests[item.name]
+
+
+@dataclass(frozen=True)
+class _Found:
+    spans: tuple[Span, ...]
+    rows: int
+    windows: int
+    waiting: Waiting | None
+
+
+def _find(work: PipelineWork, item: StageWork, dry_run: bool) -> _Found:
+    """The late windows of a stage: those that can be restated, as spans of their starts, and those that wait."""
+    if work.upstreams_of(item) and not dry_run:
+        follow(work, item)
+    bring_up(work, item)
+    admitted(work, item, dry_run)
+    last = item.runner.last
+    if last is None:
+        return _Found((), 0, 0, None)
+    out, reach = files_in_quarantine(work, item), item.runner.stage.windows.reach
+    letters = LateWindows.of(work.spark, work.lake, item.name, out, reach)
+    is_by_clock = has_stream(last) or item.runner.stage.windows.made_by_records
+    expired_end = item.runner.held.expired_end if is_by_clock else INFINITY
+    ready: list[Late] = []
+    waits: list[Late] = letters.waiting(expired_end)
+    found = letters.expired(expired_end)
+    for late, is_ready in zip(found, _are_ready(work, item, found), strict=True):
+        (ready if is_ready else waits).append(late)
+    spans = merged([late.starts for late in ready], MOST_SPANS)
+    return _Found(spans, sum(x.rows for x in ready), sum(x.windows for x in ready), _waiting(waits))
+
+
+def _are_ready(work: PipelineWork, item: StageWork, found: list[Late]) -> list[bool]:
+    """Whether all windows that start in each span are a backfill's, with all that they would merge with."""
+    ready = [_is_ready(item, late) for late in found]
+    last = item.runner.last
+    if last is not None and isinstance(item.runner.stage.windows, CompiledInherited):
+        return [one and not open_one for one, open_one in zip(ready, _have_open(work, item, found), strict=True)]
+    if not any(ready) or last is None or not item.runner.stage.windows.merges:
+        return ready
+    scope = scope_of(work, item, Request(tuple(late.starts for late in found), KIND), dry_run=True)
+    assert scope is not None, "there are late rows"
+    around = widened(work, item, scope, item.runner.upstream.rows(work.spark, 0, scope.place))
+    are_open = around.first_open(scope.until)[1]
+    return [is_ready and not is_open for is_ready, is_open in zip(ready, are_open, strict=True)]
+
+
+def _have_open(work: PipelineWork, item: StageWork, found: list[Late]) -> list[bool]:
+    """Whether an open window starts in each span."""
+    cells = item.runner.journal.cells(work.spark, None, item.runner.clock.expired_end)
+    if cells is None or not found:
+        return [False] * len(found)
+    flags = {f"_{i}": call("bool_or", starts_in((late.starts,), col(WINDOW_START))) for i, late in enumerate(found)}
+    return [bool(value) for value in group(cells, (), flags).collect()[0]]
+
+
+def _is_ready(item: StageWork, late: Late) -> bool:
+    """Whether all windows that start in the span are a backfill's."""
+    try:
+        check(item, late.starts)
+    except NotYet:
+        return False
+    return True
+
+
+def _waiting(waits: list[Late]) -> Waiting | None:
+    if not waits:
+        return None
+    first = min(late.first for late in waits)
+    return Waiting(sum(x.rows for x in waits), sum(x.windows for x in waits), first, max(x.end for x in waits))
+
+
+def merged(spans: list[Span], most: int) -> tuple[Span, ...]:
+    """At most so many spans that hold all of these, in order: those that are nearest to each other become one."""
+    ordered = sorted(spans)
+    if len(ordered) <= most:
+        return tuple(ordered)
+    gaps = sorted(range(1, len(ordered)), key=lambda i: ordered[i - 1][1] - ordered[i][0])  # the widest first
+    cuts = [0, *sorted(gaps[: most - 1]), len(ordered)]
+    return tuple((ordered[first][0], ordered[behind - 1][1]) for first, behind in pairwise(cuts))

@@ -1,0 +1,169 @@
+"""Windows that a batch was asked for and that have not expired: which, until when, and what holds them back.
+
+Rule: SEMANTICS section 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from windrow.compile.windows.inherited import CompiledInherited
+from windrow.drivers.pipeline.clocks import ClocksOfInputs, ClocksOfSource, ClocksOfStage
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.recompute.admission import held_back, standing
+from windrow.drivers.recompute.scope import Request, Scope, admitted, bring_up, last_end, made_by_batches
+from windrow.engine.clocks.clock import StageClock
+from windrow.engine.compiling.chain import in_band
+from windrow.engine.tick.published import Made, Span
+from windrow.spec.errors import WindowsWait
+from windrow.spec.times import INFINITY, MINUS_INFINITY, format_time, saturating_add
+from windrow.store.journal.control import has_stream
+from windrow.view.backfill import not_expired_text
+from windrow.view.text.times import many
+
+
+@dataclass(frozen=True)
+class WaitingWindows:
+    """Windows of a stage that wait. Times are microseconds.
+
+    `windows` counts those that have rows, from `first` to `last` (their bounds; None without one). All have expired
+    when the watermark, which stands at `watermark`, reaches `until`; `held_by` names what holds it back. `early` says
+    that they are shown meanwhile, `is_by_clock` that a schedule waits for them: not for the window of all time, nor for
+    windows over panes that no batch has published, which wait for another batch.
+    """
+
+    stage: str
+    windows: int
+    first: Span | None
+    last: Span | None
+    until: int
+    watermark: int
+    held_by: str
+    early: bool = False
+    is_by_clock: bool = True
+
+
+def wait_for(waiting: Sequence[WaitingWindows]) -> WindowsWait:
+    """The error that names them all."""
+    return WindowsWait("; ".join(map(not_expired_text, waiting)))
+
+
+def not_expired(item: StageWork, scope: Scope) -> WaitingWindows | None:
+    """What the request waits for by the clock alone, whether there are such windows or not; None where all expired."""
+    ends = [
+        min(end, complete)
+        for span, made, complete in zip(scope.spans, scope.made, scope.complete, strict=True)
+        if made.until != INFINITY and (end := last_end(item, span)) is not None and complete > span[0]
+    ]
+    ends = [end for end in ends if end > scope.clock.expired_end]
+    return _waiting(item, scope.clock, max(ends)) if ends else None
+
+
+def waiting_windows(
+    work: PipelineWork, item: StageWork, scope: Scope, windows: int, first: Span, last: Span, early: bool, by_clock: int
+) -> WaitingWindows:
+    """The windows that wait, from their number, the bounds of the first and the last, and how many have all panes."""
+    is_by_clock = by_clock > 0 and not item.runner.stage.stage.window.IS_GLOBAL
+    is_by_clock |= not_expired(item, scope) is not None
+    found = _waiting(item, scope.clock, last[1])
+    if not is_by_clock and (front := _unpublished(work, item, scope)):
+        found = replace(found, held_by=front)
+    return replace(found, windows=windows, first=first, last=last, early=early, is_by_clock=is_by_clock)
+
+
+def _unpublished(work: PipelineWork, item: StageWork, scope: Scope) -> str | None:
+    """The stages in front that batches have made, as what waits where all has expired that they have published."""
+    names = [f"stage {above.name}" for above in made_by_batches(work, item)]
+    if not names:
+        return None
+    missing = [complete for complete in scope.complete if MINUS_INFINITY < complete < INFINITY]
+    behind = f" behind {format_time(max(missing))}" if missing else ""
+    return f"{' and '.join(names)}, of which no batch has published all windows{behind}"
+
+
+def still_waiting(work: PipelineWork, items: list[StageWork], requests: Mapping[str, Request]) -> list[WaitingWindows]:
+    """The stages of which windows that start in a request have not expired, before any of them has published.
+
+    What has landed is admitted. A stage behind others stands where it will when these have published.
+    """
+    found: list[WaitingWindows] = []
+    clocks: dict[str, StageClock] = {}
+    for item in work.stages:
+        bring_up(work, item)
+        admitted(work, item)
+        clocks[item.name] = _expected(work, item, clocks)
+    for item in items:
+        waits = [
+            _waiting(item, clocks[item.name], end)
+            for span in requests[item.name].spans
+            if not Made(*span).is_within(item.runner.published)
+            and (end := _end_of_run(work, item, span)) is not None
+            and end > clocks[item.name].expired_end
+        ]
+        found += waits[-1:]
+    return found
+
+
+def _end_of_run(work: PipelineWork, item: StageWork, span: Span) -> int | None:
+    """The end of the last window of a span that a run can publish, which publishes the same span in front of it."""
+    end = last_end(item, span)
+    is_inherited = isinstance(item.runner.stage.windows, CompiledInherited)
+    return end if end is None or is_inherited or not made_by_batches(work, item) else min(end, span[1])
+
+
+def _expected(work: PipelineWork, item: StageWork, clocks: Mapping[str, StageClock]) -> StageClock:
+    """The clock of a stage when those in front of it stand where they are expected to."""
+    runner = item.runner
+    if has_stream(runner.last):
+        return runner.clock
+    clock = standing(runner, work.clock()).clock
+    above = [one.name for one in work.upstreams_of(item) if not has_stream(one.runner.last)]
+    if not above:
+        return clock
+    known = [clocks[name].output_watermark for name in above]
+    for name, log in runner.upstream.logs.items():
+        if log.name not in above:
+            known.append(clock.inputs[name].clock.watermark if name in clock.inputs else MINUS_INFINITY)
+    stage = runner.stage.stage
+    if stage.inputs:
+        return held_back(runner, clock.with_watermark(min(known), stage.allowed_lateness))
+    return held_back(runner, in_band(stage, clock, min(known)))
+
+
+def _waiting(item: StageWork, clock: StageClock, end: int) -> WaitingWindows:
+    until = saturating_add(end, item.runner.stage.stage.allowed_lateness)
+    return WaitingWindows(item.name, 0, None, None, until, clock.watermark, held_by(item, clock))
+
+
+def held_by(item: StageWork, clock: StageClock) -> str:
+    """What holds the watermark of a stage back, in words."""
+    runner = item.runner
+    if has_stream(runner.last):
+        behind = runner.upstream.number(runner.upstream_step, runner.upstream.last_step(runner.spark))
+        if behind:
+            return f"the stream, which has {many(behind, 'step')} to read"
+    clocks = runner.clocks
+    if isinstance(clocks, ClocksOfStage):
+        return f"stage {clocks.panes.name}"
+    if isinstance(clocks, ClocksOfInputs):
+        known = {name: clock.inputs[name].clock.watermark for name in clocks.inputs if name in clock.inputs}
+        silent = [name for name in clocks.inputs if name not in known]
+        slowest = silent or [name for name, watermark in known.items() if watermark == min(known.values())]
+        return "input " + ", ".join(slowest)
+    assert isinstance(clocks, ClocksOfSource)
+    return _slowest_of(clocks, clock)
+
+
+def _slowest_of(clocks: ClocksOfSource, clock: StageClock) -> str:
+    """The source, or those of its partitions that are behind the others."""
+    source = f"source {clocks.source.name}"
+    if not clock.partitions:
+        return f"{source}, which has sent nothing"
+    idle = clock.idle(clocks.rule)
+    awake = {name: at for name, at in clock.partition_watermarks(clocks.rule).items() if name not in idle}
+    if not awake:
+        return f"{source}, which is idle"
+    slowest = sorted(str(name) for name, at in awake.items() if at == min(awake.values()))
+    return source if len(clock.partitions) == 1 else f"partition {', '.join(slowest[:3])} of {source}"

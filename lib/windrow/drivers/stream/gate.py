@@ -1,0 +1,45 @@
+"""The gate of a stage in the stream: its suite judges the windows that have expired since it last did."""
+
+from __future__ import annotations
+
+from windrow.compile.sql.columns import bigint, call, coalesce, col, quoted
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.engine.frames import where
+from windrow.quality.gate import judge
+from windrow.spec.quality.judgements import GateResult
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.store.journal.audits import Audits
+
+RUN = "stream"
+"""The name under which the audits keep what the stream has judged."""
+
+
+def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
+    """Judge what has expired and was not judged yet, as the stage shows it; None where that is nothing.
+
+    Windows on which the gate stopped are judged again by the next run: they have not passed.
+    """
+    suite, last = work.suites.get(item.name), item.runner.last
+    if suite is None or last is None:
+        return None
+    audits = Audits.of(work.lake)
+    found = audits.of_run(work.spark, RUN).get(("gate", item.name))
+    generation, until = item.runner.journal.generation, last.clock.expired_end
+    is_same = found is not None and found["generation"] == generation
+    before = int(found["passed_until"]) if found is not None and is_same else MINUS_INFINITY
+    if until <= before:
+        return None
+    stage = item.runner.stage.shown
+    end = coalesce(call("unix_micros", col("window_end")), bigint(INFINITY))
+    current = work.lake.table(stage.name, "current").read(work.spark)
+    expired = where(current, (end > bigint(before)) & (end <= bigint(until)))
+    stopped = found is not None and is_same and GateResult.from_mapping(found).stops
+    if expired.isEmpty() and not stopped:
+        return None
+    columns = [*stage.keys, "window_start", "window_end", *stage.result_columns]
+    result = judge(item.name, expired.select(*[quoted(name) for name in columns]), suite)
+    passed_until = before if result.stops else until
+    found = {**result.to_mapping(), "generation": generation, "passed_until": passed_until}
+    audits.record(work.spark, RUN, "gate", item.name, found)
+    return result

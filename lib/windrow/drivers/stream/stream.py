@@ -1,0 +1,266 @@
+"""The stream: land, tick, project, again and again, or once over what is there."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+
+from windrow.drivers.ingest.contention import LandingRun
+from windrow.drivers.ingest.landing import Landing, clock_micros
+from windrow.drivers.ingest.outages import Outages
+from windrow.drivers.pipeline.during import during
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.stream.gate import RUN, judge_expired
+from windrow.drivers.stream.pace import Pace
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.quality.judgements import GateFailed
+from windrow.store.journal.control import Control
+from windrow.store.projections.batch import TickSummary
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One tick of a stage, for whoever watches, when its panes are in the tables.
+
+    `lag` is the number of landing steps that the stage had not read when it had ticked.
+    """
+
+    stage: str
+    control: Control
+    lag: int
+    summary: TickSummary
+
+
+@dataclass
+class Totals:
+    """What a run did."""
+
+    ticks: int = 0
+    rows: int = 0
+    panes: int = 0
+    retractions: int = 0
+    late: int = 0
+
+    def add(self, summaries: dict[int, TickSummary]) -> None:
+        """Count what was projected."""
+        self.panes += sum(summary.panes for summary in summaries.values())
+        self.retractions += sum(summary.retractions for summary in summaries.values())
+        self.late += sum(summary.late for summary in summaries.values())
+
+
+Watch = Callable[[Progress], None]
+
+
+def run(
+    pipeline: Pipeline,
+    spark: SparkSession,
+    once: bool = False,
+    drain: bool = False,
+    every: float = 10.0,
+    from_start: bool = False,
+    watch: Watch | None = None,
+    clock: Callable[[], int] = clock_micros,
+    stop: threading.Event | None = None,
+) -> Totals:
+    """Run a pipeline as a stream.
+
+    `once` takes what is there and returns; `drain` then moves the watermark to +infinity, so that all windows fire and
+    expire. Otherwise it goes on, with a look every `every` seconds, until `stop` is set: it then ends after the tick.
+    Where a stage has a quality suite it judges the windows that expire, after the tables have been brought up. A source
+    that could be reached at the start and then cannot is asked again, for a while, unless it is `once`.
+    Errors: SpecError, StepTaken when a second stream is at work, SourceUnavailable, GateFailed.
+    """
+    stop = stop or threading.Event()
+    stream = Stream(PipelineWork.open(pipeline, spark, from_start, clock), clock, watch, stop)
+    stream.start()
+    while True:
+        stream.cycle()
+        if once or drain or stop.wait(every):
+            break
+        stream.outages.is_patient = True
+    if drain and not stop.is_set():
+        stream.drain()
+    return stream.totals
+
+
+@dataclass
+class Stream:
+    """A pipeline that runs: its totals, and when its projections were last brought up."""
+
+    work: PipelineWork
+    clock: Callable[[], int]
+    watch: Watch | None
+    stop: threading.Event
+    totals: Totals = field(default_factory=Totals)
+    outages: Outages = field(default_factory=Outages)
+    _pace: Pace = field(default_factory=Pace)
+    _lags: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def start(self) -> None:
+        """What a process that was killed may have left undone is done first."""
+        for stage in self.work.stages:
+            stage.catch_up()
+
+    def cycle(self) -> None:
+        """Land what is there now, and bring every stage to the head; then let time pass."""
+        began = self.clock()
+        self._land()
+        for source in self.work.sources:
+            with during(f"while the tables of source {source.raw.name} were brought up"):
+                source.project()
+        while self._advance_all() or self._advance_together():
+            pass
+        if self.stop.is_set():
+            self._project_meanwhile()
+            return
+        self._tick_in_order(lambda stage: stage.runner.pass_time(began))
+        self._project(self.work.stages)
+        self._judge()
+
+    def _tick_in_order(self, tick: Callable[[StageWork], Control | None]) -> None:
+        """Such a tick of every stage, when it has read all that the ticks before have emitted."""
+        for stage in self.work.stages:
+            if self.work.upstreams_of(stage):
+                while self._ticked(stage, _advance(stage, stage.runner.upstream.last_step(self.work.spark))):
+                    pass
+            self._ticked(stage, stage.tick(lambda stage=stage: tick(stage)))  # type: ignore[misc]
+
+    def _land(self) -> None:
+        """Land what is there now, with ticks meanwhile. Errors: SourceUnavailable and those of a query."""
+        running: dict[str, tuple[Landing, LandingRun]] = {}
+        try:
+            for landing in self.work.landings:
+                run = self.outages.tried(landing.source.name, landing.start)
+                if run is not None:
+                    running[landing.source.name] = (landing, run)
+            self._advance_while([run for _, run in running.values()])
+        finally:
+            _end([run for _, run in running.values()])
+        for name, (landing, run) in running.items():
+            failure = landing.failure(run)
+            if failure is None:
+                self.outages.over(name)
+            else:
+                self.outages.failed(name, failure)
+
+    def _advance_while(self, runs: list[LandingRun]) -> None:
+        """Tick until all of them have ended."""
+        while any([run.is_active for run in runs]):  # each of them is looked at, as that is where it goes on
+            if self.stop.is_set():
+                _end(runs)
+            elif not self._advance_all():
+                _wait(runs)
+
+    def drain(self) -> None:
+        """Move the watermark of every stage to +infinity."""
+        self._tick_in_order(lambda stage: stage.runner.drain())
+        self._project(self.work.stages)
+        self._judge()
+
+    def _advance_all(self) -> bool:
+        """One tick for every stage of one input that is behind; whether there was one."""
+        stages = [stage for stage in self.work.stages if not stage.runner.stage.inputs]
+        if self.stop.is_set() or not stages:
+            return False
+        heads = [stage.runner.upstream.last_step(self.work.spark) for stage in stages]
+        with ThreadPoolExecutor(len(stages)) as pool:  # most of a small tick is planning, on one core
+            controls = list(pool.map(_advance, stages, heads))
+        moved = False
+        for stage, control, head in zip(stages, controls, heads, strict=True):
+            moved |= self._ticked(stage, control, head)
+        if self._pace.is_due():
+            self._project_meanwhile()
+        return moved
+
+    def _advance_together(self) -> bool:
+        """One tick of the first stage of several inputs that is behind; whether there was one.
+
+        All that it reads stands still then, so that it takes the same steps together whenever it was killed.
+        """
+        for stage in self.work.stages:
+            if stage.runner.stage.inputs and not self.stop.is_set():
+                head = stage.runner.upstream.last_step(self.work.spark)
+                if self._ticked(stage, _advance(stage, head), head):
+                    if self._pace.is_due():
+                        self._project_meanwhile()
+                    return True
+        return False
+
+    def _project_meanwhile(self) -> None:
+        """Bring tables up before the head is reached; those of another generation are replaced there only."""
+        self._project([stage for stage in self.work.stages if not stage.projections.is_rebuilt])
+
+    def _judge(self) -> None:
+        """The gates of all stages, over what has expired. Errors: GateFailed."""
+        found = [judge_expired(self.work, stage) for stage in self.work.stages]
+        stopping = tuple(result for result in found if result is not None and result.stops)
+        if stopping:
+            raise GateFailed(stopping, RUN)
+
+    def _ticked(self, stage: StageWork, control: Control | None, head: int | None = None) -> bool:
+        if control is None:
+            return False
+        self.totals.ticks += 1
+        self.totals.rows += control.counts.get("read", 0)
+        self._lags[stage.name, control.tick] = (
+            0 if head is None else stage.runner.upstream.number(control.upstream_step, head)
+        )
+        return True
+
+    def _project(self, stages: list[StageWork]) -> None:
+        began = time.monotonic()
+        for stage in stages:
+            if stage.pending:
+                ticks = stage.pending
+                with during(f"while the tables of stage {stage.name} were brought up"):
+                    summaries = stage.project()
+                self.totals.add(summaries)
+                self._show(stage, ticks, summaries)
+        self._pace.took(began)
+
+    def _show(self, stage: StageWork, ticks: Mapping[int, Control], summaries: Mapping[int, TickSummary]) -> None:
+        for tick, control in sorted(ticks.items()):
+            lag = self._lags.pop((stage.name, tick), 0)
+            if self.watch is not None:
+                self.watch(Progress(stage.name, control, lag, summaries.get(tick, TickSummary())))
+
+
+def _advance(stage: StageWork, head: int) -> Control | None:
+    with during(f"while stage {stage.name} ticked"):
+        return stage.tick(lambda: stage.runner.advance(head))
+
+
+def _wait(runs: list[LandingRun]) -> None:
+    """Wait a moment for landing."""
+    for run in runs:
+        if run.is_active:
+            run.wait(0.2)
+            return
+
+
+def _end(runs: list[LandingRun]) -> None:
+    """Stop landing where it is: what its batch has not committed comes again with the next run."""
+    for run in runs:
+        run.stop()
+
+
+@contextmanager
+def stopped_by_signals() -> Iterator[threading.Event]:
+    """An event that SIGTERM and SIGINT set; handlers are put back afterwards."""
+    stop = threading.Event()
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    for number in before:
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

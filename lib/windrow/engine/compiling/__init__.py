@@ -1,0 +1,1 @@
+"""Specifications compiled against the types of rows."""

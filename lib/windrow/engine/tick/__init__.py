@@ -1,0 +1,1 @@
+"""One tick: elements and cells in, transitions and dead letters out."""

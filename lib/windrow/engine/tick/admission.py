@@ -1,0 +1,92 @@
+"""The windows that the elements of a tick may not enter: they have expired, or a batch has published them.
+
+Rule: SEMANTICS section 11. A window that a batch has published as last has expired for its lake. Rows that the batch
+had read are skipped there; rows that landed later are late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from windrow.compile.sql.columns import Column, changing, keep, size
+from windrow.compile.windows.base import CompiledWindows
+from windrow.engine.tick.published import Made, Span, is_made, starts_in
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+
+
+@dataclass(frozen=True)
+class Held:
+    """What no element of a tick may enter.
+
+    `expired_end`: windows that end at or before it. `taken`: published by a batch that had read the tick's rows.
+    `made`: published before they landed.
+    """
+
+    expired_end: int = MINUS_INFINITY
+    taken: tuple[Made, ...] = ()
+    made: tuple[Made, ...] = ()
+
+    @property
+    def by_backfill(self) -> bool:
+        return bool(self.taken or self.made)
+
+    @property
+    def last_end(self) -> int:
+        """No window that has expired ends later."""
+        return max([self.expired_end, *[one.until for one in (*self.taken, *self.made)]])
+
+    def admits(self, start: Column, end: Column) -> Column:
+        """Whether elements may enter the window."""
+        is_open = end > changing(self.expired_end, start)
+        return is_open & ~is_made((*self.taken, *self.made), start, end) if self.by_backfill else is_open
+
+    def _is_late(self, start: Column, end: Column) -> Column:
+        has_expired = (end <= changing(self.expired_end, start)) | is_made(self.made, start, end)
+        return has_expired & ~is_made(self.taken, start, end)
+
+    def open_marks(self, windows: CompiledWindows, piece: Column) -> Column:
+        """The marks of the windows of a slice that elements may enter, as an array."""
+        marks = windows.marks_of_slice(piece, self.expired_end)
+        if not self.by_backfill:
+            return marks
+        return keep(marks, lambda mark: self.admits(*windows.bounds(mark)))
+
+    def late_marks(self, windows: CompiledWindows, event_time: Column) -> Column:
+        """The marks of the element's windows for which it is late, as an array."""
+        if not self.by_backfill:
+            return windows.late_marks(event_time, self.expired_end)
+        return keep(_all(windows, event_time), lambda mark: self._is_late(*windows.bounds(mark)))
+
+    def late(self, windows: CompiledWindows, event_time: Column) -> Column:
+        """The number of the element's windows for which it is late."""
+        if not self.by_backfill:
+            return windows.late(event_time, self.expired_end)
+        return size(self.late_marks(windows, event_time))
+
+    def suspect(self, windows: CompiledWindows, event_time: Column) -> Column:
+        """Whether a window of the element is open, but may overlap one of its key that has expired."""
+        if not self.by_backfill or not windows.merges:
+            return windows.suspect(event_time, self.expired_end)
+        return (
+            _number(windows, event_time, lambda start, end: self.reaches(windows, start) & self.admits(start, end)) > 0
+        )
+
+    def reaches(self, windows: CompiledWindows, start: Column) -> Column:
+        """Whether a window begins early enough to overlap one that has expired."""
+        end = changing(self.last_end, start)
+        return start <= end if windows.touches else start < end
+
+
+def has_window_in(windows: CompiledWindows, event_time: Column, spans: tuple[Span, ...]) -> Column:
+    """Whether one of the element's windows starts in one of the spans."""
+    return _number(windows, event_time, lambda start, end: starts_in(spans, start)) > 0
+
+
+def _number(windows: CompiledWindows, event_time: Column, holds: Callable[[Column, Column], Column]) -> Column:
+    """The number of the element's windows for whose bounds that holds."""
+    return size(keep(_all(windows, event_time), lambda mark: holds(*windows.bounds(mark))))
+
+
+def _all(windows: CompiledWindows, event_time: Column) -> Column:
+    return windows.late_marks(event_time, INFINITY)

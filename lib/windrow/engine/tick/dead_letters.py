@@ -1,0 +1,82 @@
+"""The pairs of element and window that are in no result: late, for a closed cell, or of a row whose expression failed.
+
+Rule: SEMANTICS section 2. Each function gives rows of one shape: `reason`, `event_time`, `window_start`, `window_end`
+(null where no window is concerned), the envelope, and `element`, a struct of all other columns of the row: whatever
+their names are, none is in the way of what windrow adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
+from windrow.compile.elements import envelope
+from windrow.compile.elements.elements import FAILED, KEPT
+from windrow.compile.sql.columns import Column, col, lit, null, struct
+from windrow.compile.stage import CompiledStage
+from windrow.engine.frames import select, where
+from windrow.engine.tick.admission import Held
+from windrow.engine.windows import closed as barriers
+from windrow.engine.windows import records as record_windows
+from windrow.engine.windows.assign import spread
+
+ELEMENT = "element"
+
+
+def failed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
+    """The rows on which an expression of the stage failed, or whose event time is none."""
+    rows = _packed(stage, where(judged, _alive() & col(FAILED)))
+    return _letters(rows, stage.elements.why, null("bigint"), null("bigint"))
+
+
+def late(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
+    """The pairs whose window had expired before the tick, or was made by a backfill before they landed."""
+    marks = held.late_marks(stage.windows, col(envelope.EVENT_TIME))
+    pairs = spread(stage.windows, _packed(stage, where(judged, _works())), marks)
+    return _letters(pairs, lit("late"), col(WINDOW_START), col(WINDOW_END))
+
+
+def meeting_expired(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+    """The pairs that are late because their windows would merge with one that has expired."""
+    found = barriers.meeting_expired(stage, _keyed(stage, judged), cells, held)
+    return _letters(found, lit("late"), col(WINDOW_START), col(WINDOW_END))
+
+
+def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+    """The pairs whose cell is closed: its trigger has finished for good."""
+    if stage.windows.merges:
+        found = barriers.meeting_closed(stage, _keyed(stage, judged), cells, held)
+        return _letters(found, lit("closed"), col(WINDOW_START), col(WINDOW_END))
+    if stage.windows.made_by_records:
+        pairs = record_windows.closed_pairs(stage, _keyed(stage, judged), barriers.shut(cells), held.expired_end)
+        return _letters(pairs, lit("closed"), col(WINDOW_START), col(WINDOW_END))
+    piece = stage.windows.slice_of(col(envelope.EVENT_TIME))
+    pairs = spread(stage.windows, _keyed(stage, judged), held.open_marks(stage.windows, piece))
+    dead = pairs.join(barriers.shut(cells), on=list(CELL), how="left_semi")
+    return _letters(dead, lit("closed"), col(WINDOW_START), col(WINDOW_END))
+
+
+def _keyed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
+    return _packed(stage, where(judged, _works()), {KEY: stage.elements.key})
+
+
+def _packed(stage: CompiledStage, judged: DataFrame, also: Mapping[str, Column] | None = None) -> DataFrame:
+    """Judged rows with the columns of windrow, and those of the row in one struct."""
+    of_row = [name for name in judged.columns if name in stage.elements.row_columns or not name.startswith("_")]
+    own = {name: col(name) for name in judged.columns if name.startswith("_")}
+    return select(judged, {**own, ELEMENT: struct(**{name: col(name) for name in of_row}), **(also or {})})
+
+
+def _alive() -> Column:
+    return col(envelope.REASON).is_null()
+
+
+def _works() -> Column:
+    return _alive() & col(KEPT) & ~col(FAILED)
+
+
+def _letters(rows: DataFrame, reason: Column, start: Column, end: Column) -> DataFrame:
+    own = {"reason": reason, "event_time": col(envelope.EVENT_TIME), WINDOW_START: start, WINDOW_END: end}
+    return select(rows, {**own, **{name: col(name) for name in (*envelope.ENVELOPE, ELEMENT) if name in rows.columns}})

@@ -1,0 +1,53 @@
+"""The rows of several inputs as one relation, and apart again.
+
+As one they have the envelope, the name of their input, and a struct of all other columns for each input; the step is
+made to tell those of one input from those of another, so that step and row identify an element as ever. Spark takes
+the union apart again where only one input is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.columns import INPUT
+from windrow.compile.elements.envelope import ENVELOPE, STEP
+from windrow.compile.sql.columns import col, lit, struct
+from windrow.compile.stage import CompiledStage
+from windrow.engine.frames import select, where
+from windrow.spec.stages.graph import ONLY
+
+
+def as_one(frames: Mapping[str, DataFrame], names: Sequence[str]) -> DataFrame:
+    """Rows with their envelope as one relation; `names` are those of all inputs, of which some may have none."""
+    parts = []
+    for name, frame in frames.items():
+        own = {column: col(column) for column in ENVELOPE}
+        own[STEP] = col(STEP) * len(names) + names.index(name)
+        columns = struct(**{column: col(column) for column in frame.columns if column not in ENVELOPE})
+        parts.append(select(frame, {**own, INPUT: lit(name), _struct(name): columns}))
+    return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
+
+
+def parted(stage: CompiledStage, rows: DataFrame) -> dict[str, DataFrame]:
+    """The rows of each input; the only one of a stage has the name `ONLY`."""
+    if not stage.inputs:
+        return {ONLY: rows}
+    parts = {}
+    for name in stage.inputs:
+        if _struct(name) in rows.columns:
+            fields = rows.select(f"{_struct(name)}.*").columns
+            own = {column: col(column) for column in rows.columns if not column.startswith(_OF)}
+            columns = {column: col(_struct(name), column) for column in fields}
+            parts[name] = select(where(rows, col(INPUT) == lit(name)), {**own, **columns}).drop(INPUT)
+    return parts
+
+
+_OF = "_of_"
+
+
+def _struct(name: str) -> str:
+    """The column with those of an input."""
+    return f"{_OF}{name}"

@@ -1,0 +1,165 @@
+"""A batch of rows as one tick: what it assigns, the transitions, and the dead letters, as frames that nobody has run.
+
+This is the one place where a tick is put together; stream, transcripts and backfill differ in what they do with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.columns import INPUT
+from windrow.compile.elements import envelope
+from windrow.compile.sql.columns import any_of, bigint, col, lit
+from windrow.compile.stage import CompiledStage
+from windrow.engine.clocks.clock import StageClock, TickTimes
+from windrow.engine.frames import apply, over, where, with_column
+from windrow.engine.tick import dead_letters
+from windrow.engine.tick.admission import Held, has_window_in
+from windrow.engine.tick.cogroups import united
+from windrow.engine.tick.inputs import parted
+from windrow.engine.tick.published import Span
+from windrow.engine.tick.statistics import Survey, summed, survey
+from windrow.engine.tick.tick import tick
+from windrow.engine.windows import closed as barriers
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.stage import Stage
+from windrow.spec.triggers.all import percentiles_of
+
+SURVEYED = (envelope.EVENT_TIME, envelope.ARRIVAL_TIME, envelope.PARTITION, envelope.REASON)
+
+
+@dataclass(frozen=True)
+class TickPlan:
+    """What a tick writes: transitions of cells (None where no cell is asked) and dead letters by branch.
+
+    `survey` has all late pairs, those too that only the cells could show.
+    """
+
+    transitions: DataFrame | None
+    dead: list[DataFrame]
+    survey: Survey
+
+
+Batch = Mapping[str, tuple[DataFrame, Survey]]
+"""The rows of a tick with what was found in them, by the inputs of the stage; the only one has the name `ONLY`."""
+
+
+def surveyed(stage: CompiledStage, rows: DataFrame, held: Held) -> Batch:
+    """The rows of each input, looked at."""
+    parts = parted(stage, rows)
+    return {name: (frame, survey_rows(stage.of_input(name), frame, held)) for name, frame in parts.items()}
+
+
+def plan_tick(stage: CompiledStage, batch: Batch, cells: DataFrame | None, times: TickTimes, held: Held) -> TickPlan:
+    """Plan a tick over rows with their envelope; a branch is planned only where the survey has found something."""
+    judged, dead = judged_batch(stage, batch, cells, held)
+    elements: dict[str, DataFrame] = {}
+    for name, (rows, found) in judged.items():
+        part = stage.of_input(name)
+        if _has_elements(part, found):
+            alive = pruned(part, where(rows, col(envelope.REASON).is_null()))
+            elements[name] = apply(part.elements.elements(part.elements.judged(over(alive))), alive)
+    total = summed([found for _, found in judged.values()])
+    whole = united(elements, stage.element_types) if elements else None
+    if whole is not None and stage.windows.merges:
+        whole = barriers.admitted(stage, whole, cells, held, total.suspects > 0)
+    transitions = None
+    if whole is not None or cells is not None:
+        transitions = tick(stage, cells, whole, times, held)
+    return TickPlan(transitions, dead, total)
+
+
+def judged_batch(
+    stage: CompiledStage, batch: Batch, cells: DataFrame | None, held: Held
+) -> tuple[Batch, list[DataFrame]]:
+    """The batch with all late pairs counted, those too that only the cells could show; and its dead letters."""
+    dead: list[DataFrame] = []
+    judged: dict[str, tuple[DataFrame, Survey]] = {}
+    for name, (rows, found) in batch.items():
+        found, letters = _dead(stage.of_input(name), rows, found, cells, held)
+        dead += [with_column(frame, INPUT, lit(name)) for frame in letters] if stage.inputs else letters
+        judged[name] = rows, found
+    return judged, dead
+
+
+def survey_rows(stage: CompiledStage, rows: DataFrame, held: Held) -> Survey:
+    """What a batch of rows holds, in one pass over the columns that the stage uses."""
+    return survey(stage, judged_rows(stage, rows), held)
+
+
+def judged_rows(stage: CompiledStage, rows: DataFrame) -> DataFrame:
+    """The rows as the stage sees them, with only the columns that it uses."""
+    used = pruned(stage, rows)
+    return apply(stage.elements.judged(over(used)), used)
+
+
+def judged_in_windows(stage: CompiledStage, rows: DataFrame, spans: tuple[Span, ...]) -> DataFrame | None:
+    """Rows as the stage sees them, of the windows that start in the spans, those in gaps between them too.
+
+    None without a window.
+    """
+    at = col(envelope.EVENT_TIME)
+    times = [time for span in spans for time in [stage.windows.span(*span)] if time is not None]
+    if not times:
+        return None
+    judged = judged_rows(stage, rows)
+    inside = where(judged, any_of(at.between(bigint(first), bigint(end - 1)) for first, end in times))
+    return inside if stage.windows.is_aligned else where(inside, has_window_in(stage.windows, at, spans))
+
+
+def pruned(stage: CompiledStage, rows: DataFrame) -> DataFrame:
+    """The columns that the stage uses, and of the envelope those that the survey looks at."""
+    asserting = () if stage.assertion is None else stage.assertion.columns_read
+    used = {name.lower() for name in (*stage.elements.columns_read, *asserting)}
+    return rows.select(*[name for name in rows.columns if name in SURVEYED or name.lower() in used])
+
+
+def tick_times(before: StageClock, after: StageClock, rule: Watermark, stage: Stage, number: int) -> TickTimes:
+    """The clocks of a tick by the rule of its source: the watermark is generated here and never goes back."""
+    after = moved(after, rule, stage)
+    return TickTimes(number, before, after, active(after, rule))
+
+
+def active(clock: StageClock, rule: Watermark) -> tuple[int, ...]:
+    """The watermarks of the source partitions that are not idle."""
+    idle = clock.idle(rule)
+    return tuple(w for name, w in clock.partition_watermarks(rule).items() if name not in idle)
+
+
+def moved(clock: StageClock, rule: Watermark, stage: Stage) -> StageClock:
+    """The clock with the watermark that the rule gives now, and those of the percentiles that the stage names."""
+    generated = {percentile: clock.generated(rule, percentile) for percentile in percentiles_of(stage.trigger)}
+    return clock.with_watermark(clock.generated(rule), stage.allowed_lateness).with_percentiles(generated)
+
+
+def _dead(
+    stage: CompiledStage, rows: DataFrame, batch: Survey, cells: DataFrame | None, held: Held
+) -> tuple[Survey, list[DataFrame]]:
+    dead: list[DataFrame] = []
+    meets = batch.suspects > 0 and cells is not None
+    if not (batch.bad_expression or batch.late or meets or stage.can_close):
+        return batch, dead
+    judged = apply(stage.elements.judged(over(rows)), rows)
+    if batch.bad_expression:
+        dead.append(dead_letters.failed(stage, judged))
+    if batch.late:
+        dead.append(dead_letters.late(stage, judged, held))
+    if cells is not None and meets:
+        met = dead_letters.meeting_expired(stage, judged, cells, held)
+        number = met.count()
+        if number:
+            dead.append(met)
+            batch = replace(batch, late=batch.late + number)
+    if stage.can_close and cells is not None and _has_elements(stage, batch):
+        dead.append(dead_letters.closed(stage, judged, cells, held))
+    return batch, dead
+
+
+def _has_elements(stage: CompiledStage, batch: Survey) -> bool:
+    """Whether a row may be in a window. Where records make them, one that is late for its own may be in others."""
+    if stage.windows.made_by_records:
+        return batch.assigned > 0
+    return batch.assigned > batch.late

@@ -1,0 +1,1 @@
+"""What a tick does for each family of windows."""

@@ -1,0 +1,98 @@
+"""Windows that no element of their key may meet: sessions that have expired or are closed. Rule: SEMANTICS section 2.
+
+An element is judged by its own window, before any merging. What it must not meet are few bounds, so they are looked at
+only for the elements that can.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.cells.state import GONE
+from windrow.compile.columns import CELL, KEY, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.elements import envelope
+from windrow.compile.sql.columns import Column, col
+from windrow.compile.stage import CompiledStage
+from windrow.compile.windows.base import CompiledWindows
+from windrow.engine.frames import joined, where
+from windrow.engine.tick.admission import Held
+from windrow.engine.windows import merging
+
+_PAIR, _BARRIER = "pair", "barrier"
+
+
+def expired(cells: DataFrame) -> DataFrame:
+    """The windows of which only the bounds are remembered."""
+    return where(cells, col(STATE, GONE)).select(*CELL)
+
+
+def shut(cells: DataFrame) -> DataFrame:
+    """The windows, of a stage that remembers no others, whose trigger has finished for good."""
+    return where(cells, col(STATE, "closed")).select(*CELL)
+
+
+def closed(cells: DataFrame) -> DataFrame:
+    """The windows whose trigger has finished for good."""
+    return where(cells, ~col(STATE, GONE) & col(STATE, "closed")).select(*CELL)
+
+
+def living(cells: DataFrame) -> DataFrame:
+    """The windows that have not expired."""
+    return where(cells, ~col(STATE, GONE)).select(*CELL)
+
+
+def meeting(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame) -> DataFrame:
+    """The pairs, with `key` and bounds, that meet one of the windows."""
+    return _joined(windows, pairs, barriers, "left_semi")
+
+
+def without(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame) -> DataFrame:
+    """The pairs that meet none of them."""
+    return _joined(windows, pairs, barriers, "left_anti")
+
+
+def _joined(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame, how: str) -> DataFrame:
+    def before(left: str, right: str) -> Column:
+        start, end = col(left, WINDOW_START), col(right, WINDOW_END)
+        return start <= end if windows.touches else start < end
+
+    meets = (col(_PAIR, KEY) == col(_BARRIER, KEY)) & before(_PAIR, _BARRIER) & before(_BARRIER, _PAIR)
+    return joined(pairs.alias(_PAIR), barriers.alias(_BARRIER), meets, how)
+
+
+def admitted(
+    stage: CompiledStage, elements: DataFrame, cells: DataFrame | None, held: Held, has_suspects: bool
+) -> DataFrame:
+    """The pairs of elements and their windows that are neither late nor closed out.
+
+    Only suspects can meet a window that has expired.
+    """
+    windows = stage.windows
+    in_time = _in_time(merging.pairs_of(stage, elements), held)
+    if cells is not None and stage.can_close:
+        return without(windows, in_time, expired(cells).unionByName(closed(cells)))
+    if cells is None or not has_suspects:
+        return in_time
+    suspect = held.reaches(windows, col(WINDOW_START))
+    return where(in_time, ~suspect).unionByName(without(windows, where(in_time, suspect), expired(cells)))
+
+
+def meeting_expired(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+    """The pairs of judged rows, with their `key`, that are in time by themselves but meet a window that has expired."""
+    in_time = _in_time(_judged_pairs(stage, keyed), held)
+    suspects = where(in_time, held.reaches(stage.windows, col(WINDOW_START)))
+    return meeting(stage.windows, suspects, expired(cells))
+
+
+def meeting_closed(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+    """The pairs that are not late in any way, but meet a window that is closed."""
+    in_time = _in_time(_judged_pairs(stage, keyed), held)
+    return meeting(stage.windows, without(stage.windows, in_time, expired(cells)), closed(cells))
+
+
+def _judged_pairs(stage: CompiledStage, keyed: DataFrame) -> DataFrame:
+    return merging.pairs_of(stage, keyed, envelope.EVENT_TIME)
+
+
+def _in_time(pairs: DataFrame, held: Held) -> DataFrame:
+    return where(pairs, held.admits(col(WINDOW_START), col(WINDOW_END)))

@@ -1,0 +1,1 @@
+"""How the fields of a specification are read, checked and written."""

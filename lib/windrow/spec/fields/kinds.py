@@ -1,0 +1,236 @@
+"""The kinds of plain fields: texts, names, numbers, times and durations, expressions, choices, lists and mappings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal, InvalidOperation
+from enum import StrEnum
+from typing import Any
+
+from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
+from windrow.spec.fields.reading import Kind, Named, Spec, located
+from windrow.spec.times import (
+    EARLIEST_EVENT_TIME,
+    LATEST_EVENT_TIME,
+    check_zone,
+    format_duration,
+    format_time,
+    in_64_bits,
+    parse_duration,
+    parse_time,
+)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def simple(accept: Callable[[Any], Any], write: Callable[[Any], Any] = _same) -> Kind:
+    """A kind whose Python and YAML forms are read alike."""
+    return Kind(accept, accept, write)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise SpecError("", "must be a text", value)
+    return value
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise SpecError("", "must be a name of letters, digits and _", value)
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise SpecError("", "must be true or false", value)
+    return value
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise SpecError("", "must be a whole number", value)
+    return value
+
+
+def _positive_integer(value: Any) -> int:
+    if _whole(value) < 1:
+        raise SpecError("", "must be positive", value)
+    return int(value)
+
+
+def _count(value: Any) -> int:
+    if _whole(value) < 0:
+        raise SpecError("", "must not be negative", value)
+    return int(value)
+
+
+def whole_between(least: int, most: int) -> Kind:
+    """A whole number from `least` to `most`."""
+
+    def accept(value: Any) -> int:
+        if not least <= _whole(value) <= most:
+            raise SpecError("", f"must be from {least} to {most}", value)
+        return int(value)
+
+    return simple(accept)
+
+
+def _share(value: Any) -> float:
+    if not isinstance(value, int | float | Decimal) or isinstance(value, bool) or not 0 <= value <= 1:
+        raise SpecError("", "must be a number from 0 to 1", value, "for instance 0.5")
+    return float(value)
+
+
+_DIGITS = 18
+
+
+def _number(value: Any) -> int | Decimal:
+    """A number as it is written: 0.1 is a tenth, not the double next to it."""
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+            raise InvalidOperation
+        number = Decimal(str(value))
+    except InvalidOperation:
+        raise SpecError("", "must be a number", value) from None
+    if not number.is_finite() or len(f"{number:f}".lstrip("-").replace(".", "").lstrip("0")) > _DIGITS:
+        raise SpecError("", f"must be a number of at most {_DIGITS} digits", str(value))
+    return value if isinstance(value, int) else number
+
+
+def _written_number(value: int | Decimal) -> int | float | str:
+    """As a number, where the same one is read from it."""
+    if isinstance(value, int):
+        return value
+    return float(value) if Decimal(str(float(value))) == value else str(value)
+
+
+def _percentile(value: Any) -> int:
+    if _positive_integer(value) > 100:
+        raise SpecError("", "must be from 1 to 100", value)
+    return int(value)
+
+
+def _python_duration(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return in_64_bits(value)
+    return parse_duration(value)
+
+
+def _positive(duration: Callable[[Any], int]) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        microseconds = duration(value)
+        if microseconds <= 0:
+            raise SpecError("", "must be positive", value, "for instance 10s, 1m, 2h, 1d")
+        return microseconds
+
+    return read
+
+
+def _not_negative(duration: Callable[[Any], int]) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        microseconds = duration(value)
+        if microseconds < 0:
+            raise SpecError("", "must not be negative", value)
+        return microseconds
+
+    return read
+
+
+def _python_time(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else parse_time(value)
+
+
+def _within_the_calendar(time: Callable[[Any], int]) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        micros = time(value)
+        if not EARLIEST_EVENT_TIME <= micros <= LATEST_EVENT_TIME:
+            raise SpecError("", "must be in the years 1 to 9999", value)
+        return micros
+
+    return read
+
+
+def _expression(value: Any) -> Expression:
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, bool | int):
+        return Expression.parse(str(value).lower())
+    return Expression.parse(_text(value))
+
+
+TEXT = simple(_text)
+NAME = simple(_name)
+FLAG = simple(_flag)
+POSITIVE_INTEGER = simple(_positive_integer)
+COUNT = simple(_count)
+SHARE = simple(_share)
+NUMBER = simple(_number, _written_number)
+PERCENTILE = simple(_percentile)
+ZONE = simple(lambda value: check_zone(_text(value)))
+DURATION = Kind(_not_negative(_python_duration), _not_negative(parse_duration), format_duration)
+POSITIVE_DURATION = Kind(_positive(_python_duration), _positive(parse_duration), format_duration)
+TIME = Kind(_within_the_calendar(_python_time), _within_the_calendar(parse_time), format_time)
+EXPRESSION = simple(_expression, lambda expression: expression.text)
+
+
+def choice(options: type[StrEnum], hints: Mapping[str, str] | None = None) -> Kind:
+    """One of the values of an enumeration of texts."""
+
+    def accept(value: Any) -> StrEnum:
+        if isinstance(value, options):
+            return value
+        if isinstance(value, str) and value in list(options):
+            return options(value)
+        known = ", ".join(options)
+        hint = f"here it is called {hints[value]}" if hints and isinstance(value, str) and value in hints else None
+        raise SpecError("", f"must be one of {known}", value, hint)
+
+    return simple(accept, str)
+
+
+def nested(cls: type[Spec]) -> Kind:
+    """A field that is itself a specification."""
+
+    def accept(value: Any) -> Spec:
+        if not isinstance(value, cls):
+            raise SpecError("", f"must be a {cls.__name__}", value)
+        return value
+
+    return Kind(accept, cls.from_mapping, lambda value: value.to_mapping())
+
+
+def list_of(kind: Kind) -> Kind:
+    """A list, kept as a tuple; errors say which item."""
+
+    def each(step: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
+        def read(value: Any) -> tuple[Any, ...]:
+            if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+                raise SpecError("", "must be a list", value)
+            return tuple(located(f"[{index}]", step, item) for index, item in enumerate(value))
+
+        return read
+
+    return Kind(each(kind.accept), each(kind.read), lambda values: [kind.write(value) for value in values])
+
+
+def mapping_of(kind: Kind) -> Kind:
+    """A mapping from names to values of one kind, kept in its order."""
+
+    def each(step: Callable[[Any], Any]) -> Callable[[Any], Named[Any]]:
+        def read(value: Any) -> Named[Any]:
+            if not isinstance(value, Mapping):
+                raise SpecError("", "must be a mapping from names", value)
+            return Named([(located(str(name), _name, name), located(name, step, item)) for name, item in value.items()])
+
+        return read
+
+    return Kind(
+        each(kind.accept), each(kind.read), lambda named: {name: kind.write(value) for name, value in named.items()}
+    )

@@ -1,0 +1,1 @@
+"""A pipeline and its file."""

@@ -1,0 +1,145 @@
+"""What a stage means: the part of a specification whose change makes another result, and what a change was.
+
+Names of files, limits, quality suites and a larger allowed lateness are not part of it: they carry on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from windrow.spec.fields.schemas import Schema
+from windrow.spec.sources.source import CONNECTORS, Source
+from windrow.spec.sources.watermarks import BOUND
+from windrow.spec.stages.graph import ONLY, reads_of
+from windrow.spec.stages.stage import Stage
+from windrow.spec.times import parse_duration
+from windrow.spec.triggers.all import counts_bytes
+from windrow.spec.triggers.firings import keeps_slices
+
+_NOT_MEANING_OF_STAGE = ("max_versions_per_tick", "quality")
+_SCHEMA = "source.schema"
+_BOUND = "max_future"
+_NOT_MEANING_OF_SOURCE = (*CONNECTORS, "quality", "size")
+
+
+_UPSTREAM_GENERATION = "upstream.generation"
+"""What changes where the stage that is read is rebuilt."""
+
+
+def is_rebuild(change: str) -> bool:
+    """Whether a line of `changes` says that a stage in front has been rebuilt."""
+    return _without_input(change).startswith(_UPSTREAM_GENERATION)
+
+
+def is_of_source(change: str) -> bool:
+    """Whether a line of `changes` is about the meaning of a source."""
+    return _without_input(change).startswith("source.")
+
+
+def mend_of(change: str) -> str | None:
+    """What to write so that a source goes on as it has landed, where that is known of such a line."""
+    field, _, values = _without_input(change).partition(": ")
+    if field != f"source.watermark.{_BOUND}":
+        return None
+    landed_under = values.partition(" -> ")[0]
+    return f"write `watermark: {{{_BOUND}: {landed_under}}}` to go on under the bound of the rows that have landed"
+
+
+def source_of(stage: Stage, change: str) -> str:
+    """The source that such a line is about."""
+    return reads_of(stage)[change.split(".", 2)[1] if change.startswith("inputs.") else ONLY]
+
+
+def _without_input(change: str) -> str:
+    """What a line says of an input, or as it is."""
+    return change.split(".", 2)[-1] if change.startswith("inputs.") else change
+
+
+def meaning_of(
+    stage: Stage, upstreams: Mapping[str, Source | Stage], generations: Mapping[str, int | None]
+) -> dict[str, Any]:
+    """The meaning of a stage over its sources, and over generations of stages, as plain values that JSON can hold.
+
+    The size of a row is looked at when a stage reads it, so it is part of what the stages that count bytes mean.
+    """
+    read = {name: _of_upstream(one, generations.get(one.name)) for name, one in upstreams.items()}
+    sizes = {name: _size(stage, one) for name, one in upstreams.items()}
+    if stage.inputs:
+        inputs = {name: {**sizes[name], **one} for name, one in read.items()}
+        return {"stage": _fields(stage), "order": list(inputs), "inputs": inputs}
+    return {"stage": {**_fields(stage), **sizes[ONLY]}, **read[ONLY]}
+
+
+def _of_upstream(upstream: Source | Stage, generation: int | None) -> dict[str, Any]:
+    if isinstance(upstream, Stage):
+        return {"upstream": {"stage": upstream.name, "generation": generation}}
+    source = {name: value for name, value in upstream.to_mapping().items() if name not in _NOT_MEANING_OF_SOURCE}
+    return {"source": {**source, "watermark": _watermark(upstream), **upstream.connector.meaning}}
+
+
+def _watermark(source: Source) -> dict[str, Any]:
+    """Its fields with the bound that holds, written or not; none is left out, as where no source had one by itself."""
+    fields = {name: value for name, value in source.watermark.to_mapping().items() if name != _BOUND}
+    return fields if source.max_future is None else {**fields, _BOUND: BOUND.write(source.max_future)}
+
+
+def _size(stage: Stage, upstream: Source | Stage) -> dict[str, str]:
+    """The size of a row, where the stage counts bytes."""
+    size = upstream.size if isinstance(upstream, Source) else None
+    return {} if size is None or not counts_bytes(stage.trigger) else {"size": size.text}
+
+
+def _fields(stage: Stage) -> dict[str, Any]:
+    fields = {name: value for name, value in stage.to_mapping().items() if name not in _NOT_MEANING_OF_STAGE}
+    return {**fields, "cells": "slices"} if keeps_slices(stage) else fields
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What changed in the meaning, one line a field; a larger allowed lateness and a new column are no change."""
+    return list(_changes("", before, after))
+
+
+def gains(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """The columns that the schema of the source has now and had not, with their types: they change no result."""
+    gained: dict[str, str] = {}
+    for name in after.get("inputs", {ONLY: after}):
+        had, has = (_columns(meaning.get("inputs", {ONLY: meaning}).get(name, {})) for meaning in (before, after))
+        gained.update({n: kind for n, kind in has.items() if n.lower() not in {known.lower() for known in had}})
+    return [f"{name} {kind}" for name, kind in gained.items()]
+
+
+def _columns(meaning: Mapping[str, Any]) -> Schema:
+    source = meaning.get("source")
+    return Schema() if source is None else Schema.parse(source["schema"])
+
+
+def _changes(place: str, before: Any, after: Any) -> Iterator[str]:
+    if _without_input(place) == _SCHEMA and isinstance(before, str) and isinstance(after, str):
+        yield from _changed_columns(place, Schema.parse(before), Schema.parse(after))
+    elif isinstance(before, Mapping) and isinstance(after, Mapping):
+        for name in {**before, **after}:
+            yield from _changes(f"{place}.{name}" if place else name, before.get(name), after.get(name))
+    elif before != after and not _is_larger_lateness(place, before, after) and not _is_taken_over(place, after):
+        nothing = "none" if place.endswith(f".watermark.{_BOUND}") else "(default)"
+        yield f"{place}: {_shown(before, nothing)} -> {_shown(after, nothing)}"
+
+
+def _changed_columns(place: str, before: Schema, after: Schema) -> Iterator[str]:
+    """The columns that are gone or have another type."""
+    for name, kind in before.items():
+        if after.get(name) != kind:
+            yield f"{place}.{name}: {kind} -> {after.get(name, '(gone)')}"
+
+
+def _is_larger_lateness(place: str, before: Any, after: Any) -> bool:
+    return place == "stage.allowed_lateness" and parse_duration(after or 0) >= parse_duration(before or 0)
+
+
+def _is_taken_over(place: str, after: Any) -> bool:
+    """Whether a stage has kept slices and does not now: its windows are opened then, whatever else has changed."""
+    return place == "stage.cells" and after is None
+
+
+def _shown(value: Any, nothing: str) -> str:
+    return nothing if value is None else str(value)

@@ -1,0 +1,78 @@
+"""A pipeline from its file, with what is set from outside: single fields, and where relative paths start from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from windrow.spec.errors import SpecError
+from windrow.spec.extensions import find_extensions_in
+from windrow.spec.fields.reading import located
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.quality.suites import Suite
+from windrow.spec.sources.source import Source, resolve_environment
+from windrow.spec.stages.stage import Stage
+
+
+def load(path: str | Path, settings: Mapping[str, str] | None = None, project: str | Path | None = None) -> Pipeline:
+    """The pipeline of a YAML file. Errors: SpecError with file, place, rule and value.
+
+    `settings` replace fields (`{"lake": "/data/lake"}`). `project` is the folder from which relative paths start, that
+    of the file as well as those in it; without it they start where the process does.
+    """
+    find_extensions_in(project if project is not None else ".")
+    if project is None:
+        pipeline = Pipeline.from_yaml(path, settings)
+    else:
+        pipeline = starting_from(Pipeline.from_yaml(Path(project) / path, settings), project)
+    suites_of(pipeline)
+    return pipeline
+
+
+def starting_from(pipeline: Pipeline, folder: str | Path) -> Pipeline:
+    """The same pipeline with its relative paths under that folder: lake, files and suites. URIs stay as they are."""
+    root = Path(folder).resolve()
+    sources = tuple(_source(source, root) for source in pipeline.sources)
+    stages = tuple(replace(stage, quality=_quality(stage, root)) for stage in pipeline.stages)
+    return replace(pipeline, lake=_under(root, pipeline.lake), sources=sources, stages=stages)
+
+
+def suites_of(pipeline: Pipeline) -> dict[str, Suite]:
+    """The quality suites of a pipeline's sources and stages, by their names. Errors: SpecError with file and place."""
+    suites: dict[str, Suite] = {}
+    owners: list[Source | Stage] = [*pipeline.sources, *pipeline.stages]
+    for owner in owners:
+        if owner.quality is not None:
+            path = resolve_environment(owner.quality)
+            suite = suites[owner.name] = Suite.from_yaml(path)
+            located(f"{path}:", _checked_against(owner), suite)
+    return suites
+
+
+def _checked_against(owner: Source | Stage) -> Callable[[Suite], None]:
+    if isinstance(owner, Source):
+        return lambda suite: suite.check_source(owner.columns)
+    return lambda suite: suite.check_stage((*owner.keys, "window_start", "window_end", *owner.result_columns))
+
+
+def _source(source: Source, root: Path) -> Source:
+    source = replace(source, quality=_quality(source, root))
+    if source.files is not None:
+        return replace(source, files=replace(source.files, path=_under(root, source.files.path)))
+    if source.delta is not None:
+        return replace(source, delta=replace(source.delta, path=_under(root, source.delta.path)))
+    return source
+
+
+def _quality(owner: Source | Stage, root: Path) -> str | None:
+    return None if owner.quality is None else _under(root, owner.quality)
+
+
+def _under(root: Path, text: str) -> str:
+    """`${NAME}` is looked at to see whether the path is relative, and stays in the text."""
+    try:
+        path = resolve_environment(text)
+    except SpecError:
+        path = text
+    return text if "://" in path or path.startswith(("/", "file:")) else f"{root}/{text}"

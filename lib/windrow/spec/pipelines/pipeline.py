@@ -1,0 +1,151 @@
+"""A pipeline: sources and the stages that read them, in a lake; and its YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from windrow.spec.errors import SpecError
+from windrow.spec.extensions import EXTENSIONS, load_extensions
+from windrow.spec.fields.kinds import NAME, TEXT, list_of, nested
+from windrow.spec.fields.reading import Named, Spec, located, of
+from windrow.spec.pipelines.documents import load_yaml, read_document
+from windrow.spec.pipelines.places import check_places
+from windrow.spec.pipelines.schedules import Schedule
+from windrow.spec.pipelines.settings import with_settings
+from windrow.spec.sources.source import Source
+from windrow.spec.stages.chains import emits_retractions
+from windrow.spec.stages.cogroups import alone
+from windrow.spec.stages.graph import check_graph, reads_of
+from windrow.spec.stages.joins import check_shown
+from windrow.spec.stages.reads import check_columns_read
+from windrow.spec.stages.stage import Stage
+from windrow.spec.stages.weights import check_accumulation, check_takes_back
+
+
+@dataclass(frozen=True)
+class Pipeline(Spec):
+    """A pipeline. `lake` is a path or URI that Spark can write; sources and stages share one namespace.
+
+    `extensions` are Python modules that define windows, triggers or aggregates of the user's own.
+
+    Errors: a name that is taken twice, a lake that is a pattern or is not apart from what is read, a stage that reads
+    something that is not there, an expression over a column that its source has not.
+    """
+
+    YAML_LATER = frozenset({"catalog"})
+    YAML_HINTS = {"name": "pipeline", "path": "lake"}
+
+    pipeline: str = field(metadata=of(NAME))
+    lake: str = field(metadata=of(TEXT))
+    sources: tuple[Source, ...] = field(metadata=of(list_of(nested(Source))))
+    stages: tuple[Stage, ...] = field(metadata=of(list_of(nested(Stage))))
+    schedule: Schedule | None = field(default=None, metadata=of(nested(Schedule)))
+    extensions: tuple[str, ...] = field(default=(), metadata=of(EXTENSIONS))
+
+    @classmethod
+    def from_mapping(cls, mapping: Any) -> Pipeline:
+        """The pipeline of a YAML mapping; its extensions are imported first, as stages may name what they add."""
+        if isinstance(mapping, Mapping) and mapping.get("extensions") is not None:
+            load_extensions(located("extensions", EXTENSIONS.read, mapping["extensions"]))
+        return super().from_mapping(mapping)
+
+    def validate(self) -> None:
+        self._check_names()
+        check_places(self.lake, self.sources, [stage.name for stage in self.stages])
+        object.__setattr__(self, "stages", tuple(self._connected(i, stage) for i, stage in enumerate(self.stages)))
+        check_graph(self.stages, [source.name for source in self.sources])
+        for index, stage in enumerate(self.stages):
+            for name, upstream in self.upstreams_of(stage).items():
+                if isinstance(upstream, Source):
+                    place = f"stages[{index}].inputs.{name}" if name else f"stages[{index}]"
+                    by_itself = alone(stage, stage.inputs[name]) if name else stage
+                    located(place, partial(check_over, source=upstream), by_itself)
+            takes_back = any(map(may_take_back, self.upstreams_of(stage).values()))
+            if stage.inputs and takes_back:
+                located(f"stages[{index}]", check_accumulation, stage)
+            located(f"stages[{index}]", partial(check_shown, takes_back=takes_back), stage)
+
+    def _check_names(self) -> None:
+        taken: set[str] = set()
+        named: dict[str, tuple[Source | Stage, ...]] = {"sources": self.sources, "stages": self.stages}
+        for place, items in named.items():
+            for index, item in enumerate(items):
+                if item.name.lower() in taken:
+                    raise SpecError(f"{place}[{index}].name", "is taken by another source or stage", item.name)
+                taken.add(item.name.lower())
+
+    def _connected(self, index: int, stage: Stage) -> Stage:
+        if stage.inputs:
+            inputs = {
+                name: replace(one, from_=one.from_ or self._only_source(f"stages[{index}].inputs.{name}"))
+                for name, one in stage.inputs.items()
+            }
+            return replace(stage, inputs=Named(inputs))
+        return replace(stage, from_=stage.from_ or self._only_source(f"stages[{index}]"))
+
+    def _only_source(self, place: str) -> str:
+        if len(self.sources) > 1:
+            names = ", ".join(source.name for source in self.sources)
+            raise SpecError(f"{place}.from", "must be there: which of the sources", None, f"one of {names}")
+        return self.sources[0].name
+
+    def upstreams_of(self, stage: Stage) -> Mapping[str, Source | Stage]:
+        """The sources and stages that a stage reads, by its inputs; the only one has the name `ONLY`."""
+        known: dict[str, Source | Stage] = {one.name: one for one in self.sources}
+        known.update({one.name: one for one in self.stages})
+        return {name: known[read] for name, read in reads_of(stage).items()}
+
+    def readers_of(self, stage: Stage) -> tuple[Stage, ...]:
+        """The stages that read a stage."""
+        return tuple(other for other in self.stages if stage.name in reads_of(other).values())
+
+    def source(self, name: str) -> Source:
+        """The source of that name, or SpecError."""
+        for source in self.sources:
+            if source.name == name:
+                return source
+        raise SpecError("source", "is not in the pipeline", name, f"one of {', '.join(s.name for s in self.sources)}")
+
+    def stage(self, name: str) -> Stage:
+        """The stage of that name, or SpecError."""
+        for stage in self.stages:
+            if stage.name == name:
+                return stage
+        raise SpecError("stage", "is not in the pipeline", name, f"one of {', '.join(s.name for s in self.stages)}")
+
+    def with_lake(self, lake: str) -> Pipeline:
+        return replace(self, lake=lake)
+
+    @classmethod
+    def from_yaml(cls, path: str | Path, settings: Mapping[str, str] | None = None) -> Pipeline:
+        """The pipeline of a YAML file. Strict; every error names file, place, rule and value.
+
+        `settings` replace fields before the file is checked: `{"stages.hourly.allowed_lateness": "2h"}`.
+        """
+
+        def read(text: str) -> Pipeline:
+            return cls.from_mapping(with_settings(load_yaml(text), settings or {}, load_yaml))
+
+        return read_document(path, read)
+
+    def to_yaml(self) -> str:
+        """The YAML text that `from_yaml` reads back to an equal pipeline."""
+        return yaml.safe_dump(self.to_mapping(), sort_keys=False, allow_unicode=True)
+
+
+def may_take_back(upstream: Source | Stage) -> bool:
+    """Whether rows of weight -1 may come from a source or a stage."""
+    return upstream.weight is not None if isinstance(upstream, Source) else emits_retractions(upstream)
+
+
+def check_over(stage: Stage, source: Source) -> None:
+    """Refuse a stage that does not go with the rows of a source. Errors: SpecError."""
+    check_columns_read(stage, source.columns)
+    if source.weight is not None:
+        check_takes_back(stage)

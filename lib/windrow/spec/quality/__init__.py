@@ -1,0 +1,1 @@
+"""Quality suites, their expectations, and what a gate found."""

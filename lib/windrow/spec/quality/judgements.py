@@ -1,0 +1,98 @@
+"""What a gate found: one judgement for each expectation, as plain values that can be kept and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from windrow.spec.quality.expectations import Severity
+
+
+class Outcome(StrEnum):
+    """Kept, broken, or an error inside the check, which is neither."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """One expectation of a suite over one set of rows: what came of it, its figure in words, and a few examples."""
+
+    expectation: str
+    severity: Severity
+    outcome: Outcome
+    figure: str
+    examples: tuple[str, ...] = ()
+
+    @property
+    def stops(self) -> bool:
+        """A broken critical one does, and so does every check that could not be made."""
+        failed = self.outcome is Outcome.FAILED and self.severity is Severity.CRITICAL
+        return failed or self.outcome is Outcome.ERROR
+
+    def to_mapping(self) -> dict[str, Any]:
+        """As plain values for JSON."""
+        return {
+            "expectation": self.expectation, "severity": str(self.severity), "outcome": str(self.outcome),
+            "figure": self.figure, "examples": list(self.examples),
+        }  # fmt: skip
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> Judgement:
+        """What `to_mapping` wrote."""
+        return cls(
+            mapping["expectation"], Severity(mapping["severity"]), Outcome(mapping["outcome"]), mapping["figure"],
+            tuple(mapping["examples"]),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """What a gate found over the rows of `subject`, a source or stage. With no rows it has judged nothing."""
+
+    subject: str
+    rows: int
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def stops(self) -> bool:
+        return any(judgement.stops for judgement in self.judgements)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it stops for what is in the data, and not only for a check that could not be made."""
+        return any(judgement.stops and judgement.outcome is Outcome.FAILED for judgement in self.judgements)
+
+    @property
+    def broken(self) -> tuple[Judgement, ...]:
+        """Everything that did not pass."""
+        return tuple(judgement for judgement in self.judgements if judgement.outcome is not Outcome.PASSED)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """As plain values for JSON."""
+        judgements = [judgement.to_mapping() for judgement in self.judgements]
+        return {"subject": self.subject, "rows": self.rows, "judgements": judgements}
+
+    @classmethod
+    def from_mapping(cls, mapping: Mapping[str, Any]) -> GateResult:
+        """What `to_mapping` wrote."""
+        judgements = tuple(Judgement.from_mapping(judgement) for judgement in mapping["judgements"])
+        return cls(mapping["subject"], mapping["rows"], judgements)
+
+
+class GateFailed(Exception):
+    """A gate stopped what was to come after it. `results` are those that stop, `run` is the name of the run."""
+
+    def __init__(self, results: tuple[GateResult, ...], run: str) -> None:
+        self.results = results
+        self.run = run
+        super().__init__("; ".join(_in_words(result) for result in results))
+
+
+def _in_words(result: GateResult) -> str:
+    stopping = [f"{j.expectation}: {j.figure}" for j in result.judgements if j.stops]
+    return f"the gate of {result.subject} stops: {', '.join(stopping)}"

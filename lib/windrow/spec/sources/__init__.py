@@ -1,0 +1,1 @@
+"""Sources: where elements come from, and how their watermark is made."""

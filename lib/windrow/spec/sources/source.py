@@ -1,0 +1,264 @@
+"""Sources: where elements come from, what their times are, and how their watermark is made.
+
+Rule: SEMANTICS sections 8 and 9; the grammar is in the pipeline reference.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
+from windrow.spec.fields.kinds import EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, TEXT, ZONE, choice, nested
+from windrow.spec.fields.reading import Kind, Spec, of
+from windrow.spec.fields.schemas import SCHEMA, Schema
+from windrow.spec.sources.connectors import Connector, DeltaSource, Kafka, Rate
+from windrow.spec.sources.watermarks import UNBOUNDED, Watermark
+from windrow.spec.stages.weights import check_weight
+from windrow.spec.times import DAY
+
+
+class FileFormat(StrEnum):
+    """What the files of a source hold: JSON lines, CSV with or without a header, or Parquet."""
+
+    JSON = "json"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+FILE_FORMAT = choice(FileFormat, {"jsonl": "json", "ndjson": "json", "jsonlines": "json"})
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+
+
+def resolve_environment(text: str) -> str:
+    """`${NAME}` and `${NAME:-default}` replaced, when a path or connector option is used and not before.
+
+    The values never become part of a specification, so that no table, plan, log or fingerprint holds them.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        name, default = match.groups()
+        found = os.environ.get(name, default)
+        if found is None:
+            raise SpecError(f"${{{name}}}", "is not set in the environment", None, f"or write ${{{name}:-default}}")
+        return found
+
+    return _VARIABLE.sub(value, text)
+
+
+def without_variables(text: str) -> str:
+    """What a path says itself, whatever the environment holds."""
+    return _VARIABLE.sub("", text)
+
+
+@dataclass(frozen=True)
+class Files(Connector):
+    """Files under a path, each read once. A landing batch takes at most `max_files_per_batch` of them; the rest waits.
+
+    `header`: whether CSV files begin with a line of column names.
+    """
+
+    YAML_HINTS = {"max_files_per_trigger": "max_files_per_batch", "dir": "path", "folder": "path"}
+
+    path: str = field(metadata=of(TEXT))
+    format: FileFormat = field(default=FileFormat.JSON, metadata=of(FILE_FORMAT))
+    max_files_per_batch: int = field(default=1000, metadata=of(POSITIVE_INTEGER))
+    header: bool = field(default=True, metadata=of(FLAG))
+
+    @property
+    def has_json(self) -> bool:
+        return self.format is FileFormat.JSON
+
+
+class TimeFormat(StrEnum):
+    """How a time is written in its column; the unit of a number is stated, never guessed."""
+
+    TIMESTAMP = "timestamp"
+    ISO8601 = "iso8601"
+    UNIX_S = "unix_s"
+    UNIX_MS = "unix_ms"
+    UNIX_US = "unix_us"
+    UNIX_NS = "unix_ns"
+
+
+TIME_FORMAT = choice(TimeFormat, {"iso": "iso8601", "iso_8601": "iso8601", "epoch": "unix_s", "unix": "unix_s"})
+
+
+@dataclass(frozen=True)
+class TimeColumn(Spec):
+    """A column that holds a time. `zone` is that of strings and zone-less timestamps without an offset of their own."""
+
+    column: str = field(metadata=of(NAME))
+    format: TimeFormat = field(default=TimeFormat.TIMESTAMP, metadata=of(TIME_FORMAT))
+    zone: str | None = field(default=None, metadata=of(ZONE))
+
+
+def _read_event_time(value: Any) -> TimeColumn | None:
+    if value == "now":
+        return None
+    if isinstance(value, str):
+        raise SpecError("", "must be `now` or a mapping", value, f"for instance {{column: {value}, format: iso8601}}")
+    return TimeColumn.from_mapping(value)
+
+
+def _accept_event_time(value: Any) -> TimeColumn | None:
+    if value is None or value == "now":
+        return None
+    accepted: TimeColumn = nested(TimeColumn).accept(value)
+    return accepted
+
+
+EVENT_TIME = Kind(_accept_event_time, _read_event_time, lambda column: "now" if column is None else column.to_mapping())
+
+
+class Unknown(StrEnum):
+    """What becomes of fields that the schema does not name: kept in `_rescued`, or the row is dead."""
+
+    KEEP = "keep"
+    REJECT = "reject"
+
+
+UNKNOWN = choice(Unknown, {"rescue": "keep", "fail": "reject", "ignore": "keep", "drop": "keep"})
+RESCUED = "_rescued"
+"""The column of JSON sources with the fields that the schema does not name, as JSON; null where there are none."""
+
+CONNECTORS = ("files", "kafka", "delta", "rate")
+"""The fields of which a source has exactly one."""
+
+ENVELOPE_NAMES = ("_step", "_row", "_event_time", "_arrival_time", "_partition", "_offset", "_reason", "_rule", "_raw")
+"""The columns that landing puts around every row."""
+
+
+MAX_FUTURE = DAY
+"""How far ahead of its arrival a row may be where the source says nothing: one wrong clock must not end all windows."""
+
+
+@dataclass(frozen=True)
+class Source(Spec):
+    """One input: a connector, the schema of its rows, and their times.
+
+    `event_time` is a column, or None for the arrival time (`now` in YAML). `arrival_time` is a column, for a history
+    that is replayed as it happened, or None for the clock at landing. `partition` is the column whose values are the
+    source partitions of the watermark; without one there is a single partition, unless the connector has its own.
+    `size` is the bytes of a row, a whole number, for triggers that count bytes; without it they are those of the row's
+    columns as compact JSON. `weight` is a column of +1 and -1: a row of weight -1 takes one back.
+    `unknown`: what becomes of the fields of a JSON object that the schema does not name. `quality` is the path of the
+    file with the expectations on its rows.
+    """
+
+    name: str = field(metadata=of(NAME))
+    files: Files | None = field(default=None, kw_only=True, metadata=of(nested(Files)))
+    kafka: Kafka | None = field(default=None, kw_only=True, metadata=of(nested(Kafka)))
+    delta: DeltaSource | None = field(default=None, kw_only=True, metadata=of(nested(DeltaSource)))
+    rate: Rate | None = field(default=None, kw_only=True, metadata=of(nested(Rate)))
+    schema: Schema = field(metadata=of(SCHEMA))
+    event_time: TimeColumn | None = field(metadata=of(EVENT_TIME))
+    watermark: Watermark = field(metadata=of(nested(Watermark)))
+    arrival_time: TimeColumn | None = field(default=None, metadata=of(nested(TimeColumn)))
+    partition: str | None = field(default=None, metadata=of(NAME))
+    size: Expression | None = field(default=None, metadata=of(EXPRESSION))
+    weight: str | None = field(default=None, metadata=of(NAME))
+    unknown: Unknown = field(default=Unknown.KEEP, metadata=of(UNKNOWN))
+    quality: str | None = field(default=None, metadata=of(TEXT))
+
+    def validate(self) -> None:
+        self._check_connector()
+        self._check_names()
+        self._take_weight()
+        for place, column in self._time_columns().items():
+            if column is not None:
+                self.columns.require(column.column, f"{place}.column")
+                self._check_type(place, column)
+        if self.partition is not None:
+            self.columns.require(self.partition, "partition")
+        if self.size is not None:
+            self.columns.require_all(self.size.columns, "size")
+        if self.watermark.punctuated is not None:
+            self.columns.require_all(self.watermark.punctuated.columns, "watermark.punctuated")
+        if self.watermark.processing_time and self.event_time is not None:
+            raise SpecError("event_time", "must be `now` with a processing_time watermark", None, "event_time: now")
+
+    @property
+    def connector(self) -> Connector:
+        """What it reads from."""
+        (connector,) = self._connectors().values()
+        return connector
+
+    @property
+    def max_future(self) -> int | None:
+        """How far ahead of its arrival a row may be, in microseconds; None where nothing bounds it.
+
+        A row whose event time is its arrival time is never ahead of it.
+        """
+        given = self.watermark.max_future
+        if given is None:
+            return None if self.event_time is None else MAX_FUTURE
+        return None if given == UNBOUNDED else given
+
+    @property
+    def columns(self) -> Schema:
+        """The columns of its rows: those of the schema, and those that its connector has beside them."""
+        return Schema([*self.schema.items(), *self._beside.items()])
+
+    @property
+    def _beside(self) -> Mapping[str, str]:
+        rescued = {RESCUED: "string"} if self.connector.has_json else {}
+        return {**self.connector.beside, **rescued}
+
+    def _connectors(self) -> dict[str, Connector]:
+        every = {name: getattr(self, name) for name in CONNECTORS}
+        return {name: connector for name, connector in every.items() if connector is not None}
+
+    def _check_connector(self) -> None:
+        given = self._connectors()
+        if len(given) != 1:
+            got = ", ".join(given) or None
+            hint = "for instance files: {path: data/clicks}"
+            raise SpecError("", f"must have exactly one of {', '.join(CONNECTORS)}", got, hint)
+        (name,) = given
+        if self.connector.HAS_PARTITIONS and self.partition is not None:
+            hint = f"leave it out: the partitions of {name} are the source partitions of the watermark"
+            raise SpecError("partition", f"is not for {name}", self.partition, hint)
+        if self.rate is not None and not self.schema.items() <= Rate.SCHEMA.items():
+            rule = "has a column that rows which count up have not"
+            raise SpecError("schema", rule, None, ", ".join(f"{name} {kind}" for name, kind in Rate.SCHEMA.items()))
+        if self.unknown is Unknown.REJECT and not self.connector.has_json:
+            rule = "is for JSON only: no other row has fields of its own"
+            raise SpecError("unknown", rule, str(self.unknown), "leave it out")
+
+    def _take_weight(self) -> None:
+        """The connector's own weight, where it has one."""
+        own = self.connector.weight
+        if own is not None and self.weight not in (None, own):
+            raise SpecError("weight", f"is {own} in a change feed", self.weight, "leave it out")
+        if own is not None:
+            object.__setattr__(self, "weight", own)
+        if self.weight is not None:
+            check_weight(self.weight, self.columns)
+
+    def _check_names(self) -> None:
+        taken = {name.lower() for name in (*ENVELOPE_NAMES, *self._beside)}
+        for name in self.schema:
+            if name.lower() in taken:
+                raise SpecError(f"schema.{name}", "is a column that every row has beside those of the schema", None,
+                                f"leave it out, or rename it: {name.lstrip('_')}")  # fmt: skip
+
+    def _time_columns(self) -> Mapping[str, TimeColumn | None]:
+        return {"event_time": self.event_time, "arrival_time": self.arrival_time}
+
+    def _check_type(self, place: str, column: TimeColumn) -> None:
+        is_text = self.columns[column.column] == "string"
+        is_time = self.columns[column.column] in ("timestamp", "timestamp_ntz", "date")
+        wants_text, wants_time = column.format is TimeFormat.ISO8601, column.format is TimeFormat.TIMESTAMP
+        if wants_text != is_text or wants_time != is_time:
+            fits = "iso8601" if is_text else "timestamp" if is_time else "one of unix_s, unix_ms, unix_us, unix_ns"
+            kind = self.columns[column.column]
+            raise SpecError(
+                f"{place}.format", f"does not fit the type of {column.column} ({kind})", str(column.format), fits
+            )

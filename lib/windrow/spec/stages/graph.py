@@ -1,0 +1,80 @@
+"""Which stage reads which, and whether all of them go together. Rule: SEMANTICS section 10."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+from windrow.spec.errors import SpecError
+from windrow.spec.fields.reading import located
+from windrow.spec.stages.chains import check_reads, check_reads_a_source
+from windrow.spec.stages.cogroups import check_inputs_read
+from windrow.spec.stages.stage import Stage
+from windrow.spec.windows.base import WindowFunction
+from windrow.spec.windows.inherited import InheritedWindows
+
+ONLY = ""
+"""The one input of a stage that has none by name."""
+
+Read = Mapping[str, Stage | None]
+"""What a stage reads by its inputs: a stage, or None where that is a source."""
+
+
+def read_by(stages: Sequence[Stage], sources: Iterable[str] = ()) -> Mapping[str, Read]:
+    """What each stage reads, by its name.
+
+    Without `from` the first stage reads the source, every other one the stage before it; an input without `from` reads
+    the source. Errors: SpecError for a name that is there twice, and for a `from` that stands neither among the sources
+    nor before the stage.
+    """
+    before: dict[str, Stage] = {}
+    read: dict[str, Read] = {}
+    names = set(sources)
+    for index, stage in enumerate(stages):
+        place = f"stages[{index}]"
+        if stage.name in before or stage.name in names:
+            raise SpecError(f"{place}.name", "is there twice", stage.name)
+        if stage.inputs:
+            read[stage.name] = {
+                name: None if one.from_ is None else _named(f"{place}.inputs.{name}", one.from_, before, names)
+                for name, one in stage.inputs.items()
+            }
+        elif stage.from_ is None:
+            read[stage.name] = {ONLY: stages[index - 1] if index else None}
+        else:
+            read[stage.name] = {ONLY: _named(place, stage.from_, before, names)}
+        before[stage.name] = stage
+    return read
+
+
+def _named(place: str, name: str, stages: Mapping[str, Stage], sources: set[str]) -> Stage | None:
+    if name in stages or name in sources:
+        return stages.get(name)
+    known = [*sources, *stages]
+    hint = f"one of {', '.join(known)}" if known else "the first stage reads the source"
+    raise SpecError(f"{place}.from", "is neither a source nor a stage before it", name, hint)
+
+
+def reads_of(stage: Stage) -> Mapping[str, str]:
+    """What a stage of a pipeline reads, by its inputs: the names of sources and stages, all of which it says."""
+    if stage.inputs:
+        return {name: one.from_ or ONLY for name, one in stage.inputs.items()}
+    return {ONLY: stage.from_ or ONLY}
+
+
+def check_graph(stages: Sequence[Stage], sources: Iterable[str] = (), places: Sequence[str] | None = None) -> None:
+    """Refuse stages that do not go with what they read. Errors: SpecError with the stage's place."""
+    read = read_by(stages, sources)
+    windows: dict[str, WindowFunction] = {}
+    for index, stage in enumerate(stages):
+        place = f"stages[{index}]" if places is None else places[index]
+        upstreams = {name: one for name, one in read[stage.name].items() if one is not None}
+        made = {name: windows[one.name] for name, one in upstreams.items()}
+        if stage.inputs:
+            located(place, partial(check_inputs_read, upstreams=upstreams, windows=made), stage)
+        elif upstreams:
+            located(place, partial(check_reads, upstream=upstreams[ONLY], windows=made[ONLY]), stage)
+        else:
+            located(place, check_reads_a_source, stage)
+        inherits = isinstance(stage.window, InheritedWindows)
+        windows[stage.name] = next(iter(made.values())) if inherits else stage.window

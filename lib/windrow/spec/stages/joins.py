@@ -1,0 +1,62 @@
+"""Joins as co-groups: a cell collects the rows of both inputs, and counts them. Rule: SEMANTICS section 10.
+
+A pane without a row is held back as by `having`: it is not shown, has no index, and withdraws what was shown before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from windrow.spec.aggregates import Aggregate, Collect, Count
+from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.expressions import Expression
+from windrow.spec.fields.reading import Named
+from windrow.spec.stages.stage import Stage
+
+
+def rows_name(name: str) -> str:
+    """The aggregate that has the rows of an input."""
+    return f"_{name}_rows"
+
+
+def _number_name(name: str) -> str:
+    return f"_{name}_number"
+
+
+def check_shown(stage: Stage, takes_back: bool) -> None:
+    """Refuse a join whose rows a table could not show, or not compare with a batch. Errors: SpecError."""
+    if stage.join is None:
+        return
+    if stage.is_discarding or stage.is_mixed:
+        raise NotInThisVersion("join", "of a pipeline whose panes clear is not in this version", stage.accumulation)
+    rule = "of a join must be retracting where elements can be taken back, or rows that are gone would stay"
+    if takes_back and not stage.is_retracting:
+        raise SpecError("accumulation", rule, str(stage.accumulation), "retracting")
+
+
+def cell_aggregates(stage: Stage, name: str) -> Named[Aggregate]:
+    """What the cells of a stage keep of the elements of an input."""
+    one = stage.inputs[name]
+    if stage.join is None:
+        return one.aggregates
+    fields = ", ".join(f"'{column}', {expression.text}" for column, expression in one.columns.items())
+    row = Expression.parse(f"named_struct({fields})" if fields else "named_struct('none', true)")
+    return Named({rows_name(name): Collect(row), _number_name(name): Count()})
+
+
+def cell_stage(stage: Stage) -> Stage:
+    """The stage of the cells: of a join, one that collects."""
+    if stage.join is None:
+        return stage
+    aggregates = {n: a for name in stage.inputs for n, a in cell_aggregates(stage, name).items()}
+    having = None if stage.is_discarding or stage.is_mixed else _has_rows(stage)
+    return replace(stage, inputs=Named(), join=None, aggregates=Named(aggregates), having=having)
+
+
+def _has_rows(stage: Stage) -> Expression | None:
+    """That there is a row to show; of a full join there always is one."""
+    assert stage.join is not None
+    left, right = stage.inputs
+    sides = ((left, stage.join.keeps_right), (right, stage.join.keeps_left))
+    needed = [name for name, may_lack in sides if not may_lack]
+    return Expression.parse(" and ".join(f"{_number_name(name)} > 0" for name in needed)) if needed else None

@@ -1,0 +1,45 @@
+"""What results are grouped by, and the names that no key or result may have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
+from windrow.spec.fields.kinds import EXPRESSION, NAME
+from windrow.spec.fields.reading import Kind, Named, located
+
+RESERVED_NAMES = frozenset(
+    {"window_start", "window_end", "timing", "pane_index", "on_time_index", "is_first", "is_last", "event_time",
+     "watermark", "watermark_percentile", "produced_at", "tick", "row", "change", "weight", "trigger"}
+)  # fmt: skip
+"""The columns of `current` and `panes` that every stage has; no key or aggregate may take one, whatever its case."""
+
+
+def _read_keys(value: Any) -> Named[Expression]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise SpecError("", "must be a list of columns, or of {name: EXPRESSION}", value)
+    items = value.items() if isinstance(value, Mapping) else [_read_key(index, key) for index, key in enumerate(value)]
+    keys = [(name, EXPRESSION.accept(expression)) for name, expression in items]
+    if len({name.lower() for name, _ in keys}) < len(keys):
+        raise SpecError("", "has a key twice", [name for name, _ in keys])
+    return Named(keys)
+
+
+def _read_key(index: int, value: Any) -> tuple[str, Expression]:
+    if isinstance(value, str):
+        name = located(f"[{index}]", NAME.read, value)
+        return name, Expression.parse(f"`{name}`")
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((name, expression),) = value.items()
+        return located(f"[{index}]", NAME.read, name), located(f"[{index}].{name}", EXPRESSION.read, expression)
+    raise SpecError(f"[{index}]", "must be a column or {name: EXPRESSION}", value)
+
+
+def _write_keys(keys: Named[Expression]) -> list[Any]:
+    plain = {name: Expression.parse(f"`{name}`") for name in keys}
+    return [name if keys[name] == plain[name] else {name: keys[name].text} for name in keys]
+
+
+KEYS = Kind(_read_keys, _read_keys, _write_keys)

@@ -1,0 +1,289 @@
+"""A stage: what is computed over the elements of a source, for which keys and windows, and when it is emitted.
+
+Rule: SEMANTICS sections 2 to 7; the grammar is in the pipeline reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from windrow.spec.aggregates import AGGREGATE, Aggregate
+from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.expressions import Expression
+from windrow.spec.fields.kinds import (
+    DURATION,
+    EXPRESSION,
+    FLAG,
+    NAME,
+    POSITIVE_INTEGER,
+    TEXT,
+    choice,
+    mapping_of,
+    nested,
+)
+from windrow.spec.fields.reading import Kind, Named, Spec, located, of, write_fields
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.inputs import INPUTS, JOIN, OF_INPUTS, Input, JoinKind, check_inputs
+from windrow.spec.stages.keys import KEYS, RESERVED_NAMES
+from windrow.spec.triggers.all import DEFAULT_TRIGGER, TRIGGER, Then, Trigger, nodes_of
+from windrow.spec.triggers.closing import can_close, check_loses_nothing
+from windrow.spec.triggers.custom import CustomTrigger, check_custom
+from windrow.spec.windows.aligned import WINDOW
+from windrow.spec.windows.base import WindowFunction
+
+
+class Accumulation(StrEnum):
+    """What becomes of a window's aggregates when it has fired: cleared, kept, or kept and the last pane withdrawn.
+
+    Under the two modes `by_default` the trigger decides: the innermost node with a `then` on the path that fired.
+    """
+
+    DISCARDING = "discarding"
+    ACCUMULATING = "accumulating"
+    RETRACTING = "retracting"
+    CLEAR_BY_DEFAULT = "clear_by_default"
+    ACCUMULATE_BY_DEFAULT = "accumulate_by_default"
+
+
+class Emission(StrEnum):
+    """Whether a pane with nothing new is emitted: never, or always at that moment."""
+
+    IF_NONEMPTY = "if_nonempty"
+    ALWAYS = "always"
+
+
+class PaneTime(StrEnum):
+    """The event time of a pane: the last instant of its window, or the earliest or latest of its new elements.
+
+    Elements that were behind the stage's output watermark when they were added do not count; without any other it is
+    the last instant of the window.
+    """
+
+    END_OF_WINDOW = "end_of_window"
+    EARLIEST = "earliest"
+    LATEST = "latest"
+
+
+_PATENT_MODES = {"clear_always": Accumulation.DISCARDING, "accumulate_always": Accumulation.ACCUMULATING}
+_ACCUMULATION = choice(
+    Accumulation,
+    {"accumulating_and_retracting": "retracting", "update": "accumulating", "append": "discarding"},
+)
+ACCUMULATION = Kind(
+    lambda value: _ACCUMULATION.accept(_PATENT_MODES.get(value, value) if isinstance(value, str) else value),
+    lambda value: _ACCUMULATION.read(_PATENT_MODES.get(value, value) if isinstance(value, str) else value),
+    str,
+)
+EMISSION = choice(Emission)
+PANE_TIME = choice(PaneTime, {"end": "end_of_window", "first": "earliest", "last": "latest"})
+
+
+@dataclass(frozen=True)
+class ElementTime(Spec):
+    """The event time of a stage's elements, where it is not that of the source: a timestamp, by an expression.
+
+    `backward` is how far it may lie before the source's, in microseconds: the stage's watermark is held back by so
+    much. An element that lies further back may be late.
+    """
+
+    YAML_HINTS = {"expression": "of", "column": "of", "bound": "backward"}
+
+    backward: int = field(metadata=of(DURATION))
+    of: Expression = field(metadata=of(EXPRESSION))
+
+
+@dataclass(frozen=True)
+class Stage(Spec):
+    """One stage. All lengths are microseconds; `keys`, `select`, `aggregates` and `derive` map names to expressions.
+
+    `explode` names one array: every item of it is an element of its own. `element_time` is another event time.
+    `having` is a condition over a pane: one for which it is not true is not shown, and what was shown is withdrawn.
+    `quality` is the path of the file with the expectations on its results. With `inputs` its elements come from several
+    sources or stages, and what concerns an element stands in each of them; its keys and aggregates are theirs, all
+    together. `join` shows the rows of two inputs, pair by pair: its aggregates are then their columns.
+
+    Errors: a reserved or repeated name, a trigger that loses data without `allow_closing`, a global window with the
+    default trigger, an option that the accumulation does not go with.
+    """
+
+    YAML_HINTS = {"group_by": "keys", "key": "keys", "lateness": "allowed_lateness", "filter": "where",
+                  "mode": "accumulation", "windows": "window", "aggregate": "aggregates"}  # fmt: skip
+
+    name: str = field(default="stage", metadata=of(NAME))
+    from_: str | None = field(default=None, metadata=of(NAME))
+    inputs: Named[Input] = field(default_factory=Named, metadata=of(INPUTS))
+    join: JoinKind | None = field(default=None, metadata=of(JOIN))
+    max_versions_per_tick: int = field(default=1, metadata=of(POSITIVE_INTEGER))
+    select: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
+    explode: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
+    element_time: ElementTime | None = field(default=None, metadata=of(nested(ElementTime)))
+    where: Expression | None = field(default=None, metadata=of(EXPRESSION))
+    keys: Named[Expression] = field(default_factory=Named, metadata=of(KEYS))
+    window: WindowFunction = field(metadata=of(WINDOW), kw_only=True)
+    trigger: Trigger = field(default=DEFAULT_TRIGGER, metadata=of(TRIGGER))
+    accumulation: Accumulation = field(default=Accumulation.ACCUMULATING, metadata=of(ACCUMULATION))
+    retract: bool = field(default=False, metadata=of(FLAG))
+    allowed_lateness: int = field(default=0, metadata=of(DURATION))
+    on_time: Emission = field(default=Emission.IF_NONEMPTY, metadata=of(EMISSION))
+    closing: Emission = field(default=Emission.IF_NONEMPTY, metadata=of(EMISSION))
+    only_if_changed: bool = field(default=False, metadata=of(FLAG))
+    event_time: PaneTime = field(default=PaneTime.END_OF_WINDOW, metadata=of(PANE_TIME))
+    allow_closing: bool = field(default=False, metadata=of(FLAG))
+    aggregates: Named[Aggregate] = field(metadata=of(mapping_of(AGGREGATE)), kw_only=True)
+    derive: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
+    having: Expression | None = field(default=None, metadata=of(EXPRESSION))
+    quality: str | None = field(default=None, metadata=of(TEXT))
+
+    @classmethod
+    def from_mapping(cls, mapping: Any) -> Stage:
+        """The stage of a YAML mapping; with `inputs` its aggregates are theirs."""
+        if isinstance(mapping, Mapping) and ("inputs" in mapping or "join" in mapping):
+            if not mapping.get("inputs"):
+                raise SpecError("inputs", "must be two or more", mapping.get("inputs"), "{left: {..}, right: {..}}")
+            for name in OF_INPUTS:
+                if name in mapping:
+                    raise SpecError(name, "does not go with inputs", None, "in each input, or in a stage behind")
+            mapping = {**mapping, "aggregates": {}}
+        return super().from_mapping(mapping)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The YAML form: every field that is not at its default, and what its inputs give only there."""
+        written = write_fields(self)
+        return {name: value for name, value in written.items() if not self.inputs or name not in ("keys", "aggregates")}
+
+    def validate(self) -> None:
+        if self.inputs or self.join is not None:
+            self._take_inputs()
+        self._check_names()
+        self._check_explode()
+        self._check_accumulation()
+        self._check_conditions()
+        located(f"window.{self.window.NAME}", self.window.check_keys, bool(self.keys))
+        if self.window.IS_GLOBAL and self.trigger == DEFAULT_TRIGGER:
+            raise SpecError(
+                "trigger",
+                "must not be the default one with a global window, which never completes in a stream",
+                "default",
+                "for instance {repeat: {after_count: 100}}, or a window that ends",
+            )
+        if not self.allow_closing:
+            # A global window expires when it is complete: +infinity plus any lateness is +infinity.
+            check_loses_nothing(self.trigger, 0 if self.window.IS_GLOBAL else self.allowed_lateness)
+
+    def _take_inputs(self) -> None:
+        """Check the inputs, and take their keys and results as those of the stage."""
+        check_inputs(self.inputs, self.join)
+        first = next(iter(self.inputs.values()))
+        keys = Named([(name, Expression.parse(f"`{name}`")) for name in first.keys])
+        results = Named([item for one in self.inputs.values() for item in one.gathered.items()])
+        made = {"keys": keys, "aggregates": results}
+        for name in OF_INPUTS if self.join is None else (*OF_INPUTS, "derive", "having"):
+            value = getattr(self, name if name != "from" else "from_")
+            if value and value != made.get(name):
+                raise SpecError(name, "does not go with inputs", None, "in each input, or in a stage behind")
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
+
+    def _check_names(self) -> None:
+        taken: dict[str, str] = {}
+        for place, names in (("keys", self.keys), ("aggregates", self.aggregates), ("derive", self.derive)):
+            for name in names:
+                if name.lower() in RESERVED_NAMES:
+                    hint = f"a column of every result has this name; for instance {name}_value"
+                    raise SpecError(f"{place}.{name}", "is a reserved name", name, hint)
+                if name.lower() in taken:
+                    raise SpecError(f"{place}.{name}", f"is also the name of one of {taken[name.lower()]}", name)
+                taken[name.lower()] = place
+        for name, expression in self.derive.items():
+            self._check_over_panes(f"derive.{name}", expression, (*self.aggregates, *self.keys))
+        if self.having is not None:
+            self._check_over_panes("having", self.having, (*self.aggregates, *self.keys, *self.derive))
+
+    def _check_explode(self) -> None:
+        if len(self.explode) > 1:
+            hint = "one array of structs, or a stage for each"
+            raise SpecError("explode", "takes one array", ", ".join(self.explode), hint)
+        if self.explode and can_close(self.trigger, 0 if self.window.IS_GLOBAL else self.allowed_lateness):
+            rule = "with a trigger that can finish too soon (allow_closing) is not in this version"
+            raise NotInThisVersion("explode", rule)
+
+    def _check_over_panes(self, place: str, expression: Expression, names: Iterable[str]) -> None:
+        known = {name.lower() for name in names}
+        for column in expression.columns:
+            if column.lower() not in known:
+                hint = f"the aggregates are {', '.join(self.aggregates)}"
+                raise SpecError(place, "reads what is not an aggregate or key", column, hint)
+
+    def _check_conditions(self) -> None:
+        results = () if self.join else self.result_columns  # the rows of a pane are none
+        known = {name.lower() for name in (*results, *self.keys)}
+        for node in nodes_of(self.trigger):
+            if isinstance(node, CustomTrigger):
+                check_custom(node)
+            for column in [column for condition in node.conditions for column in condition.columns]:
+                if column.lower() not in known:
+                    hint = f"the results are {', '.join(self.result_columns)}"
+                    raise SpecError(f"trigger.{node.NAME}", "reads what is not a result of the stage", column, hint)
+
+    def _check_accumulation(self) -> None:
+        discards = self.accumulation in (Accumulation.DISCARDING, Accumulation.CLEAR_BY_DEFAULT)
+        if self.retract and discards:
+            raise SpecError("retract", "does not go with a mode that clears", str(self.accumulation), "accumulating")
+        if self.only_if_changed and discards:
+            rule = "does not go with a mode that clears: there is no earlier pane to compare with"
+            raise SpecError("only_if_changed", rule, str(self.accumulation), "accumulating or retracting")
+        if self.having is not None and (discards or self.is_mixed):
+            rule = (
+                "does not go with a mode that clears: it judges the result of a whole window, and a pane holds a part"
+            )
+            raise SpecError("having", rule, str(self.accumulation), "accumulating or retracting")
+        if self.retract and self.accumulation is not Accumulation.ACCUMULATE_BY_DEFAULT:
+            object.__setattr__(self, "accumulation", Accumulation.RETRACTING)
+            object.__setattr__(self, "retract", False)
+
+    @property
+    def is_discarding(self) -> bool:
+        """Whether every firing clears the aggregates."""
+        asks_to_keep = any(node.then is Then.ACCUMULATE for node in nodes_of(self.trigger))
+        clears = self.accumulation is Accumulation.CLEAR_BY_DEFAULT and not asks_to_keep
+        return clears or self.accumulation is Accumulation.DISCARDING
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether some firings may clear the aggregates while others keep them."""
+        asked = {node.then for node in nodes_of(self.trigger)}
+        if self.accumulation is Accumulation.CLEAR_BY_DEFAULT:
+            return Then.ACCUMULATE in asked
+        return self.accumulation is Accumulation.ACCUMULATE_BY_DEFAULT and Then.CLEAR in asked
+
+    @property
+    def is_retracting(self) -> bool:
+        """Whether a pane that is replaced is withdrawn first; one that cleared is never replaced."""
+        return self.retract or self.accumulation is Accumulation.RETRACTING
+
+    def watermark_over(self, source: Watermark) -> Watermark:
+        """The watermark's rule of a stage over that of its source: held back by what element times may lie before."""
+        return source if self.element_time is None else source.held_back(self.element_time.backward)
+
+    @property
+    def can_withdraw(self) -> bool:
+        """Whether a tick may take back what it has emitted."""
+        return self.is_retracting or self.having is not None
+
+    @property
+    def keeps_event_times(self) -> bool:
+        """Whether the event time of a pane is that of its elements, so that cells have to keep it."""
+        return self.event_time is not PaneTime.END_OF_WINDOW
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        """The names of the aggregates and derived columns, in order; of a join, of the columns of its rows."""
+        return (*self.emitted, *self.derive)
+
+    @property
+    def emitted(self) -> tuple[str, ...]:
+        """The names of what a pane holds."""
+        return tuple(self.aggregates) if self.join is None else (*self.aggregates, "row")

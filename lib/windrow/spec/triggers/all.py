@@ -1,0 +1,56 @@
+"""Triggers: when a window emits a pane. A trigger is a tree of these nodes. Rule: SEMANTICS section 5.
+
+A node says what it is; its state machine is `windrow.compile.triggers.tree`.
+"""
+
+from __future__ import annotations
+
+from windrow.spec.triggers.composites import (
+    AfterWatermark,
+    AllOf,
+    FirstOf,
+    Repeat,
+    RepeatCount,
+    RepeatUntil,
+    SequenceOf,
+)
+from windrow.spec.triggers.leaves import (
+    AfterBytes,
+    AfterCount,
+    AfterDelay,
+    AfterMatch,
+    AtClose,
+    AtPeriod,
+    AtWatermark,
+    Never,
+    WhenResult,
+)
+from windrow.spec.triggers.tree import (
+    TRIGGER,
+    TRIGGERS,
+    WORDS,
+    Domain,
+    Then,
+    Trigger,
+    counts_bytes,
+    nodes_of,
+    percentiles_of,
+    tick_aggregates,
+    without_sugar,
+)
+
+__all__ = [
+    "DEFAULT_TRIGGER", "TRIGGER", "TRIGGERS", "AfterBytes", "AfterCount", "AfterDelay", "AfterMatch", "AfterWatermark",
+    "AllOf", "AtClose", "AtPeriod", "AtWatermark", "Domain", "FirstOf", "Never", "Repeat", "RepeatCount",
+    "RepeatUntil", "SequenceOf", "Then", "Trigger", "WhenResult", "counts_bytes", "nodes_of", "percentiles_of",
+    "tick_aggregates", "without_sugar",
+]  # fmt: skip
+
+DEFAULT_TRIGGER: Trigger = Repeat(AtWatermark())
+
+_OWN: tuple[type[Trigger], ...] = (
+    AtWatermark, AtPeriod, AfterDelay, AfterCount, AfterBytes, AfterMatch, WhenResult, AtClose, Never,
+    FirstOf, AllOf, SequenceOf, Repeat, RepeatUntil, RepeatCount, AfterWatermark,
+)  # fmt: skip
+TRIGGERS.update({cls.NAME: cls for cls in _OWN})
+WORDS.update({"default": DEFAULT_TRIGGER, "never": Never(), "at_close": AtClose()})

@@ -1,0 +1,127 @@
+"""Triggers of a user's own: state, and what a tick does to it, as Spark SQL expressions. Rule: SEMANTICS section 5.
+
+@windrow.register
+@dataclass(frozen=True)
+class WhenQuiet(windrow.CustomTrigger):
+    NAME = "when_quiet"
+    STATE = {"seen_at": ("bigint", None)}
+    gap: int = field(metadata=of(POSITIVE_DURATION))
+
+    def on_elements(self):
+        return {"seen_at": "now"}
+
+    def ready(self):
+        return f"now >= seen_at + {self.gap}"
+
+    def deadline(self):
+        return {Domain.PROCESSING_TIME: f"seen_at + {self.gap}"}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
+from windrow.spec.fields.reading import located
+from windrow.spec.fields.schemas import column_type
+from windrow.spec.triggers.moments import Moment
+from windrow.spec.triggers.tree import Domain, Trigger
+
+CLOCKS = ("now", "watermark_before", "watermark")
+"""The clocks that an expression may read: processing time, and the watermark before and after the tick; null where it
+is not known yet. All are microseconds."""
+
+AT_HAND = (*CLOCKS, "window_start", "window_end")
+"""What every expression may read beside the state. `elements` and the node's aggregates are there in `on_elements`."""
+
+MERGES = ("sum", "min", "max", "any", "all")
+"""How a field of several windows that merge becomes one."""
+
+
+@dataclass(frozen=True)
+class CustomTrigger(Trigger):
+    """The base of a leaf that a user writes.
+
+    `STATE` has the fields: name, type, and the value after a reset. Each function gives expressions over the state and
+    what is at hand (`AT_HAND`). One that fails is null; a condition that is null does not hold. `aggregates` may say
+    what `on_elements` wants to know of the tick's elements.
+    """
+
+    STATE: ClassVar[Mapping[str, tuple[str, Any]]] = {}
+
+    def on_elements(self) -> Mapping[str, str]:
+        """The fields after elements were added, once a tick; also over `elements`, their number, and the aggregates."""
+        return {}
+
+    def ready(self) -> str:
+        """Whether the window fires. It is asked in ticks that add elements or in which a deadline has been reached."""
+        raise NotImplementedError
+
+    def on_fire(self) -> Mapping[str, str]:
+        """The fields after a firing, where the node is not reset."""
+        return {}
+
+    def finished(self) -> str:
+        """Whether a firing finishes the node."""
+        return "true"
+
+    def deadline(self) -> Mapping[Domain, str]:
+        """The value of a clock, in microseconds, at which the node must be asked; null for none."""
+        return {}
+
+    def on_merge(self) -> Mapping[str, str]:
+        """How the fields of windows that merge become one, by field: one of `MERGES`."""
+        return {}
+
+    def earliest_ready(self) -> Moment:
+        """The earliest moment in a window's life at which a fresh node can be ready."""
+        return Moment.BEFORE_WATERMARK
+
+    def earliest_finish(self) -> Moment:
+        """The earliest moment at which it can have finished for good: what comes later would be in no result."""
+        return self.earliest_ready()
+
+    def words(self) -> str:
+        """When it fires, for `windrow plan`."""
+        return f"when {self.NAME} is ready"
+
+
+def expression(trigger: CustomTrigger, place: str, text: str) -> Expression:
+    """An expression of a custom trigger. Errors: SpecError, also for a name that is not there."""
+    parsed = located(f"trigger.{trigger.NAME}.{place}", Expression.parse, text)
+    known = {*AT_HAND, *trigger.STATE}
+    if place.startswith("on_elements"):
+        known |= {"elements", *trigger.aggregates}
+    for column in parsed.columns:
+        if column not in known:
+            hint = f"one of {', '.join(sorted(known))}"
+            raise SpecError(f"trigger.{trigger.NAME}.{place}", "reads what is not there", column, hint)
+    return parsed
+
+
+def check_custom(trigger: CustomTrigger) -> None:
+    """Refuse a custom trigger whose state or expressions do not hold together."""
+    for name, (kind, _) in trigger.STATE.items():
+        place = f"trigger.{trigger.NAME}.STATE.{name}"
+        if not name.isidentifier() or name in {*AT_HAND, "elements", *trigger.aggregates}:
+            raise SpecError(place, "is no name for a field: it is taken, or is no name", name)
+        located(place, column_type, kind)
+    for place, text in _texts(trigger):
+        expression(trigger, place, text)
+    for name, merge in trigger.on_merge().items():
+        if merge not in MERGES:
+            raise SpecError(f"trigger.{trigger.NAME}.on_merge.{name}", f"must be one of {', '.join(MERGES)}", merge)
+
+
+def _texts(trigger: CustomTrigger) -> Iterator[tuple[str, str]]:
+    yield from (("ready", trigger.ready()), ("finished", trigger.finished()))
+    yield from ((f"deadline.{domain}", text) for domain, text in trigger.deadline().items())
+    for function, fields in (("on_elements", trigger.on_elements()), ("on_fire", trigger.on_fire())):
+        for name, text in fields.items():
+            if name not in trigger.STATE:
+                hint = f"the fields are {', '.join(trigger.STATE) or 'none'}"
+                raise SpecError(f"trigger.{trigger.NAME}.{function}", "names a field that STATE has not", name, hint)
+            yield f"{function}.{name}", text

@@ -1,0 +1,124 @@
+"""The leaves of triggers: what a window waits for. Rule: SEMANTICS section 5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from windrow.spec.aggregates import Aggregate, CountIf, TotalSize
+from windrow.spec.expressions import Expression
+from windrow.spec.fields.kinds import EXPRESSION, PERCENTILE, POSITIVE_DURATION, POSITIVE_INTEGER, TIME, ZONE
+from windrow.spec.fields.reading import of
+from windrow.spec.times import DAY
+from windrow.spec.triggers.tree import DOMAIN, Domain, Trigger
+
+
+@dataclass(frozen=True)
+class AtWatermark(Trigger):
+    """Ready when the watermark has reached the window's end; after a reset behind that, at every new element.
+
+    The watermark of a percentile is that of the stage, or ahead of it: so many percent of the source's partitions that
+    are not idle have reached it.
+    """
+
+    NAME = "at_watermark"
+    percentile: int = field(default=100, metadata=of(PERCENTILE))
+
+    @property
+    def percentiles(self) -> tuple[int, ...]:
+        return () if self.percentile == 100 else (self.percentile,)
+
+
+@dataclass(frozen=True)
+class AtPeriod(Trigger):
+    """Ready at the first `reference + k * period` strictly after the clock at the first new element.
+
+    Whole days and longer follow the local time of `zone`. The clock is that of `domain`.
+    """
+
+    NAME = "at_period"
+    YAML_HINTS = {"every": "period", "interval": "period"}
+    period: int = field(metadata=of(POSITIVE_DURATION))
+    reference: int = field(default=0, metadata=of(TIME))
+    zone: str = field(default="UTC", metadata=of(ZONE))
+    domain: Domain = field(default=Domain.PROCESSING_TIME, metadata=of(DOMAIN))
+
+    @property
+    def is_local(self) -> bool:
+        """True where the boundaries follow the zone's local time."""
+        return self.zone != "UTC" and self.period % DAY == 0
+
+
+@dataclass(frozen=True)
+class AfterDelay(Trigger):
+    """Ready when the clock of `domain` has reached its value at the first new element plus `delay`."""
+
+    NAME = "after_delay"
+    delay: int = field(metadata=of(POSITIVE_DURATION))
+    domain: Domain = field(default=Domain.PROCESSING_TIME, metadata=of(DOMAIN))
+
+
+@dataclass(frozen=True)
+class AfterCount(Trigger):
+    """Ready at `count` elements or more since the node was reset."""
+
+    NAME = "after_count"
+    BODY = "count"
+    count: int = field(metadata=of(POSITIVE_INTEGER))
+
+
+@dataclass(frozen=True)
+class AfterBytes(Trigger):
+    """Ready at `bytes` bytes or more since the node was reset; the size of an element is its source's `size`."""
+
+    NAME = "after_bytes"
+    BODY = "bytes"
+    bytes: int = field(metadata=of(POSITIVE_INTEGER))
+
+    @property
+    def aggregates(self) -> Mapping[str, Aggregate]:
+        return {"bytes": TotalSize()}
+
+
+@dataclass(frozen=True)
+class AfterMatch(Trigger):
+    """Ready when `count` elements since the node was reset have matched `where`, a condition over one element."""
+
+    NAME = "after_match"
+    YAML_HINTS = {"predicate": "where", "matches": "count", "times": "count"}
+    where: Expression = field(metadata=of(EXPRESSION))
+    count: int = field(default=1, metadata=of(POSITIVE_INTEGER))
+
+    @property
+    def aggregates(self) -> Mapping[str, Aggregate]:
+        return {"matches": CountIf(self.where)}
+
+
+@dataclass(frozen=True)
+class WhenResult(Trigger):
+    """Ready when the window has new elements and `condition` holds over its aggregates and derived columns as they are.
+
+    A condition that is null, or that fails, does not hold.
+    """
+
+    NAME = "when_result"
+    BODY = "condition"
+    condition: Expression = field(metadata=of(EXPRESSION))
+
+    @property
+    def conditions(self) -> tuple[Expression, ...]:
+        return (self.condition,)
+
+
+@dataclass(frozen=True)
+class AtClose(Trigger):
+    """Ready when the watermark has reached the end plus the allowed lateness: one final result, at expiry."""
+
+    NAME = "at_close"
+
+
+@dataclass(frozen=True)
+class Never(Trigger):
+    """Never ready; the closing pane at expiry is all there is."""
+
+    NAME = "never"

@@ -1,0 +1,210 @@
+"""Window functions: which windows an element falls in. Rule: SEMANTICS section 3.
+
+A window is half-open, `[start, end)`, in microseconds. All fields that are lengths are microseconds too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from windrow.spec.errors import SpecError
+from windrow.spec.fields.kinds import DURATION, POSITIVE_DURATION, POSITIVE_INTEGER, ZONE, choice
+from windrow.spec.fields.reading import Kind, of, unknown_name
+from windrow.spec.windows.base import LONGEST, MOST_WINDOWS, WindowFunction
+from windrow.spec.windows.inherited import InheritedWindows
+from windrow.spec.windows.records import RecordWindows
+from windrow.spec.windows.sessions import Sessions
+
+_SIZE_HINTS = {"length": "size", "duration": "size", "width": "size", "slide": "period", "every": "period"}
+
+
+MOST_UNITS = 10_000
+"""Of a calendar window."""
+
+
+class Phase(StrEnum):
+    """By what fixed windows are shifted, beside their offset."""
+
+    BY_KEY = "by_key"
+
+
+@dataclass(frozen=True)
+class FixedWindows(WindowFunction):
+    """Windows of one size that follow each other: `start = floor((t - offset) / size) * size + offset`.
+
+    With `phase: by_key` those of each key are shifted by `pmod(xxhash64(keys), size)` more. Errors: a size that is not
+    positive, an offset outside `0 <= offset < size`.
+    """
+
+    NAME = "fixed"
+    YAML_HINTS = _SIZE_HINTS
+
+    size: int = field(metadata=of(POSITIVE_DURATION))
+    offset: int = field(default=0, metadata=of(DURATION))
+    phase: Phase | None = field(default=None, metadata=of(choice(Phase)))
+
+    def validate(self) -> None:
+        _check_size(self.size)
+        if self.offset >= self.size:
+            raise SpecError("offset", "must be smaller than size", None, "0 <= offset < size")
+
+    def check_keys(self, has_keys: bool) -> None:
+        if self.phase is Phase.BY_KEY and not has_keys:
+            raise SpecError(
+                "phase", "shifts windows by the keys of the stage, which has none", str(self.phase), "offset"
+            )
+
+
+def _check_size(size: int) -> None:
+    if size > LONGEST:
+        raise SpecError("size", "must be at most 10,000 years of 365 days", f"{size}us", "a global window has no end")
+
+
+def _check_number(place: str, size: int, step: int) -> None:
+    """Refuse more windows for each element than can be written for it."""
+    number = -(-size // step)
+    if number > MOST_WINDOWS:
+        rule = f"must be at least 1/{MOST_WINDOWS:,} of size: each element is in so many windows"
+        raise SpecError(place, rule, f"{number:,} windows")
+
+
+@dataclass(frozen=True)
+class SlidingWindows(WindowFunction):
+    """Windows of one size, one of which starts at every `k * period + offset`; also called hopping.
+
+    With a period smaller than the size they overlap; with a larger one there are gaps, and an element in a gap is
+    `unassigned`. Errors: a size or period that is not positive, an offset outside `0 <= offset < period`.
+    """
+
+    NAME = "sliding"
+    YAML_HINTS = _SIZE_HINTS
+
+    size: int = field(metadata=of(POSITIVE_DURATION))
+    period: int = field(metadata=of(POSITIVE_DURATION))
+    offset: int = field(default=0, metadata=of(DURATION))
+
+    def validate(self) -> None:
+        _check_size(max(self.size, self.period))
+        _check_number("period", self.size, self.period)
+        if self.offset >= self.period:
+            raise SpecError("offset", "must be smaller than period", None, "0 <= offset < period")
+
+    @property
+    def has_gaps(self) -> bool:
+        return self.period > self.size
+
+
+@dataclass(frozen=True)
+class CumulativeWindows(WindowFunction):
+    """Windows that begin together and grow: `[start, start + step)`, `[start, start + 2 step)` and so on.
+
+    The last is `[start, start + size)`; they begin anew at every `k * size + offset`: the day so far, hour by hour.
+    Errors: a size or step that is not positive, a step that does not divide the size or is too small a part of it, an
+    offset outside `0 <= offset < size`.
+    """
+
+    NAME = "cumulative"
+    YAML_HINTS: ClassVar[Mapping[str, str]] = {"max_size": "size", "period": "step", "slide": "step", "every": "step"}
+
+    size: int = field(metadata=of(POSITIVE_DURATION))
+    step: int = field(metadata=of(POSITIVE_DURATION))
+    offset: int = field(default=0, metadata=of(DURATION))
+
+    def validate(self) -> None:
+        _check_size(self.size)
+        if self.size % self.step != 0:
+            raise SpecError("step", "must divide size", None, "for instance {size: 1d, step: 1h}")
+        _check_number("step", self.size, self.step)
+        if self.offset >= self.size:
+            raise SpecError("offset", "must be smaller than size", None, "0 <= offset < size")
+
+
+class Unit(StrEnum):
+    """What calendar windows count."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
+
+
+class Weekday(StrEnum):
+    """The day on which a week begins."""
+
+    MONDAY = "monday"
+    TUESDAY = "tuesday"
+    WEDNESDAY = "wednesday"
+    THURSDAY = "thursday"
+    FRIDAY = "friday"
+    SATURDAY = "saturday"
+    SUNDAY = "sunday"
+
+
+@dataclass(frozen=True)
+class CalendarWindows(WindowFunction):
+    """Days, weeks, months, quarters or years of a zone: bounds are local midnights, so a day may have 23 or 25 hours.
+
+    With a `count` above 1, so many units are one window; they are counted from the unit that holds 1970-01-01. A
+    midnight that comes twice is the first one, one that does not exist the first instant after the gap. Errors: a count
+    that is not from 1 to 10,000, a zone that is not known, `week_start` beside a unit that is not a week.
+    """
+
+    NAME = "calendar"
+    YAML_HINTS: ClassVar[Mapping[str, str]] = {"timezone": "zone", "tz": "zone", "size": "unit", "start": "week_start"}
+
+    unit: Unit = field(metadata=of(choice(Unit)))
+    count: int = field(default=1, metadata=of(POSITIVE_INTEGER))
+    zone: str = field(default="UTC", metadata=of(ZONE))
+    week_start: Weekday = field(default=Weekday.MONDAY, metadata=of(choice(Weekday)))
+
+    def validate(self) -> None:
+        if self.count > MOST_UNITS:
+            raise SpecError("count", f"must be at most {MOST_UNITS:,}", self.count)
+        if self.unit is not Unit.WEEK and self.week_start is not Weekday.MONDAY:
+            raise SpecError("week_start", "is for weeks", str(self.week_start), "unit: week")
+
+
+@dataclass(frozen=True)
+class GlobalWindow(WindowFunction):
+    """One window, all of time: `[-infinity, +infinity)`. It completes at the watermark +infinity only."""
+
+    NAME = "global"
+    IS_GLOBAL = True
+
+
+WINDOW_FUNCTIONS: dict[str, type[WindowFunction]] = {
+    cls.NAME: cls
+    for cls in (
+        FixedWindows, SlidingWindows, CumulativeWindows, CalendarWindows, Sessions, RecordWindows, GlobalWindow,
+        InheritedWindows,
+    )
+}  # fmt: skip
+_HINTS = {
+    "tumbling": "fixed", "hopping": "sliding", "session": "sessions", "slide": "sliding", "hop": "sliding",
+    "cumulate": "cumulative", "day": "calendar", "daily": "calendar", "month": "calendar", "monthly": "calendar",
+}  # fmt: skip
+
+
+def _accept(value: Any) -> WindowFunction:
+    if not isinstance(value, WindowFunction):
+        raise SpecError("", "must be a window function", value, "for instance FixedWindows(size='1h')")
+    return value
+
+
+def _read(value: Any) -> WindowFunction:
+    if not isinstance(value, Mapping) or len(value) != 1:
+        raise SpecError("", "must be a mapping with one window function", value, "for instance {fixed: {size: 1h}}")
+    ((name, body),) = value.items()
+    if name not in WINDOW_FUNCTIONS:
+        raise unknown_name(str(name), WINDOW_FUNCTIONS, (), _HINTS, "window function")
+    try:
+        return WINDOW_FUNCTIONS[name].from_mapping(body if body is not None else {})
+    except SpecError as error:
+        raise error.within(name) from error
+
+
+WINDOW = Kind(_accept, _read, lambda window: {window.NAME: window.to_mapping()})

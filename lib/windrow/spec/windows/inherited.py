@@ -1,0 +1,17 @@
+"""Inherited windows: those of the upstream panes, kept as they are. Rule: SEMANTICS sections 3 and 10."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from windrow.spec.windows.base import WindowFunction
+
+
+@dataclass(frozen=True)
+class InheritedWindows(WindowFunction):
+    """The window of an element is that of the pane that it is, whatever its event time; a withdrawal's is the old one.
+
+    They neither merge nor split, also where the upstream's do. Only a stage that reads a stage can have them.
+    """
+
+    NAME = "inherited"

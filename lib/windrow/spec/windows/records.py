@@ -1,0 +1,44 @@
+"""Record windows: around and behind every record, as in KIP-450. Rule: SEMANTICS section 3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from windrow.spec.errors import SpecError
+from windrow.spec.fields.kinds import DURATION, POSITIVE_DURATION
+from windrow.spec.fields.reading import of
+from windrow.spec.windows.base import LONGEST, WindowFunction
+
+
+@dataclass(frozen=True)
+class RecordWindows(WindowFunction):
+    """For each record at `t` the windows `[t - difference, t]` and `[t + r, t + r + difference]`, bounds included.
+
+    `r` is the resolution: times are taken down to a multiple of it, so windows are half-open with an end one `r` behind
+    their last instant. A window exists only while it holds a record, so each distinct set of records has one.
+
+    Errors: a difference below zero, one that is not a multiple of the resolution.
+    """
+
+    NAME = "record"
+    MADE_BY_RECORDS = True
+    YAML_HINTS: ClassVar[Mapping[str, str]] = {
+        "time_difference": "difference", "size": "difference", "precision": "resolution", "grace": "allowed_lateness"
+    }  # fmt: skip
+
+    difference: int = field(metadata=of(DURATION))
+    resolution: int = field(default=1, metadata=of(POSITIVE_DURATION))
+
+    def validate(self) -> None:
+        if self.difference > LONGEST:
+            raise SpecError("difference", "must be at most 10,000 years of 365 days", f"{self.difference}us")
+        if self.difference % self.resolution != 0:
+            hint = "for instance {difference: 10s, resolution: 1ms}"
+            raise SpecError("difference", "must be a multiple of the resolution", f"{self.difference}us", hint)
+
+    @property
+    def length(self) -> int:
+        """How long every window is, from its start to its end."""
+        return self.difference + self.resolution

@@ -1,0 +1,89 @@
+"""Sessions: windows of a key that merge where they overlap. Rule: SEMANTICS sections 3 and 4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
+from windrow.spec.fields.kinds import EXPRESSION, FLAG, POSITIVE_DURATION
+from windrow.spec.fields.reading import Kind, of
+from windrow.spec.times import format_duration, parse_duration
+from windrow.spec.windows.base import LONGEST, WindowFunction
+
+
+def _accept(value: Any) -> int | Expression:
+    return _of_text(value) if isinstance(value, str) else _of_value(value, POSITIVE_DURATION.accept)
+
+
+def _read(value: Any) -> int | Expression:
+    return _of_text(value) if isinstance(value, str) else _of_value(value, POSITIVE_DURATION.read)
+
+
+def _of_value(value: Any, duration: Any) -> int | Expression:
+    return value if isinstance(value, Expression) else int(duration(value))
+
+
+def _of_text(text: str) -> int | Expression:
+    """A length where the text is one, else an expression."""
+    try:
+        parse_duration(text)
+    except SpecError:
+        expression: Expression = EXPRESSION.read(text)
+        return expression
+    return int(POSITIVE_DURATION.read(text))
+
+
+GAP = Kind(_accept, _read, lambda gap: gap.text if isinstance(gap, Expression) else format_duration(gap))
+
+
+@dataclass(frozen=True)
+class Sessions(WindowFunction):
+    """Stretches of activity: an element at `t` has the window `[t, t + gap)`, and windows of a key that overlap merge.
+
+    A gap from the element is an expression, an interval or a number of seconds; it needs a `max_gap`, and an element
+    whose gap is null, not positive or larger is a dead letter `bad_gap`. `merge_touching` merges windows that only
+    touch too. `max_session` is how long the longest session is expected to be: a promise, not a cut.
+
+    Errors: a gap that is not positive, an expression without `max_gap`, a length with one, a `max_session` below the
+    gap.
+    """
+
+    NAME = "sessions"
+    MERGES = True
+    REASON = "bad_gap"
+    YAML_HINTS: ClassVar[Mapping[str, str]] = {
+        "timeout": "gap", "inactivity": "gap", "size": "gap", "max_length": "max_session"
+    }  # fmt: skip
+
+    gap: int | Expression = field(metadata=of(GAP))
+    max_gap: int | None = field(default=None, metadata=of(POSITIVE_DURATION))
+    max_session: int | None = field(default=None, metadata=of(POSITIVE_DURATION))
+    merge_touching: bool = field(default=False, metadata=of(FLAG))
+
+    def validate(self) -> None:
+        if isinstance(self.gap, Expression) and self.max_gap is None:
+            rule = "is needed where the gap is an expression: how long a bound is remembered follows from it"
+            raise SpecError("max_gap", rule, None, "for instance max_gap: 2h")
+        if not isinstance(self.gap, Expression) and self.max_gap is not None:
+            raise SpecError("max_gap", "is for a gap from the element", f"{self.max_gap}us", "leave it out")
+        if self.longest_gap > LONGEST:
+            place = "gap" if self.max_gap is None else "max_gap"
+            raise SpecError(place, "must be at most 10,000 years of 365 days", f"{self.longest_gap}us")
+        if self.max_session is not None and not self.longest_gap <= self.max_session <= LONGEST:
+            raise SpecError(
+                "max_session", "must be at least the gap, and at most 10,000 years", f"{self.max_session}us"
+            )
+
+    @property
+    def longest_gap(self) -> int:
+        """The greatest length of the window of one element."""
+        gap = self.gap if self.max_gap is None else self.max_gap
+        assert isinstance(gap, int)
+        return gap
+
+    @property
+    def expressions(self) -> Mapping[str, Expression]:
+        return {"gap": self.gap} if isinstance(self.gap, Expression) else {}

@@ -1,0 +1,1 @@
+"""Delta tables as logs: versions, transactions, files."""

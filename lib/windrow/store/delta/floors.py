@@ -1,0 +1,52 @@
+"""What is no longer kept: for each log or table, the number below which something of it was removed.
+
+A floor is raised before anything is removed, so that it is never too low.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from windrow.compile.sql.columns import bigint, call, col, lit
+from windrow.engine.frames import group, literals, where
+from windrow.store.delta.location import READABLE, Lake, Location
+
+
+@dataclass(frozen=True)
+class Floors:
+    """The floors of a lake, one row each time that one was raised."""
+
+    location: Location
+
+    @classmethod
+    def of(cls, lake: Lake) -> Floors:
+        return cls(lake.internal("floors"))
+
+    def get(self, spark: SparkSession, name: str) -> int:
+        """The floor of that name; 0 where everything is kept."""
+        if not self.location.exists(spark):
+            return 0
+        rows = where(self.location.read(spark), col("name") == name)
+        floor = group(rows, (), {"floor": call("max", col("floor"))}).collect()[0]["floor"]
+        return int(floor or 0)
+
+    def raise_to(self, spark: SparkSession, name: str, floor: int) -> None:
+        """Raise a floor; it never comes down."""
+        row = {"name": lit(name), "floor": bigint(floor), "at": bigint(time.time_ns() // 1000)}
+        writer = literals(spark, [row]).write.format("delta").mode("append")
+        for option, value in READABLE.items():
+            writer = writer.option(option, value)
+        self.location.save(writer)
+
+
+def journal_floor(stage: str, generation: int) -> str:
+    """The tick up to which transitions of a journal were dropped."""
+    return f"{stage}/journal/{generation} ticks"
+
+
+def version_floor(table: str) -> str:
+    """The oldest version of a table that can be read: older ones have lost files."""
+    return f"{table} versions"

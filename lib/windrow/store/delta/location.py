@@ -1,0 +1,101 @@
+"""How tables are reached: one value for a Delta table, and the layout of a lake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from windrow.spec.sources.source import resolve_environment
+
+if TYPE_CHECKING:  # the layout of a lake is known without Spark
+    from delta.tables import DeltaTable
+    from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
+
+READABLE: Mapping[str, str] = {
+    "delta.enableDeletionVectors": "false",
+    "delta.columnMapping.mode": "none",
+    "delta.checkpointPolicy": "classic",
+    "delta.checkpointInterval": "50",
+}
+"""Table properties that keep a table readable for Arrow, DuckDB and Polars, with a commit a tick."""
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where one Delta table is: a path or URI that Spark can write."""
+
+    path: str
+
+    def exists(self, spark: SparkSession) -> bool:
+        from delta.tables import DeltaTable
+
+        return DeltaTable.isDeltaTable(spark, self.path)
+
+    def table(self, spark: SparkSession) -> DeltaTable:
+        from delta.tables import DeltaTable
+
+        return DeltaTable.forPath(spark, self.path)
+
+    def read(self, spark: SparkSession, version: int | None = None) -> DataFrame:
+        reader = spark.read.format("delta")
+        return (reader if version is None else reader.option("versionAsOf", version)).load(self.path)
+
+    def remove(self, spark: SparkSession) -> None:
+        """Delete the table and its folder. It gets another name first, so that nobody meets a half of it."""
+        java = spark._jvm.org.apache.hadoop.fs  # type: ignore[union-attr]
+        path, gone = java.Path(self.path), java.Path(f"{self.path}.gone-{uuid4().hex[:12]}")
+        files = path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+        if files.exists(path) and files.rename(path, gone):
+            files.delete(gone, True)
+
+    def save(self, writer: DataFrameWriter) -> None:
+        writer.save(self.path)
+
+
+@dataclass(frozen=True)
+class Lake:
+    """The folders of a lake. `root` may hold `${NAME}`, replaced here and nowhere else."""
+
+    root: str
+
+    @classmethod
+    def of(cls, text: str) -> Lake:
+        """A relative path starts where the process does: Delta makes tables at absolute ones only."""
+        root = resolve_environment(text).rstrip("/")
+        return cls(root if "://" in root or root.startswith("file:") else str(Path(root).absolute()))
+
+    def table(self, owner: str, name: str) -> Location:
+        """The table `name` of a source or stage."""
+        return Location(f"{self.root}/{owner}/{name}")
+
+    def internal(self, name: str) -> Location:
+        """A table of windrow's own that belongs to the lake as a whole."""
+        return Location(f"{self.root}/_windrow/{name}")
+
+    def checkpoint(self, source: str) -> str:
+        return f"{self.root}/_windrow/checkpoints/{source}"
+
+    def has_begun(self, spark: SparkSession, source: str) -> bool:
+        """Whether the checkpoint of a source knows from where to go on: a batch has been begun under it."""
+        files, folder = _hadoop(spark, f"{self.checkpoint(source)}/offsets")
+        return bool(files.exists(folder)) and len(files.listStatus(folder)) > 0
+
+    def batch_end(self, spark: SparkSession, source: str, batch: int) -> str:
+        """Where a batch of a source's query ends, as its connector writes it: JSON in the log of offsets."""
+        files, path = _hadoop(spark, f"{self.checkpoint(source)}/offsets/{batch}")
+        stream = files.open(path)
+        try:
+            java = spark._jvm.java.util  # type: ignore[union-attr]
+            text: str = java.Scanner(stream, "UTF-8").useDelimiter("\\A").next()
+        finally:
+            stream.close()
+        return text.splitlines()[-1]
+
+
+def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    """The file system of a path, and the path, as Hadoop has them."""
+    java = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
+    return java.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), java

@@ -1,0 +1,1 @@
+"""The journal of a stage, and what else the drivers keep."""

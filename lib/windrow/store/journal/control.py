@@ -1,0 +1,191 @@
+"""The control row of a tick: where the stage's clocks stand, what it has consumed, and what it counted.
+
+It is a row of the same commit as the transitions of the tick, kept as one JSON text, so that what a later version adds
+needs no change of the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from windrow.engine.clocks.clock import InputClock, PartitionClock, StageClock
+from windrow.engine.tick.published import Made
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Windows that start in [start, end) and end at or before `until`, made by a backfill from the raw steps up to
+    `raw_step`.
+
+    `tick` is the backfill's own, so that dead letters before it are known to be taken in. `streamed`: there was a
+    stream then, so that only windows were made which had expired in it. `takes_in`: late rows of these windows count in
+    them from then on.
+    """
+
+    start: int
+    end: int
+    raw_step: int
+    tick: int
+    streamed: bool = False
+    until: int = INFINITY
+    takes_in: bool = True
+
+    @property
+    def made(self) -> Made:
+        return Made(self.start, self.end, self.until)
+
+    def is_within(self, later: Interval) -> bool:
+        """Whether a later one has made all of its windows, from no fewer rows."""
+        holds = later.start <= self.start and self.end <= later.end and self.until <= later.until
+        return holds and self.raw_step <= later.raw_step and (later.takes_in or not self.takes_in)
+
+
+STREAM = "stream"
+"""The kind of the ticks that a stream makes."""
+FOLLOW = "follow"
+"""The kind of such a tick that another has made, who needed the stage to be at the head of the one that it reads."""
+READING = (STREAM, FOLLOW)
+BACKFILL = "backfill"
+"""The kind of a tick by which a batch publishes windows."""
+ADMISSION = "admission"
+"""The kind of a tick by which a batch has read what landed: it moves the clock and leaves dead letters, no panes."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """What a tick leaves behind beside transitions and dead letters.
+
+    `kind` is stream, follow (a tick like those of a stream, made by someone else who needed it), admission, backfill or
+    restatement; `upstream_step` is the last step of the upstream log that a stream has consumed, or the place in
+    several of them (`input_logs`), and `admitted` that up to which batches have read it, where there is no stream;
+    `watermark_before` is that of the tick; `counts` what the survey counted; `backfilled` the intervals that backfills
+    made so far; `left_out` the files in quarantine whose late rows this one did not take in.
+    """
+
+    tick: int
+    kind: str
+    upstream_step: int
+    watermark_before: int
+    clock: StageClock
+    counts: Mapping[str, int] = field(default_factory=dict)
+    backfilled: tuple[Interval, ...] = ()
+    left_out: tuple[str, ...] = ()
+    duration_ms: int = 0
+    admitted: int = 0
+
+    @property
+    def read_to(self) -> int:
+        """The place up to which the stage has read, by a stream or by batches."""
+        return max(self.upstream_step, self.admitted)
+
+    @property
+    def published(self) -> tuple[Made, ...]:
+        """The windows that batches have published without a stream."""
+        return tuple(one.made for one in self.backfilled if not one.streamed)
+
+    def to_json(self) -> str:
+        return json.dumps(
+            {
+                "tick": self.tick,
+                "kind": self.kind,
+                "upstream_step": self.upstream_step,
+                "watermark_before": self.watermark_before,
+                **_clock_to_json(self.clock),
+                "counts": dict(self.counts),
+                "backfilled": [
+                    [i.start, i.end, i.raw_step, i.tick, i.streamed, i.until, i.takes_in] for i in self.backfilled
+                ],
+                "left_out": list(self.left_out),
+                "duration_ms": self.duration_ms,
+                "admitted": self.admitted,
+            }
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> Control:
+        values: dict[str, Any] = json.loads(text)
+        return cls(
+            tick=values["tick"],
+            kind=values["kind"],
+            upstream_step=values["upstream_step"],
+            watermark_before=values["watermark_before"],
+            clock=_clock_from_json(values),
+            counts=values["counts"],
+            backfilled=tuple(Interval(*interval) for interval in values["backfilled"]),
+            left_out=tuple(values.get("left_out", ())),
+            duration_ms=values["duration_ms"],
+            admitted=values.get("admitted", 0),
+        )
+
+    def lasting(self, duration_ms: int) -> Control:
+        return replace(self, duration_ms=duration_ms)
+
+
+def _clock_to_json(clock: StageClock) -> dict[str, Any]:
+    partitions = [[name, p.greatest_event_time, p.last_seen, p.asserted] for name, p in clock.partitions.items()]
+    inputs = {name: {"began": one.began, **_clock_to_json(one.clock)} for name, one in clock.inputs.items()}
+    return {
+        "now": clock.now,
+        "watermark": clock.watermark,
+        "expired_end": clock.expired_end,
+        "greatest_end": clock.greatest_end,
+        "partitions": partitions,
+        "output_watermark": clock.output_watermark,
+        "percentiles": [[percentile, watermark] for percentile, watermark in clock.percentiles.items()],
+        **({"inputs": inputs} if inputs else {}),
+    }
+
+
+def _clock_from_json(values: Mapping[str, Any]) -> StageClock:
+    inputs = values.get("inputs", {})
+    return StageClock(
+        now=values["now"],
+        watermark=values["watermark"],
+        expired_end=values["expired_end"],
+        greatest_end=values["greatest_end"],
+        partitions={name: PartitionClock(*clock) for name, *clock in values["partitions"]},
+        output_watermark=values.get("output_watermark", MINUS_INFINITY),
+        percentiles={percentile: watermark for percentile, watermark in values.get("percentiles", [])},
+        inputs={name: InputClock(_clock_from_json(one), one["began"]) for name, one in inputs.items()},
+    )
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What the commit of a tick says of it in its notes: its kind, and the clocks that the stages behind it need.
+
+    `streams` says that a stream has read by then.
+    """
+
+    kind: str
+    clock: StageClock
+    streams: bool = True
+
+    @classmethod
+    def of(cls, control: Control) -> Stamp:
+        return cls(control.kind, control.clock, has_stream(control))
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        return {
+            "kind": self.kind, "streams": self.streams, **{name: getattr(self.clock, name) for name in _STAMPED}
+        }  # fmt: skip
+
+    @classmethod
+    def from_notes(cls, notes: Mapping[str, Any]) -> Stamp | None:
+        """None where an older version has written fewer."""
+        if not notes.keys() >= {"kind", "streams", *_STAMPED}:
+            return None
+        return cls(notes["kind"], StageClock(**{name: notes[name] for name in _STAMPED}), notes["streams"])
+
+
+_STAMPED = ("now", "watermark", "expired_end", "output_watermark")
+
+
+def has_stream(last: Control | None) -> bool:
+    """Whether a stream has consumed anything."""
+    return last is not None and last.upstream_step > 0

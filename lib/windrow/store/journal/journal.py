@@ -1,0 +1,263 @@
+"""The journal of a stage: one tick is one commit, and nothing else is the truth.
+
+| column | what |
+|---|---|
+| `kind` | `cell`, `dead_letter` or `control` (partition) |
+| `bucket` | a coarse part of window time (partition) |
+| `tick`, `generation` | the step, and which rebuild of the stage it belongs to |
+| `key`, `window_start`, `window_end` | the cell; bounds in bigint microseconds |
+| `state` | the cell after the tick, null when it has expired (where windows merge, its bounds are still remembered) |
+| `panes` | what the tick emitted for the cell, withdrawals first |
+| `expired`, `opened` | whether the cell ended or began with this tick |
+| `dead` | a dead letter |
+| `control` | the control row as JSON |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile.columns import CELL, INPUT, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.elements import envelope
+from windrow.compile.sql.columns import Column, bigint, call, case, changing, col, lit, null, struct
+from windrow.compile.stage import CompiledStage
+from windrow.engine.frames import group, literals, select, where, with_column
+from windrow.engine.tick.admission import Held
+from windrow.engine.tick.newest import newest
+from windrow.engine.windows import slices
+from windrow.spec.stages.graph import ONLY, reads_of
+from windrow.spec.times import saturating_add
+from windrow.store.delta.location import Lake, Location
+from windrow.store.delta.steps import StepLog, StepTaken
+from windrow.store.journal.control import Control, Stamp
+from windrow.store.projections.schemas import struct_of
+
+PARTITIONS = ("kind", "bucket")
+
+
+@dataclass
+class Journal:
+    """The journal of one generation of a stage, and the base into which it is folded."""
+
+    stage: CompiledStage
+    generation: int
+    log: StepLog
+    base: StepLog
+
+    @classmethod
+    def of(cls, lake: Lake, stage: CompiledStage, generation: int) -> Journal:
+        name = stage.stage.name
+        journal, cells = lake.table(name, f"journal/{generation}"), lake.table(name, f"cells/{generation}")
+        return cls(
+            stage,
+            generation,
+            StepLog(journal, f"windrow-journal-{name}-{generation}", indexed=1),
+            StepLog(cells, f"windrow-cells-{name}-{generation}", indexed=0),
+        )
+
+    @property
+    def location(self) -> Location:
+        return self.log.location
+
+    def last(self, spark: SparkSession) -> Control | None:
+        """The control row of the newest tick, or None before the first."""
+        commit = self.log.last(spark)
+        if commit is None:
+            return None
+        return self.control(spark, commit.step)
+
+    def control(self, spark: SparkSession, tick: int) -> Control:
+        """The control row of a tick."""
+        return self.controls(spark, tick - 1, tick)[tick]
+
+    def controls(self, spark: SparkSession, after: int, until: int) -> dict[int, Control]:
+        """The control rows of the ticks after < tick <= until."""
+        rows = self.rows(spark, after, until, "control").select("tick", "control").collect()
+        return {row["tick"]: Control.from_json(row["control"]) for row in rows}
+
+    def stamp(self, spark: SparkSession, tick: int) -> Stamp:
+        """What the commit of a tick says of it, without a job; of one that is far back, what its control row says."""
+        commit = self.log.commit(spark, tick)
+        found = None if commit is None else Stamp.from_notes(commit.notes)
+        return found or Stamp.of(self.control(spark, tick))
+
+    def commit(
+        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: list[DataFrame]
+    ) -> None:
+        """Write a tick. Errors: StepTaken where another writer has written it."""
+        own = {"kind": lit("control"), "bucket": null("bigint"), "control": lit(control.to_json())}
+        stamp = {"tick": bigint(control.tick), "generation": lit(self.generation)}
+        parts = [literals(spark, [{**own, **stamp}]), *(self._dead_rows(letters, control) for letters in dead)]
+        if transitions is not None:
+            parts.insert(0, self._cell_rows(transitions, control))
+        if len(parts) == 1 or not self.location.exists(spark):
+            parts.insert(0, self.empty(spark))
+        union = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
+        self.log.append(union, control.tick, Stamp.of(control).notes, PARTITIONS)
+
+    def _cell_rows(self, transitions: DataFrame, control: Control) -> DataFrame:
+        own = {name: col(name) for name in transitions.columns}
+        bucket = self.stage.windows.bucket(col(WINDOW_START))
+        return select(transitions, {"kind": lit("cell"), "bucket": bucket, **own, **self._stamp(control, WINDOW_START)})
+
+    def _stamp(self, control: Control, row: str) -> dict[str, Column]:
+        """`tick` and `generation`, for rows whose column `row` is never null."""
+        return {"tick": changing(control.tick, col(row)), "generation": lit(self.generation)}
+
+    def _dead_rows(self, letters: DataFrame, control: Control) -> DataFrame:
+        dead = struct(
+            reason=col("reason"),
+            event_time=col("event_time"),
+            element=call("to_json", col("element")),
+            source=self._source_of(letters),
+            partition=col(envelope.PARTITION),
+            offset=col(envelope.OFFSET),
+            arrived_at=col(envelope.ARRIVAL_TIME),
+            step=col(envelope.STEP),
+            row=col(envelope.ROW),
+        )
+        bounds = {WINDOW_START: col(WINDOW_START), WINDOW_END: col(WINDOW_END)}
+        bucket = self.stage.windows.bucket(col(WINDOW_START))
+        own = {"kind": lit("dead_letter"), "bucket": bucket, **bounds, "dead": dead}
+        return select(letters, {**own, **self._stamp(control, envelope.STEP)})
+
+    def _source_of(self, letters: DataFrame) -> Column:
+        """What the input of dead letters reads."""
+        read = reads_of(self.stage.shown)
+        if INPUT not in letters.columns:
+            return lit(read[ONLY])
+        return case(*[(col(INPUT) == lit(name), lit(upstream)) for name, upstream in read.items()])
+
+    def empty(self, spark: SparkSession) -> DataFrame:
+        """No rows, with every column of the journal and its type."""
+        return spark.createDataFrame([], self.schema)  # type: ignore[no-untyped-call, unused-ignore]
+
+    @property
+    def schema(self) -> str:
+        """The columns of the journal as a DDL text."""
+        cells = self.stage.cells
+        return (
+            "kind string, bucket bigint, tick bigint, generation int, "
+            f"`key` {self.stage.key_type}, window_start bigint, window_end bigint, state {cells.state_type}, "
+            f"panes array<{self.stage.pane_type}>, expired boolean, opened boolean, "
+            "dead struct<reason: string, event_time: bigint, element: string, source: string, `partition`: string, "
+            "`offset`: string, arrived_at: bigint, step: bigint, `row`: bigint>, control string"
+        )
+
+    def rows(self, spark: SparkSession, after: int, until: int, *kinds: str) -> DataFrame:
+        """The rows of these kinds that the ticks after < tick <= until have written."""
+        return self.log.rows(spark, after, until, "tick", kinds)
+
+    # ---------------------------------------------------------------- cells
+
+    def cells(
+        self, spark: SparkSession, wanted: Column | None, expired_end: int, until: int | None = None
+    ) -> DataFrame | None:
+        """The cells that have not expired: base and tail, the newest of each. None when there can be none.
+
+        `wanted` is a condition on a cell that may be pushed into the base; the tail is united whole, and the newest
+        picked before anything else is decided. Only the windows that end by `expired_end`, which have expired, are left
+        out of both before: in the tail alone that would bring back what the base still has. `until` is the last tick
+        that is looked at, if not the newest.
+        """
+        if not self.location.exists(spark):
+            return None
+        base_step = self.base_step(spark)
+        last = self.log.last(spark)
+        head = 0 if last is None else last.step
+        tail = self.rows(spark, base_step, head if until is None else until, "cell")
+        lives = col(WINDOW_END) > changing(self._forgotten_end(expired_end))
+        own = {name: col(name) for name in (*CELL, STATE, "tick")}
+        if self.stage.keeps_slices:
+            return self._slices(spark, base_step, tail, lives if wanted is None else lives & wanted)
+        rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
+        if base_step > 0:
+            base = where(self._base_rows(spark), lives)
+            if wanted is not None:
+                base = where(base, wanted)
+            rows = select(base, {**own, _ENDED: lit(False)}).unionByName(rows)
+        return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
+
+    def open_windows(self, spark: SparkSession, held: Held) -> int:
+        """How many windows of keys are open, where the stage keeps slices."""
+        cells = self.cells(spark, None, held.expired_end)
+        return 0 if cells is None else slices.open_over(self.stage, cells, held).count()
+
+    def _slices(self, spark: SparkSession, base_step: int, tail: DataFrame, wanted: Column) -> DataFrame:
+        """The slices that are wanted, of base and tail: the rows of one are parts, and none takes the place of another.
+
+        So the base is read as it was when the tail was begun behind it, should somebody fold meanwhile. Windows that
+        have fired are rows of the journal too; they have no state.
+        """
+        own = {name: col(name) for name in (*CELL, STATE, "tick")}
+        rows = select(where(tail, wanted & col(STATE).is_not_null()), own)
+        if base_step == 0:
+            return rows
+        return select(where(self._base_rows(spark), wanted), own).unionByName(rows)
+
+    def _forgotten_end(self, expired_end: int) -> int:
+        """Windows that end at or before it have expired, and their bounds are no longer remembered."""
+        return saturating_add(expired_end, -self.stage.remembered)
+
+    def _base_rows(self, spark: SparkSession) -> DataFrame:
+        own = f"`key` {self.stage.key_type}, window_start bigint, window_end bigint"
+        kinds = f"{own}, state {self.stage.cells.state_type}, tick bigint, bucket bigint"
+        return self.base.newest_rows(spark, struct_of(kinds))
+
+    def base_step(self, spark: SparkSession) -> int:
+        """The tick that the base is made up to; 0 without one."""
+        commit = self.base.last(spark)
+        return 0 if commit is None else commit.step
+
+    def fold(self, spark: SparkSession, tick: int, expired_end: int) -> None:
+        """Make the base up to a tick: all cells that are open after it, in one version.
+
+        Where another writer has folded meanwhile, its base stays: it is made of the same journal.
+        """
+        cells = self.cells(spark, None, expired_end, tick)
+        if cells is None or self.base_step(spark) >= tick:
+            return
+        if self.stage.keeps_slices:
+            cells = slices.merged(self.stage, cells)
+        bucket = self.stage.windows.bucket(col(WINDOW_START))
+        with suppress(StepTaken):
+            self.base.replace(with_column(cells, "bucket", bucket), tick, {}, ("bucket",))
+
+    # ---------------------------------------------------------------- what nobody needs any more
+
+    def spent_buckets(self, spark: SparkSession, until: int, expired_end: int) -> list[int]:
+        """The buckets of window time whose windows have expired and whose transitions are all of ticks <= until."""
+        cells = where(self.location.read(spark), col("kind") == "cell")
+        ends = {"end": call("max", col(WINDOW_END)), "last": call("max", col("tick"))}
+        found = group(cells, ("bucket",), ends).collect()
+        end = self._forgotten_end(expired_end)
+        return sorted(row["bucket"] for row in found if row["end"] <= end and row["last"] <= until)
+
+    def drop(self, spark: SparkSession, buckets: list[int], until: int) -> None:
+        """Take the transitions of whole buckets out, up to a tick: what comes into them meanwhile stays.
+
+        Control rows and dead letters are kept for good.
+        """
+        wanted = ", ".join(str(bucket) for bucket in buckets)
+        self.location.table(spark).delete(f"kind = 'cell' AND bucket IN ({wanted}) AND tick <= {until}")
+
+
+def _newest(rows: DataFrame, state: Mapping[str, str]) -> DataFrame:
+    """The newest transition of each cell that has not expired: `key`, bounds, `state`, `tick`. `state` names its types.
+
+    A field of the state has its number for a name meanwhile: those of users may be anything.
+    """
+    fields = {f"_{index}": (col(STATE, name), kind) for index, (name, kind) in enumerate(state.items())}
+    picked = newest(rows, CELL, "tick", {_ENDED: (col(_ENDED), "boolean"), **fields})
+    whole = struct(**{name: col(f"_{index}") for index, name in enumerate(state)})
+    kept = {**{name: col(name) for name in CELL}, STATE: whole, "tick": col("tick")}
+    return select(where(picked, ~col(_ENDED)), kept)
+
+
+_ENDED = "_ended"
+"""Whether nothing of a cell is known any more."""

@@ -1,0 +1,113 @@
+"""What a stage shows now, as frames that can be compared with what a batch gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
+from windrow.compile.elements.elements import UNKEYED
+from windrow.compile.panes.joins import JOINED
+from windrow.compile.sql.columns import Column, array, bigint, call, coalesce, col, struct
+from windrow.engine.frames import group, select, where
+from windrow.spec.aggregates import Aggregate, CollectSet, Histogram, Top
+from windrow.spec.errors import NotInThisVersion
+from windrow.spec.stages.stage import Stage
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.store.delta.location import Lake
+from windrow.store.journal.journal import Journal
+
+_OVER_PANES: Mapping[str, str] = {
+    "count": "sum", "count_if": "sum", "sum": "sum", "min": "min", "max": "max", "any": "max", "all": "min",
+}  # fmt: skip
+
+
+def _over_panes(aggregate: Aggregate, column: Column) -> Column | None:
+    """The panes of a window that stand side by side, combined; None where values do not allow it: then one is alone."""
+    items = call("flatten", call("collect_list", column))
+    match aggregate:
+        case CollectSet():
+            return call("sort_array", call("array_distinct", items))
+        case Top(count=count):
+            return call("slice", call("sort_array", items, False), 1, count)
+        case Histogram(bounds=bounds):
+            return array(*[call("sum", Column(f"{column.text}[{place}]")) for place in range(len(bounds) + 1)])
+    function = _OVER_PANES.get(aggregate.NAME)
+    return None if function is None else call(function, column)
+
+
+def identity_columns(keys: Mapping[str, object]) -> dict[str, Column]:
+    """`key` and bounds in microseconds, from the columns of `current` or `panes`."""
+    key = struct(**{name: col(name) for name in keys}) if keys else struct(**{UNKEYED: True})
+    start = coalesce(call("unix_micros", col("window_start")), bigint(MINUS_INFINITY))
+    end = coalesce(call("unix_micros", col("window_end")), bigint(INFINITY))
+    return {KEY: key, WINDOW_START: start, WINDOW_END: end}
+
+
+def shown(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+    """The table `current` as `key`, bounds and `v_` columns; the panes of a stage that may clear combined.
+
+    Of a join there is one `v_` column, with the rows of each window.
+    """
+    stage = journal.stage.stage
+    table = lake.table(stage.name, "current").read(spark)
+    if journal.stage.joined is not None:
+        return _joined(journal.stage.shown, table)
+    values = {f"v_{name}": col(name) for name in stage.aggregates}
+    rows = select(table, {**identity_columns(stage.keys), **values})
+    if not (stage.is_discarding or stage.is_mixed):
+        return rows
+    kinds = journal.stage.cells.value_types
+    several = {name: _over_panes(aggregate, col(f"v_{name}")) for name, aggregate in stage.aggregates.items()}
+    combined = {
+        f"v_{name}": (call("any_value", col(f"v_{name}")) if column is None else column).cast(kinds[f"v_{name}"])
+        for name, column in several.items()
+    }
+    single = [name for name, column in several.items() if column is None]
+    if single:
+        panes = group(rows, CELL, {"panes": call("count", 1)})
+        if not where(panes, col("panes") > 1).isEmpty():
+            rule = "of a stage whose panes clear cannot be put together from several panes of a window in this version"
+            raise NotInThisVersion(f"aggregates.{single[0]}", rule, stage.aggregates[single[0]].NAME)
+    return group(rows, CELL, combined)
+
+
+def shown_last(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+    """`key` and bounds of the windows of which the last pane is shown, each once."""
+    return _cells_where(spark, lake, journal, col("is_last"))
+
+
+def shown_early(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+    """Those of the windows that a batch shows before they have expired, each once; of a stage without a stream."""
+    return _cells_where(spark, lake, journal, ~col("is_last"))
+
+
+def _cells_where(spark: SparkSession, lake: Lake, journal: Journal, condition: Column) -> DataFrame:
+    stage = journal.stage.stage
+    table = where(lake.table(stage.name, "current").read(spark), condition)
+    return select(table, identity_columns(stage.keys)).distinct()
+
+
+def _joined(stage: Stage, table: DataFrame) -> DataFrame:
+    of_row = {name: col(f"v_{name}") for name in stage.emitted}
+    numbered = call("collect_list", struct(number=col("v_row"), row=struct(**of_row)))
+    rows = {f"v_{JOINED}": Column(f"transform(array_sort({numbered.text}), one -> one.row)")}
+    values = {f"v_{name}": col(name) for name in stage.emitted}
+    return group(select(table, {**identity_columns(stage.keys), **values}), CELL, rows)
+
+
+def standing_panes(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+    """The panes that stand, with all their fields: those of `panes` that `current` shows; of a join, their rows."""
+    stage = journal.stage.shown
+    panes = lake.table(stage.name, "panes").read(spark)
+    current = lake.table(stage.name, "current").read(spark)
+    fields = ("timing", "pane_index", "on_time_index", "is_first", "is_last", "trigger", "watermark_percentile")
+    values = {f"v_{name}": col(name) for name in stage.emitted}
+    values["event_time"] = call("unix_micros", col("event_time"))
+    emitted = select(
+        where(panes, col("weight") > 0),
+        {**identity_columns(stage.keys), **{f: col(f) for f in fields}, "tick": col("tick"), **values},
+    )
+    there = select(current, {**identity_columns(stage.keys), "pane_index": col("pane_index"), "tick": col("tick")})
+    return emitted.join(there, on=[*CELL, "pane_index", "tick"], how="left_semi")

@@ -1,0 +1,77 @@
+"""Where a backfill puts recomputed windows before anybody may see them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.store.delta.location import Lake
+from windrow.store.delta.steps import StepLog
+from windrow.store.journal.journal import Journal
+
+
+@dataclass(frozen=True)
+class Staged:
+    """The windows that stand in a staging area.
+
+    `id` tells one computation from any other, `tick` is the last one of the journal that it knew of, `raw_step` the
+    last landing step that it read, `quarantined` the last one that had taken a file out. `version` is the table's.
+    `mode` says what the run makes of windows that have not expired, `until` has the end of those of each span that had,
+    and `takes_in` says whether late rows count in them.
+    """
+
+    id: str
+    tick: int
+    raw_step: int
+    quarantined: int
+    version: int
+    mode: str
+    until: list[int]
+    takes_in: bool
+
+
+_NOTES = ("tick", "raw_step", "quarantined", "mode", "until", "takes_in")
+
+
+@dataclass(frozen=True)
+class Staging:
+    """The staging area of one run for an interval of one generation of a stage.
+
+    Two writers of one step: the later one gets StepTaken.
+    """
+
+    log: StepLog
+
+    @classmethod
+    def of(cls, lake: Lake, run: str, journal: Journal, start: int, end: int) -> Staging:
+        """`run` may be any text, as Airflow's ids of runs are."""
+        folder = re.sub(r"[^A-Za-z0-9_.-]", "_", run)
+        name = f"{folder}/{journal.stage.stage.name}-{journal.generation}-{start}-{end}"
+        return cls(StepLog(lake.internal(f"staging/{name}"), f"windrow-staging-{name}"))
+
+    def last(self, spark: SparkSession) -> Staged | None:
+        """What stands there, or None."""
+        commit = self.log.last(spark)
+        if commit is None:
+            return None
+        notes = {name: commit.notes[name] for name in _NOTES}
+        return Staged(f"{commit.writer}-{commit.step}", **notes, version=commit.version)
+
+    def write(self, frame: DataFrame, of: Staged) -> Staged:
+        """Put recomputed windows in place of what stood there; `of` says of what, its id and version apart.
+
+        Raises StepTaken.
+        """
+        spark = frame.sparkSession
+        before = self.log.last(spark)
+        step = 1 if before is None else before.step + 1
+        self.log.replace(frame, step, {name: getattr(of, name) for name in _NOTES})
+        staged = self.last(spark)
+        assert staged is not None, "it was written"
+        return staged
+
+    def read(self, spark: SparkSession, staged: Staged) -> DataFrame:
+        """The windows of that computation, also when another stands there since: `key`, bounds and `v_` columns."""
+        return self.log.location.read(spark, staged.version)

@@ -1,0 +1,82 @@
+"""The raw log of a source: every row that was read, one commit a landing batch, with envelope and verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+from windrow.compile.elements.envelope import OFFSET, PARTITION, STEP
+from windrow.compile.sql.columns import call, col
+from windrow.engine.frames import group
+from windrow.spec.errors import SpecError
+from windrow.store.delta.location import Lake
+from windrow.store.delta.steps import REWRITES, Commit, Notes, StepLog
+
+QUARANTINED = "quarantined"
+"""The reason of the rows of a file that was taken out after it had landed."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """The raw log of one source. Its steps are those of the landing batches."""
+
+    name: str
+    log: StepLog
+
+    @classmethod
+    def of(cls, lake: Lake, source: str, schema: StructType | None = None) -> Raw:
+        """The raw log; `schema` are the columns that rows have now, where those that landed may have had fewer."""
+        return cls(source, StepLog(lake.table(source, "raw"), f"windrow-raw-{source}", indexed=4, schema=schema))
+
+    def check(self, spark: SparkSession) -> None:
+        """Refuse a column that has landed with another type than it has now. Errors: SpecError."""
+        if self.log.schema is None or not self.log.location.exists(spark):
+            return
+        landed = {field.name.lower(): field for field in self.log.location.read(spark).schema.fields}
+        for field in self.log.schema.fields:
+            before = landed.get(field.name.lower())
+            if before is not None and before.dataType.simpleString() != field.dataType.simpleString():
+                raise SpecError(
+                    f"sources.{self.name}.schema.{field.name}",
+                    f"has landed as {before.dataType.simpleString()}",
+                    field.dataType.simpleString(),
+                    "keep its type and cast it in an expression, or take a new lake path (--set lake=...)",
+                )
+
+    def last_step(self, spark: SparkSession) -> int:
+        """The newest landing step; 0 before the first."""
+        commit = self.log.last(spark)
+        return 0 if commit is None else commit.step
+
+    def quarantined(self, spark: SparkSession) -> int:
+        """The last step that took a file out, which may change what earlier steps hold; 0 where there is none."""
+        return self.quarantined_at(self.log.last(spark))
+
+    @staticmethod
+    def quarantined_at(commit: Commit | None) -> int:
+        """What a step says of the last step, up to itself, that took a file out."""
+        return 0 if commit is None else int(commit.notes.get(QUARANTINED, 0))
+
+    @staticmethod
+    def quarantining(last: Commit, step: int) -> Notes:
+        """The notes of a step that takes a file out, behind the newest one."""
+        return {**last.notes, QUARANTINED: step, REWRITES: True}
+
+    def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
+        """The rows of the steps after < step <= until."""
+        return self.log.rows(spark, after, until, STEP)
+
+    def places(self, spark: SparkSession) -> dict[str, int]:
+        """The greatest offset of each partition, of a source whose offsets are numbers."""
+        until = self.last_step(spark)
+        if until == 0:
+            return {}
+        greatest = {"offset": call("max", col(OFFSET).cast("bigint"))}
+        rows = group(self.rows(spark, 0, until), (PARTITION,), greatest).collect()
+        return {row[PARTITION]: row["offset"] for row in rows}
+
+    def files(self, spark: SparkSession, until: int) -> DataFrame:
+        """The paths of the files that the steps up to `until` hold, each once."""
+        return self.rows(spark, 0, until).select(OFFSET).distinct()

@@ -1,0 +1,1 @@
+"""The test bench: transcripts on the engine, and stages over frames."""

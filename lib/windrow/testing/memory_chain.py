@@ -1,0 +1,53 @@
+"""Stages that read each other, with cells held by the driver: they tick in their order within one step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from windrow.spec.expressions import Expression
+from windrow.spec.fields.schemas import Schema
+from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.graph import ONLY, read_by
+from windrow.spec.stages.stage import Stage
+from windrow.spec.transcripts.cases import Step
+from windrow.testing.memory import MemoryStage, TickOutcome
+
+
+@dataclass
+class MemoryChain:
+    """Stages by their names, in order."""
+
+    stages: dict[str, MemoryStage]
+
+    @classmethod
+    def of(
+        cls,
+        spark: SparkSession,
+        stages: Sequence[Stage],
+        schema: Schema,
+        rule: Watermark | Mapping[str, Watermark] | None,
+        size: Expression | None = None,
+        weight: str | None = None,
+    ) -> MemoryChain:
+        """The stages over elements of that schema and size. Errors: SpecError where a type does not fit."""
+        rules: Mapping[str, Watermark | None] = rule if isinstance(rule, Mapping) else {ONLY: rule}
+        made: dict[str, MemoryStage] = {}
+        for stage, read in zip(stages, read_by(stages).values(), strict=True):
+            upstreams = {name: made[one.name] for name, one in read.items() if one is not None}
+            if stage.inputs:
+                made[stage.name] = MemoryStage.of_inputs(spark, stage, schema, rules, upstreams, size, weight)
+            elif upstreams:
+                made[stage.name] = MemoryStage.behind(upstreams[ONLY], stage)
+            else:
+                made[stage.name] = MemoryStage.of(spark, stage, schema, rules.get(ONLY), size, weight)
+        return cls(made)
+
+    def step(self, step: Step) -> dict[str, TickOutcome]:
+        """One tick of every stage."""
+        outcomes: dict[str, TickOutcome] = {}
+        for name, memory in self.stages.items():
+            outcomes[name] = memory.step(step, outcomes)
+        return outcomes

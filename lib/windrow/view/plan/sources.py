@@ -1,0 +1,146 @@
+"""What a source does, in words. Rule: SEMANTICS sections 8 and 9."""
+
+from __future__ import annotations
+
+from windrow.spec.sources.connectors import Connector, DeltaSource, Kafka, KafkaStart, Rate
+from windrow.spec.sources.source import FileFormat, Files, Source, TimeColumn, TimeFormat, Unknown
+from windrow.spec.sources.watermarks import Watermark
+from windrow.view.plan.expressions import plain
+from windrow.view.text.sections import Section
+from windrow.view.text.times import length, many
+
+_FORMATS = {FileFormat.JSON: "JSON lines", FileFormat.CSV: "CSV", FileFormat.PARQUET: "Parquet"}
+_UNITS = {
+    TimeFormat.TIMESTAMP: "a timestamp",
+    TimeFormat.ISO8601: "ISO 8601",
+    TimeFormat.UNIX_S: "seconds since 1970",
+    TimeFormat.UNIX_MS: "milliseconds since 1970",
+    TimeFormat.UNIX_US: "microseconds since 1970",
+    TimeFormat.UNIX_NS: "nanoseconds since 1970",
+}
+
+
+def source_section(source: Source, lake: str) -> Section:
+    """What is read, which times the rows have, how the watermark is made, and where the rows go."""
+    return Section(
+        f"Source {source.name}",
+        [
+            ("reads", [_reads(source.connector)]),
+            ("columns", _columns(source)),
+            ("event time", _event_time(source)),
+            ("arrival time", [_arrival_time(source)]),
+            ("weight", _weight(source)),
+            ("watermark", _watermark(source)),
+            ("size", [] if source.size is None else [f"{plain(source.size)} bytes a row, for triggers on bytes"]),
+            ("writes", _writes(source, lake)),
+        ],
+    )
+
+
+def _reads(connector: Connector) -> str:
+    match connector:
+        case Files():
+            return _files(connector)
+        case Kafka():
+            return _kafka(connector)
+        case DeltaSource():
+            batch = many(connector.max_files_per_batch, "file")
+            what = "every change of" if connector.is_feed else "what is appended to"
+            return f"{what} the Delta table {connector.path}; a landing batch takes at most {batch}"
+        case Rate():
+            return f"numbers that count up, {many(connector.rows_per_second, 'row')} a second"
+    raise NotImplementedError(connector)
+
+
+def _files(files: Files) -> str:
+    batch = many(files.max_files_per_batch, "file")
+    header = ", without a header" if files.format is FileFormat.CSV and not files.header else ""
+    return f"{_FORMATS[files.format]} in {files.path}{header}; a landing batch takes at most {batch}, the rest waits"
+
+
+def _kafka(kafka: Kafka) -> str:
+    batch = many(kafka.max_offsets_per_batch, "message")
+    start = {KafkaStart.EARLIEST: "from its beginning", KafkaStart.LATEST: "from its end at the first run"}[kafka.start]
+    where = f"JSON objects in the topic {kafka.topic} of {kafka.servers}, {start}"
+    return f"{where}; a landing batch takes at most {batch}, the rest waits"
+
+
+def _columns(source: Source) -> list[str]:
+    lines = [source.schema.ddl.replace("`", "")]
+    own = ", ".join(f"{name} {kind}" for name, kind in source.connector.beside.items())
+    lines += [f"and beside them {own}"] if own else []
+    if source.unknown is Unknown.REJECT:
+        lines.append("a row with a field that is none of them is a dead letter rejected")
+    elif source.connector.has_json:
+        lines.append("fields that are none of them are kept, as JSON in _rescued")
+    return lines
+
+
+def _event_time(source: Source) -> list[str]:
+    if source.event_time is None:
+        return ["the arrival time"]
+    return [f"{_column(source.event_time)}; a row without one is a dead letter bad_timestamp"]
+
+
+def _arrival_time(source: Source) -> str:
+    if source.arrival_time is None:
+        return "the clock when the row lands"
+    return f"{_column(source.arrival_time)}: a history is replayed as it arrived"
+
+
+def _weight(source: Source) -> list[str]:
+    if source.weight is None:
+        return []
+    return [f"{source.weight}: +1, or -1 for a row that takes one back; any other is a dead letter bad_expression"]
+
+
+def _column(column: TimeColumn) -> str:
+    zone = f"; {column.zone} where a time has no offset of its own" if column.zone is not None else ""
+    return f"{column.column} ({_UNITS[column.format]}{zone})"
+
+
+def _watermark(source: Source) -> list[str]:
+    rule = source.watermark
+    lines = [f"{_rule(rule)}{_partitions(source)}"]
+    if rule.idle_timeout is not None:
+        parts = source.partition is not None or source.connector.HAS_PARTITIONS
+        whose = "a source partition that sends nothing" if parts else "when nothing comes"
+        then = "holds it back no more" if parts else "the windows that have begun are completed"
+        lines.append(f"{whose} for {length(rule.idle_timeout)}{'' if parts else ','} {then}")
+    return lines + _future(source)
+
+
+def _future(source: Source) -> list[str]:
+    """How far ahead of its arrival a row may be, and who says so."""
+    if source.max_future is not None:
+        ahead = f"more than {length(source.max_future)} ahead of its arrival"
+        default = " (the default of max_future)" if source.watermark.max_future is None else ""
+        return [f"a row {ahead} is a dead letter future_timestamp and moves no watermark{default}"]
+    if source.event_time is None:
+        return []
+    return ["a row may be any time ahead of its arrival, and then moves the watermark there (max_future: none)"]
+
+
+def _rule(rule: Watermark) -> str:
+    if rule.processing_time:
+        return "the clock itself"
+    if rule.punctuated is not None:
+        return f"the greatest that rows assert: {rule.punctuated.text}"
+    if rule.fixed_lag is not None:
+        return f"{length(rule.fixed_lag)} behind the clock"
+    return f"{length(rule.bounded_delay or 0)} behind the greatest event time that was seen"
+
+
+def _partitions(source: Source) -> str:
+    if source.connector.HAS_PARTITIONS:
+        return ", the least over the topic's partitions (source partitions)"
+    return "" if source.partition is None else f", the least over the values of {source.partition} (source partitions)"
+
+
+def _writes(source: Source, lake: str) -> list[str]:
+    return [
+        f"{lake}/{source.name}/",
+        "  raw: every row that was read, with its times and, where it is dead, the reason",
+        "  dead_letters: the rows of raw that are dead",
+        "  landings: one row a landing batch",
+    ]

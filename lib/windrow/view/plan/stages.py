@@ -1,0 +1,264 @@
+"""What a stage does, in words. Rule: SEMANTICS sections 2 to 7."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from windrow.spec.aggregates import Aggregate, ApproxTop, Count, Histogram, Quantiles, Top
+from windrow.spec.pipelines.pipeline import may_take_back
+from windrow.spec.sources.source import Source
+from windrow.spec.stages.cogroups import alone
+from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.inputs import JoinKind
+from windrow.spec.stages.stage import Accumulation, Emission, Stage
+from windrow.spec.triggers.all import AtClose, Never
+from windrow.spec.triggers.closing import can_close
+from windrow.spec.windows.aligned import (
+    CalendarWindows,
+    CumulativeWindows,
+    FixedWindows,
+    GlobalWindow,
+    Phase,
+    SlidingWindows,
+    Unit,
+)
+from windrow.spec.windows.base import WindowFunction
+from windrow.spec.windows.inherited import InheritedWindows
+from windrow.spec.windows.records import RecordWindows
+from windrow.spec.windows.sessions import Sessions
+from windrow.view.plan.expressions import plain
+from windrow.view.plan.triggers import firings
+from windrow.view.text.sections import Section
+from windrow.view.text.times import length, many
+
+_AGGREGATES: Mapping[str, str] = {
+    "count": "the number of elements where {} is not null",
+    "count_if": "the number of elements where {}",
+    "sum": "the sum of {}",
+    "mean": "the mean of {}",
+    "variance": "the variance of {} (of a sample)",
+    "stddev": "the standard deviation of {} (of a sample)",
+    "min": "the smallest {}",
+    "max": "the largest {}",
+    "any": "whether {} for any element",
+    "all": "whether {} for all elements",
+    "first": "{} at the smallest event time",
+    "last": "{} at the largest event time",
+    "count_distinct": "the number of different values of {}",
+    "collect": "all values of {}, by event time",
+    "approx_count_distinct": "about the number of different values of {} (a sketch)",
+    "collect_set": "the different values of {}, sorted",
+}
+_ACCUMULATIONS: Mapping[Accumulation, str] = {
+    Accumulation.DISCARDING: "a pane holds what is new since the window's last one (discarding); current has all",
+    Accumulation.ACCUMULATING: "a pane holds all of the window so far and replaces the last one (accumulating)",
+    Accumulation.RETRACTING: "a pane holds all of the window so far; the last one is withdrawn first (retracting)",
+    Accumulation.CLEAR_BY_DEFAULT: "a pane holds what is new since the last one that cleared; panes clear unless the"
+    " trigger that fires says otherwise (clear_by_default); current has all that stand",
+    Accumulation.ACCUMULATE_BY_DEFAULT: "a pane holds what is new since the last one that cleared, and replaces what it"
+    " holds; panes clear only where the trigger that fires says so (accumulate_by_default); current has all that stand",
+}
+
+
+def stage_section(stage: Stage, lake: str, upstreams: Mapping[str, Source | Stage]) -> Section:
+    """What is read and left out, the windows, when they fire, what is late, what is kept, computed and written.
+
+    `upstreams` are what the inputs of the stage read; the only one has the name `ONLY`.
+    """
+    takes_back = any(map(may_take_back, upstreams.values()))
+    return Section(
+        f"Stage {stage.name}",
+        [
+            *(_of_inputs(stage, upstreams) if stage.inputs else _of_elements(stage, upstreams[ONLY])),
+            ("windows", [_windows(stage.window)]),
+            ("fires", _fires(stage)),
+            ("panes", [*_panes(stage), *([_TAKES_BACK] if takes_back else [])]),
+            ("expires", [_expires(stage)]),
+            ("late", _late(stage)),
+            ("computes", [*_computes(stage), *[f"{name} = {plain(e)}" for name, e in stage.derive.items()]]),
+            *([] if stage.having is None else [("shows", [f"panes for which {plain(stage.having)}"])]),
+            ("writes", _writes(stage, lake)),
+        ],
+    )
+
+
+_TAKES_BACK = "a window whose rows were all taken back withdraws its last pane when it fires"
+_IN_BAND = "the watermark comes with the panes: it is how far the stage that is read has come with what it shows"
+
+
+_LEAST = "the watermark is the least of those of the inputs"
+Facts = list[tuple[str, list[str]]]
+
+
+def _of_elements(stage: Stage, upstream: Source | Stage) -> Facts:
+    """What a stage reads, or one input of it, and what it makes of that before it groups."""
+    return [
+        ("reads", [_reads(stage, upstream), *([] if isinstance(upstream, Source) else [_IN_BAND])]),
+        ("select", [f"{name} = {plain(expression)}" for name, expression in stage.select.items()]),
+        ("explode", [f"each item of {plain(e)} is an element, {name}" for name, e in stage.explode.items()]),
+        ("event time", _element_time(stage)),
+        ("where", _where(stage)),
+        ("keys", [_keys(stage)]),
+    ]
+
+
+def _of_inputs(stage: Stage, upstreams: Mapping[str, Source | Stage]) -> Facts:
+    facts = [("inputs", [*([] if stage.join is None else [_JOINS[stage.join]]), _LEAST])]
+    for name, one in stage.inputs.items():
+        by_itself = replace(alone(stage, one), max_versions_per_tick=stage.max_versions_per_tick)
+        lines = [line for _, lines in _of_elements(by_itself, upstreams[name]) for line in lines if line != _NO_KEYS]
+        facts.append((name, lines))
+    return facts
+
+
+_JOINS: Mapping[JoinKind, str] = {
+    JoinKind.INNER: "a row for each pair of rows of a window",
+    JoinKind.LEFT: "a row for each pair of rows of a window, and for those of the first input alone (left)",
+    JoinKind.RIGHT: "a row for each pair of rows of a window, and for those of the second input alone (right)",
+    JoinKind.FULL: "a row for each pair of rows of a window, and for those of either input alone (full)",
+}
+
+
+def _reads(stage: Stage, upstream: Source | Stage) -> str:
+    if isinstance(upstream, Source):
+        return f"{stage.from_}, {many(stage.max_versions_per_tick, 'landing batch', 'landing batches')} a tick"
+    return f"the panes of {stage.from_}, {many(stage.max_versions_per_tick, 'tick')} of it a tick"
+
+
+def _computes(stage: Stage) -> list[str]:
+    if stage.join is None:
+        return _aggregates(stage)
+    columns = [(n, e) for one in stage.inputs.values() for n, e in one.columns.items()]
+    return [f"{name} = {plain(expression)}" for name, expression in columns]
+
+
+def _element_time(stage: Stage) -> list[str]:
+    time = stage.element_time
+    if time is None:
+        return []
+    return [f"{plain(time.of)}; the watermark is held back by {length(time.backward)}"]
+
+
+def _where(stage: Stage) -> list[str]:
+    return [] if stage.where is None else [f"{plain(stage.where)}; other rows are counted as filtered"]
+
+
+def _keys(stage: Stage) -> str:
+    if not stage.keys:
+        return _NO_KEYS
+    texts = {name: plain(expression) for name, expression in stage.keys.items()}
+    return ", ".join(name if name == text else f"{name} = {text}" for name, text in texts.items())
+
+
+_NO_KEYS = "none: one result a window"
+
+
+def _windows(window: WindowFunction) -> str:
+    match window:
+        case FixedWindows(size=size, offset=offset, phase=Phase.BY_KEY):
+            return f"{length(size)} long, one after the other{_offset(offset)}; each key's begin at a time of its own"
+        case FixedWindows(size=size, offset=offset):
+            return f"{length(size)} long, one after the other{_offset(offset)}"
+        case SlidingWindows(size=size, period=period, offset=offset) if window.has_gaps:
+            gaps = "an element between two windows is counted as unassigned"
+            return f"{length(size)} long, one begins every {length(period)}{_offset(offset)}; {gaps}"
+        case SlidingWindows(size=size, period=period, offset=offset):
+            fewest, most = size // period, -(-size // period)
+            each = many(most, "window") if fewest == most else f"{fewest} or {most} windows"
+            return f"{length(size)} long, one begins every {length(period)}{_offset(offset)}; an element is in {each}"
+        case CumulativeWindows(size=size, step=step, offset=offset):
+            grows = f"each {length(step)} longer than the one before, up to {length(size)}"
+            begin = f"several begin every {length(size)}{_offset(offset)}"
+            return f"{begin}, {grows}; an element is in at most {many(size // step, 'window')}"
+        case CalendarWindows(unit=unit, count=count, zone=zone, week_start=week_start):
+            first = f", from {week_start}" if unit is Unit.WEEK else ""
+            return f"{many(count, str(unit))} long{first}, from midnight in {zone}"
+        case Sessions(gap=gap, merge_touching=touching):
+            which = "overlap or touch" if touching else "overlap"
+            lasts = f"{length(gap)}" if isinstance(gap, int) else f"{plain(gap)}, at most {length(window.longest_gap)}"
+            return f"sessions: an element's lasts {lasts}; those of a key that {which} become one"
+        case RecordWindows(difference=difference, resolution=resolution):
+            grid = f", times taken down to {length(resolution)}" if resolution > 1 else ""
+            return f"around each element: the {length(difference)} up to it, and those behind it{grid}"
+        case InheritedWindows():
+            return "those of the panes that are read, as they are"
+        case GlobalWindow():
+            return "one, all of time: it is complete only when the stream is drained"
+        case _:
+            return f"those that {type(window).__module__}.{type(window).__qualname__} gives to each element"
+
+
+def _offset(offset: int) -> str:
+    return f", {length(offset)} after the full ones" if offset else ""
+
+
+def _fires(stage: Stage) -> list[str]:
+    lines = firings(stage.trigger)
+    if stage.on_time is Emission.ALWAYS:
+        lines.append("the pane on time comes even if nothing is new (on_time: always)")
+    if stage.closing is Emission.ALWAYS:
+        lines.append("a last pane comes when the window expires, even if nothing is new (closing: always)")
+    elif not isinstance(stage.trigger, AtClose | Never):
+        lines.append("what is new and was not shown comes when the window expires")
+    return lines
+
+
+def _panes(stage: Stage) -> list[str]:
+    skipped = ["a pane that equals the window's last one is left out"] if stage.only_if_changed else []
+    time = f"the event time of a pane is that of its {stage.event_time} new element, or the end of its window"
+    times = [time] if stage.keeps_event_times else []
+    withdrawn = ["a pane that is replaced is withdrawn first (retract)"] if stage.retract else []
+    return [_ACCUMULATIONS[stage.accumulation], *withdrawn, *skipped, *times]
+
+
+def _expires(stage: Stage) -> str:
+    if stage.window.IS_GLOBAL:
+        return "never; the window's state is kept for good"
+    lateness = f" + {length(stage.allowed_lateness)}" if stage.allowed_lateness else ""
+    return f"a window, with its state, when the watermark reaches its end{lateness}"
+
+
+def _late(stage: Stage) -> list[str]:
+    late = "nothing" if stage.window.IS_GLOBAL else "what comes for an expired window: a dead letter late"
+    if not can_close(stage.trigger, 0 if stage.window.IS_GLOBAL else stage.allowed_lateness):
+        return [late]
+    return [late, "what comes for a window whose trigger has finished (allow_closing): a dead letter closed"]
+
+
+def _aggregates(stage: Stage) -> list[str]:
+    return [f"{name} = {_in_words(aggregate)}" for name, aggregate in stage.aggregates.items()]
+
+
+def _in_words(aggregate: Aggregate) -> str:
+    if isinstance(aggregate, Count) and aggregate.of is None:
+        return "the number of elements"
+    of = plain(aggregate.expressions[0])
+    match aggregate:
+        case Top(count=count):
+            return f"the {many(count, 'largest value')} of {of}"
+        case ApproxTop(count=count):
+            return f"about the {many(count, 'most frequent value')} of {of}, with their numbers (a sketch)"
+        case Quantiles(at=at):
+            return f"about the values of {of} at the {many(len(at), 'rank')} {', '.join(map(str, at))} (a sketch)"
+        case Histogram(bounds=bounds):
+            buckets = ", ".join(f"from {bound}" for bound in bounds)
+            return f"the numbers of values of {of}: below {bounds[0]}, {buckets}"
+    words = _AGGREGATES.get(aggregate.NAME)
+    return f"{aggregate.NAME} of {of}{_parameters(aggregate)}" if words is None else words.format(of)
+
+
+def _parameters(aggregate: Aggregate) -> str:
+    """The fields of an aggregate of the user's own, beside its expression."""
+    more = [f"{name} {value}" for name, value in aggregate.to_mapping().items() if name != "of"]
+    return f" ({', '.join(more)})" if more else ""
+
+
+def _writes(stage: Stage, lake: str) -> list[str]:
+    return [
+        f"{lake}/{stage.name}/",
+        "  current: the result as of now, by key and window",
+        "  panes: every result that was shown and every one that was withdrawn, in order",
+        "  dead_letters: the elements that were read and are in no result, with the reason",
+        "  ticks: one row a tick",
+    ]

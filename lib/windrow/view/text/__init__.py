@@ -1,0 +1,1 @@
+"""Text, tables, times and bars, as people read them."""

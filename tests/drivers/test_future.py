@@ -1,0 +1,59 @@
+"""Rows far ahead of their arrival: they are dead letters, and what comes behind them is not late."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.drivers.test_sources import pipeline, write
+from tests.lake import iso, table
+from windrow.drivers.stream.stream import run
+from windrow.spec.errors import SpecError
+
+ARRIVES = {"schema": "k string, v long, at string, arrived string",
+           "event_time": {"column": "at", "format": "iso8601"},
+           "arrival_time": {"column": "arrived", "format": "iso8601"}}  # fmt: skip
+
+
+def row(at: str, v: int) -> dict[str, Any]:
+    return {"k": "a", "v": v, "at": at, "arrived": iso(0)}
+
+
+def counted(spark: Any, root: Path) -> int:
+    return sum(row["num"] for row in table(spark, root, "current").collect())
+
+
+def of_two_files(root: Path, spark: Any, **watermark: str) -> None:
+    """A row of the year 3000 beside an ordinary one in a first file, and two ordinary ones in a second."""
+    made = pipeline(root, **ARRIVES, watermark={"bounded_delay": "5s", **watermark})
+    write(root, "1.json", row(iso(1), 1), row("3000-01-01T00:00:00Z", 2))
+    run(made, spark, once=True)
+    write(root, "2.json", row(iso(2), 3), row(iso(3), 4))
+    run(made, spark, once=True, drain=True)
+
+
+def test_a_row_of_the_year_3000_moves_no_watermark(spark, tmp_path: Path) -> None:
+    of_two_files(tmp_path, spark)
+    (dead,) = table(spark, tmp_path, "dead_letters", "rows").collect()
+    assert (dead["reason"], dead["rule"]) == ("future_timestamp", "the event time is at most 1d after the arrival")
+    assert dead["event_time"].year == 3000
+    assert counted(spark, tmp_path) == 3
+    assert table(spark, tmp_path, "dead_letters").count() == 0
+
+
+def test_without_a_bound_everything_behind_it_is_late(spark, tmp_path: Path) -> None:
+    of_two_files(tmp_path, spark, max_future="none")
+    assert table(spark, tmp_path, "dead_letters", "rows").count() == 0
+    assert [letter["reason"] for letter in table(spark, tmp_path, "dead_letters").collect()] == ["late", "late"]
+
+
+def test_a_lake_that_landed_without_a_bound_is_not_taken_over_in_silence(spark, tmp_path: Path) -> None:
+    unbounded = pipeline(tmp_path, **ARRIVES, watermark={"bounded_delay": "5s", "max_future": "none"})
+    write(tmp_path, "1.json", row(iso(1), 1))
+    run(unbounded, spark, once=True)
+    bounded = pipeline(tmp_path, **ARRIVES)
+    words = r"source\.watermark\.max_future: none -> 1d.*Hint: write `watermark: \{max_future: none\}`"
+    for from_start in (False, True):
+        with pytest.raises(SpecError, match=words):
+            run(bounded, spark, once=True, from_start=from_start)
+    run(unbounded, spark, once=True)

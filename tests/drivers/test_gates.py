@@ -1,0 +1,234 @@
+"""Row rules at landing and gates around a backfill: what is broken is said, and nothing that failed is ever visible."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.lake import iso, table
+from windrow.drivers.inspect.report import report_of_run
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.recompute.backfill import Backfill, backfill
+from windrow.drivers.recompute.commit import commit
+from windrow.drivers.recompute.scope import Mode
+from windrow.drivers.stream.stream import run
+from windrow.spec.errors import SpecError
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.quality.judgements import GateFailed, Outcome
+from windrow.spec.times import DAY, parse_time
+
+START = parse_time("2024-01-01T00:00:00Z")
+
+
+def write_rows(root: Path, name: str, rows: list[dict[str, object]]) -> None:
+    (root / "data").mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps({"at": iso(second), "k": "a", "v": 1, **row}) for second, row in enumerate(rows)]
+    (root / "data" / name).write_text("\n".join(lines) + "\n")
+
+
+def pipeline(root: Path, rows: list[dict[str, object]] | None = None, results: list[dict[str, object]] | None = None):  # type: ignore[no-untyped-def]
+    source = {
+        "name": "rows", "files": {"path": str(root / "data")}, "schema": "at string, k string, v int",
+        "event_time": {"column": "at", "format": "iso8601"}, "watermark": {"bounded_delay": "0s"},
+    }  # fmt: skip
+    stage = {
+        "name": "sums", "from": "rows", "keys": ["k"], "window": {"fixed": {"size": "10s"}},
+        "aggregates": {"num": {"count": "*"}, "total": {"sum": "v"}}, "derive": {"mean": "total / num"},
+    }  # fmt: skip
+    for name, owner, suite in (("rows", source, rows), ("sums", stage, results)):
+        if suite is not None:
+            path = root / f"{name}.yaml"
+            path.write_text(yaml.safe_dump(suite))
+            owner["quality"] = str(path)
+    lake = str(root / "lake")
+    return Pipeline.from_mapping({"pipeline": "p", "lake": lake, "sources": [source], "stages": [stage]})
+
+
+NOT_NULL = {"expect": "column_values_to_not_be_null", "column": "k", "severity": "warning", "row": True}
+POSITIVE = {"expect": "column_values_to_be_between", "column": "v", "min_value": 0, "severity": "critical"}
+MANY = {"expect": "column_values_to_be_between", "column": "num", "min_value": 3, "severity": "critical"}
+
+
+def test_a_row_that_breaks_rules_of_rows_is_a_dead_letter_with_their_names(spark, tmp_path: Path) -> None:
+    both = [NOT_NULL, {**POSITIVE, "row": True, "severity": "info"}]
+    write_rows(tmp_path, "a.json", [{}, {"k": None}, {"v": -1}, {"k": None, "v": -2}, {"v": None}])
+    run(pipeline(tmp_path, both), spark, once=True, drain=True)
+    dead = spark.read.format("delta").load(str(tmp_path / "lake" / "rows" / "dead_letters"))
+    assert sorted((row["reason"], row["rule"]) for row in dead.collect()) == [
+        ("rejected", "column_values_to_be_between(v, min_value=0)"),
+        ("rejected", "column_values_to_not_be_null(k)"),
+        ("rejected", "column_values_to_not_be_null(k), column_values_to_be_between(v, min_value=0)"),
+    ]
+    (row,) = table(spark, tmp_path, "current").collect()
+    assert (row["num"], row["total"]) == (2, 1)
+
+
+def test_a_gate_on_rows_stops_a_backfill_before_anything_is_computed(spark, tmp_path: Path) -> None:
+    made = pipeline(tmp_path, [NOT_NULL, POSITIVE])
+    write_rows(tmp_path, "a.json", [{}, {"v": -5}, {"k": None}])
+    run(pipeline(tmp_path), spark, once=True, drain=True)
+    with pytest.raises(GateFailed, match="gate of rows stops: column_values_to_be_between") as failed:
+        backfill(made, spark, START, START + DAY, whole=True)
+    (result,) = failed.value.results
+    assert [(j.outcome, j.figure, j.examples) for j in result.judgements] == [
+        (Outcome.FAILED, "1 of 3 rows (33.33 %)", ("null",)),
+        (Outcome.FAILED, "1 of 3 rows (33.33 %)", ("-5",)),
+    ]
+
+
+def test_a_gate_on_results_stops_what_it_has_judged(spark, tmp_path: Path) -> None:
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    made = pipeline(tmp_path, None, [MANY])
+    land = Backfill(PipelineWork.open(made, spark), "first", START, START + DAY, mode=Mode.WHOLE)
+    land.land()
+    with pytest.raises(GateFailed) as failed:
+        backfill(made, spark, START, START + DAY, whole=True)
+    (result,) = failed.value.results
+    (judgement,) = result.judgements
+    assert (result.subject, result.rows, judgement.outcome) == ("sums", 1, Outcome.FAILED)
+    assert (judgement.figure, judgement.examples) == ("1 of 1 rows (100.00 %)", ("2",))
+    assert table(spark, tmp_path, "current").isEmpty() and table(spark, tmp_path, "panes").isEmpty()
+    write_rows(tmp_path, "b.json", [{"v": 7}])
+    land.land()
+    (published,) = backfill(made, spark, START, START + DAY, whole=True)
+    assert published.inserted == 1
+    (row,) = table(spark, tmp_path, "current").collect()
+    assert (row["num"], row["total"]) == (3, 13)
+
+
+@pytest.mark.long
+def test_a_gate_of_one_stage_holds_all_of_them_back(spark, tmp_path: Path) -> None:
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    made = pipeline(tmp_path, None, [MANY])
+    (stage,) = made.stages
+    both = replace(made, stages=(replace(stage, name="first", quality=None), stage))
+    Backfill(PipelineWork.open(both, spark), "land", START, START + DAY, mode=Mode.WHOLE).land()
+    with pytest.raises(GateFailed) as failed:
+        backfill(both, spark, START, START + DAY, whole=True)
+    assert table(spark, tmp_path, "current", "first").isEmpty()
+    assert not list((tmp_path / "lake" / "_windrow" / "staging" / failed.value.run).glob("*"))
+
+
+@pytest.mark.long
+def test_a_run_of_the_same_name_judges_what_it_computes_again(spark, tmp_path: Path) -> None:
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    few = {"expect": "column_values_to_be_between", "column": "num", "max_value": 2, "severity": "critical"}
+    made = pipeline(tmp_path, None, [few])
+
+    def opened() -> Backfill:
+        return Backfill(PipelineWork.open(made, spark), "scheduled__1", START, START + DAY, mode=Mode.WHOLE)
+
+    opened().land()
+    opened().compute()
+    opened().gate_results()
+    (first,) = opened().publish()
+    assert first.inserted == 1
+    write_rows(tmp_path, "b.json", [{"v": 7}])
+    opened().land()
+    with pytest.raises(GateFailed):
+        opened().publish()
+    (row,) = table(spark, tmp_path, "current").collect()
+    assert row["num"] == 2
+
+
+@pytest.mark.long
+def test_what_is_staged_stays_right_beside_a_stream_unless_a_row_is_late(spark, tmp_path: Path) -> None:
+    made = pipeline(tmp_path, None, [{**MANY, "min_value": 1}])
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    run(made, spark, once=True)
+    write_rows(tmp_path, "b.json", [{"at": iso(100)}])
+    run(made, spark, once=True)
+
+    def staged() -> tuple[str, list[int]]:
+        """Which computation a backfill of the first window would publish, and the total that it has."""
+        opened = Backfill(PipelineWork.open(made, spark), "monday", START, parse_time("2024-01-01T01:00:10Z"))
+        (item,) = opened.stages
+        _, found = opened._staged(item)
+        return found.id, [row["v_total"] for row in opened._staging(item).read(spark, found).collect()]
+
+    first = staged()
+    write_rows(tmp_path, "c.json", [{"at": iso(200)}])
+    run(made, spark, once=True)
+    assert staged() == first
+    write_rows(tmp_path, "d.json", [{"at": iso(3), "v": 10}])
+    run(made, spark, once=True)
+    again = staged()
+    assert again[0] != first[0] and (first[1], again[1]) == ([6], [16])
+
+
+@pytest.mark.long
+def test_what_was_judged_is_published_whatever_is_staged_beside_it(spark, tmp_path: Path, monkeypatch) -> None:
+    """Another try stages nothing at all, in the moment when this one has judged its windows."""
+    made = pipeline(tmp_path, None, [{**MANY, "min_value": 1}])
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    first = Backfill(PipelineWork.open(made, spark), "monday", START, START + DAY, mode=Mode.WHOLE)
+    first.land()
+    first.gate_results()
+    (item,) = first.stages
+
+    def beside(*arguments, **options):  # type: ignore[no-untyped-def]
+        staging = first._staging(item)
+        judged = staging.last(spark)
+        staging.write(staging.read(spark, judged).limit(0), judged)
+        return commit(*arguments, **options)
+
+    monkeypatch.setattr("windrow.drivers.recompute.backfill.commit", beside)
+    (published,) = first.publish()
+    assert published.inserted == 1 and table(spark, tmp_path, "current").count() == 1
+
+
+@pytest.mark.long
+def test_a_run_that_is_repeated_tells_of_its_last_time(spark, tmp_path: Path) -> None:
+    made = pipeline(tmp_path, None, [{**MANY, "min_value": 1}])
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    outcomes = []
+    for _ in range(2):
+        again = Backfill(PipelineWork.open(made, spark), "monday", START, START + DAY, mode=Mode.WHOLE)
+        again.land()
+        outcomes.append(report_of_run(made, spark, "monday", None, None).outcome)
+        again.publish()
+        outcomes.append(report_of_run(made, spark, "monday", None, None).outcome)
+    assert outcomes == [
+        "Not finished: 0 of 1 stages are published.",
+        "Published: sums.",
+        "Not finished: 0 of 1 stages are published.",
+        "Nothing changed: the tables already had these results.",
+    ]
+    with pytest.raises(SpecError, match='left nothing in this lake; got "tuesday"'):
+        report_of_run(made, spark, "tuesday", None, None)
+
+
+def test_a_backfill_of_nothing_says_so(spark, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    some = {"expect": "table_row_count_to_be_between", "min_value": 1, "severity": "critical"}
+    with pytest.raises(GateFailed) as failed:
+        backfill(pipeline(tmp_path, [some]), spark, START, START + DAY, whole=True)
+    assert failed.value.results[0].rows == 0
+
+
+def test_no_text_is_replaced_by_a_variable_of_the_environment(spark, tmp_path: Path) -> None:
+    write_rows(tmp_path, "a.json", [{"k": "${env:HOME}"}, {"k": "x"}])
+    only = {"expect": "column_values_to_be_in_set", "column": "k", "value_set": ["${env:HOME}"], "row": True}
+    run(pipeline(tmp_path, [only]), spark, once=True, drain=True)
+    assert [row["k"] for row in table(spark, tmp_path, "current").collect()] == ["${env:HOME}"]
+
+
+def test_a_stream_judges_what_has_expired_and_goes_on_when_it_is_right(spark, tmp_path: Path) -> None:
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    with pytest.raises(GateFailed, match="gate of sums stops"):
+        run(pipeline(tmp_path, None, [MANY]), spark, once=True, drain=True)
+    (row,) = table(spark, tmp_path, "current").collect()
+    assert row["num"] == 2
+    with pytest.raises(GateFailed):
+        run(pipeline(tmp_path, None, [MANY]), spark, once=True)
+    run(pipeline(tmp_path, None, [{**MANY, "min_value": 2}]), spark, once=True)
+    assert judged(spark, tmp_path) == 3
+    run(pipeline(tmp_path, None, [{**MANY, "min_value": 2}]), spark, once=True)
+    assert judged(spark, tmp_path) == 3
+
+
+def judged(spark, root: Path) -> int:
+    """How often a gate has judged something."""
+    return spark.read.format("delta").load(str(root / "lake" / "_windrow" / "audits")).where("step = 'gate'").count()

@@ -1,0 +1,144 @@
+"""Late rows are taken in: only their windows are computed again, and what is not expired yet waits."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import windrow
+from tests.cli.test_wrong_input import write
+from tests.lake import content, iso, judged, pipeline, table, write_files
+from windrow.drivers.ingest.quarantine import quarantine
+from windrow.drivers.recompute.backfill import backfill
+from windrow.drivers.recompute.reconcile import reconcile
+from windrow.drivers.recompute.restate import merged, restate
+from windrow.drivers.stream.stream import run
+from windrow.spec.quality.judgements import GateFailed
+from windrow.spec.times import parse_time
+
+FILES = 3
+START = parse_time("2024-01-01T00:00:00Z")
+FAR = 6 * 3600
+"""Seconds behind the first files."""
+
+
+def write_row(root: Path, name: str, at: int, arrived: int) -> None:
+    row = {"k": "a", "v": 100, "d": 1, "at": iso(at), "arrived": iso(arrived)}
+    (root / "data").mkdir(exist_ok=True)
+    path = root / "data" / name
+    path.write_text(json.dumps(row) + "\n")
+    os.utime(path, (1_700_000_000 + arrived, 1_700_000_000 + arrived))
+
+
+def late(spark, root: Path):
+    return table(spark, root, "dead_letters").where("reason IN ('late', 'closed')")
+
+
+def restated(spark, root: Path) -> set[int | None]:
+    return {row["restated_by"] for row in late(spark, root).collect()}
+
+
+def test_late_rows_are_taken_in_once(spark, tmp_path: Path) -> None:
+    write_files(tmp_path / "data", range(FILES))
+    made = pipeline(tmp_path, allowed_lateness="0s")
+    run(made, spark, once=True, drain=True)
+    assert windrow("reconcile", write(tmp_path, allowed_lateness="0s")).code == 1
+    (before,) = reconcile(made, spark)
+    shown = content(spark, tmp_path, "panes")
+    (dry,) = restate(made, spark, dry_run=True)
+    assert dry.rows == before.late_rows and dry.backfilled is not None and dry.backfilled.tick is None
+    assert content(spark, tmp_path, "panes") == shown and restated(spark, tmp_path) == {None}
+    done = windrow("restate", tmp_path / "pipeline.yaml")
+    assert done.code == 0 and f"sums: {before.late_rows} late rows in" in done.out and "; tick" in done.out, done.err
+    last = table(spark, tmp_path, "ticks").orderBy("tick").collect()[-1]
+    assert last["kind"] == "restatement" and restated(spark, tmp_path) == {last["tick"]}
+    panes = table(spark, tmp_path, "panes").where(f"tick = {last['tick']} AND weight > 0").collect()
+    assert {(row["trigger"], row["timing"], row["is_last"], row["change"]) for row in panes} == {
+        ("backfill", "late", True, "insert")
+    }
+    assert windrow("reconcile", tmp_path / "pipeline.yaml").code == 0
+    assert "sums: no late rows to take in" in windrow("restate", tmp_path / "pipeline.yaml").out
+    assert table(spark, tmp_path, "ticks").count() == last["tick"]
+
+
+@pytest.mark.long
+def test_what_lies_between_late_windows_is_not_computed(spark, tmp_path: Path) -> None:
+    """Two late rows half an hour apart; of the windows between them none is touched."""
+    made = pipeline(tmp_path, allowed_lateness="0s")
+    for number in range(5):
+        write_row(tmp_path, f"{number:03}.json", number * 600, number * 600)
+    write_row(tmp_path, "100.json", 1, FAR)
+    write_row(tmp_path, "101.json", 3 * 600 + 1, FAR)
+    run(made, spark, once=True, drain=True)
+    (result,) = restate(made, spark)
+    assert (result.rows, result.windows, result.spans) == (2, 2, 2)
+    assert result.backfilled is not None and (result.backfilled.windows, result.backfilled.changed) == (2, 2)
+    (after,) = reconcile(made, spark)
+    assert after.equal and after.late_rows == 0 and after.windows == 5
+
+
+def test_windows_that_are_open_wait_and_are_named(spark, tmp_path: Path) -> None:
+    """Rows that were closed out of a window that has not expired, and later of one that has."""
+    closing = {"trigger": {"after_count": 4}, "allow_closing": True, "allowed_lateness": "10m"}
+    made = pipeline(tmp_path, **closing)
+    write_files(tmp_path / "data", range(2))
+    run(made, spark, once=True)
+    (result,) = restate(made, spark)
+    assert result.backfilled is None and result.rows == 0
+    assert result.waiting is not None and result.waiting.rows == late(spark, tmp_path).count() > 0
+    done = windrow("restate", write(tmp_path, **closing))
+    assert done.code == 0 and "no late rows to take in" in done.out
+    first = min(row["window_start"] for row in late(spark, tmp_path).collect())
+    assert "late rows wait until window" in done.out and f"{first:%Y-%m-%d %H:%M}" in done.out
+    assert restated(spark, tmp_path) == {None}
+    run(made, spark, once=True, drain=True)
+    (result,) = restate(made, spark)
+    assert result.waiting is None and result.backfilled is not None and result.backfilled.tick is not None
+    assert restated(spark, tmp_path) == {result.backfilled.tick}
+    assert reconcile(made, spark)[0].late_rows == 0
+
+
+@pytest.mark.long
+def test_rows_of_a_quarantined_file_are_not_taken_in(spark, tmp_path: Path) -> None:
+    """Neither by a backfill that finds nothing else to do, nor for ever by one restatement after the other."""
+    made = pipeline(tmp_path, allowed_lateness="0s")
+    for name, at, arrived in (("a", 0, 0), ("b", 600, 600), ("bad", 1, 601), ("z", 1400, 1400), ("good", 601, 1401)):
+        write_row(tmp_path, f"{name}.json", at, arrived)
+    run(made, spark, once=True, drain=True)
+    assert late(spark, tmp_path).count() == 2
+    quarantine(made, spark, "clicks", "bad.json")
+    (result,) = backfill(made, spark, START, parse_time("2024-01-01T01:05:00Z"))
+    assert result.tick is None and restated(spark, tmp_path) == {None}
+    (result,) = restate(made, spark)
+    assert (result.rows, result.windows) == (1, 1)
+    (again,) = restate(made, spark)
+    assert (again.rows, again.backfilled) == (0, None)
+    marks = {row["offset"].rsplit("/", 1)[-1]: row["restated_by"] for row in late(spark, tmp_path).collect()}
+    assert marks["bad.json"] is None
+    assert all(mark is not None for name, mark in marks.items() if name != "bad.json")
+    assert reconcile(made, spark)[0].equal and reconcile(made, spark)[0].late_rows == 0
+
+
+@pytest.mark.long
+def test_a_gate_stops_a_restatement(spark, tmp_path: Path) -> None:
+    write_files(tmp_path / "data", range(FILES))
+    made = judged(tmp_path)
+    run(made, spark, once=True, drain=True)
+    suite = tmp_path / "sums.yaml"
+    suite.write_text(suite.read_text().replace("min_value: 1", "max_value: 0"))
+    before = table(spark, tmp_path, "ticks").count()
+    with pytest.raises(GateFailed):
+        restate(made, spark)
+    assert table(spark, tmp_path, "ticks").count() == before and restated(spark, tmp_path) == {None}
+    judged(tmp_path)
+    (result,) = restate(made, spark)
+    assert result.backfilled is not None and result.backfilled.tick == before + 1
+
+
+def test_the_nearest_spans_become_one() -> None:
+    spans = [(0, 10), (100, 110), (120, 130), (500, 510)]
+    assert merged(spans, 4) == tuple(spans)
+    assert merged(spans, 3) == ((0, 10), (100, 130), (500, 510))
+    assert merged(spans, 2) == ((0, 130), (500, 510))
+    assert merged(spans, 1) == ((0, 510),)
