@@ -59,7 +59,7 @@ class Step(SparkSubmitOperator):
         """
         has_waited = datetime.now(UTC) >= context["dag_run"].start_date + self.wait
         ends = has_waited and self.on_timeout is not OnTimeout.FAIL
-        if self.task_id == STEPS[0] or (self.task_id == "compute" and ends):
+        if self.task_id == STEPS[0] or (self.task_id in ("compute", "publish") and ends):
             self.application_args = [*self.application_args, f"--{self.on_timeout.value if ends else 'wait'}"]
         try:
             return super().execute(context)

@@ -224,13 +224,14 @@ def free_port() -> int:
 def new_project(folder: Path, files: int = FILES) -> Path:
     """A project in an empty folder: the pipeline of the flights, its suites, and the files of the first days.
 
-    Files of later days are in the folder `later`. A run that waits looks again every few seconds.
+    Files of later days are in the folder `later`. A run that waits looks again every 15 seconds: a scheduler that hears
+    of a task's end after it has queued it again takes that for a failed try.
     """
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "conf", folder / "conf")
     (folder / "conf" / "pipelines" / "traffic.yaml").unlink()
     file = folder / "conf" / "pipelines" / "flights.yaml"
-    file.write_text(file.read_text().replace("retries: 2}", "retries: 2, poke_interval: 5s}"))
+    file.write_text(file.read_text().replace("retries: 2}", "retries: 2, poke_interval: 15s}"))
     (folder / "later").mkdir()
     for path in write_landing_files(folder / "data" / "flights")[files:]:
         path.rename(folder / "later" / path.name)

@@ -111,6 +111,7 @@ def test_late_rows_of_either_input_are_taken_in_by_a_restatement(spark, streamed
 @pytest.mark.long
 def test_a_backfill_into_a_lake_of_its_own(spark, streamed: Path, tmp_path: Path) -> None:
     """All of it made by a backfill, where nothing was late, is what the restated stream shows."""
+    restate(joining(streamed), spark)
     fresh = joining(streamed, tmp_path / "lake")
     for source in fresh.sources:
         Landing(working_session(spark), source, Lake.of(fresh.lake), clock_micros).run()

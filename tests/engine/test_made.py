@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from windrow.compile.windows.aligned import compile_windows
 from windrow.compile.windows.base import CompiledWindows
-from windrow.engine.tick.published import Made, first_missing, joined
+from windrow.engine.tick.published import Made, cut, joined, missing
 from windrow.spec.times import INFINITY
 from windrow.spec.windows.aligned import CumulativeWindows, FixedWindows, SlidingWindows
 from windrow.spec.windows.sessions import Sessions
@@ -71,15 +71,34 @@ def test_a_schedule_is_one_interval() -> None:
 
 @pytest.mark.parametrize("name", WINDOWS)
 @pytest.mark.parametrize("keeps_times", [False, True])
-@given(made=MADE, start=st.integers(0, LONG))
-def test_before_the_first_missing_time_nothing_is_to_come(
-    name: str, keeps_times: bool, made: list[Made], start: int
-) -> None:
+@given(made=MADE, low=st.integers(0, LONG))
+def test_what_is_to_come_comes_in_the_gaps(name: str, keeps_times: bool, made: list[Made], low: int) -> None:
     """An element comes at the last moment of its window, or at any moment of it where it keeps its own time."""
     windows = compiled(name)
-    missing = first_missing(windows, windows.longest if keeps_times else None, made, start)
+    gaps = missing(windows, windows.longest if keeps_times else None, made, low)
     to_come = [w for w in all_windows(name) if not any(holds(one, w) for one in made)]
-    times = [max(w[0], start) if keeps_times else w[1] - 1 for w in to_come if w[1] - 1 >= start]
-    assert min(times) >= missing
-    if not keeps_times and name == "fixed":
-        assert min(times) < missing + 2 * windows.longest, "that window is no further away"
+    for window in to_come:
+        times = range(window[0], window[1]) if keeps_times else [window[1] - 1]
+        assert all(any(first <= time < last for first, last in gaps) for time in times if time >= low), window
+    for first, last in gaps:
+        near = (first - windows.longest, min(last, 2 * LONG) + windows.longest)
+        assert any(near[0] <= start and end <= near[1] for start, end in to_come), "no gap without a window"
+
+
+def test_sessions_are_complete_when_all_that_start_in_the_interval_have_ended() -> None:
+    sessions = compile_windows(Sessions(3))
+    made = [Made(0, 10, 15), Made(30, 40, 45)]
+    assert missing(sessions, None, made, 0) == ((10, 32), (40, INFINITY))
+    assert missing(sessions, 7, made, 0) == ((8, 12), (10, 32), (38, 42), (40, INFINITY)), "one may have begun before"
+
+
+@given(
+    span=st.tuples(st.integers(0, 20), st.integers(1, 20)).map(lambda found: (found[0], found[0] + found[1])),
+    gaps=st.lists(st.tuples(st.integers(-5, 40), st.integers(1, 9)).map(lambda x: (x[0], x[0] + x[1])), max_size=4),
+)
+def test_cut_leaves_the_windows_that_touch_no_gap(span: tuple[int, int], gaps: list[tuple[int, int]]) -> None:
+    found = cut(span, gaps)
+    for start in range(span[0], span[1]):
+        for end in range(start + 1, 50):
+            touches = any(start < last and first < end for first, last in gaps)
+            assert any(holds(one, (start, end)) for one in found) != touches, (start, end)

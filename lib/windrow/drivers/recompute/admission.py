@@ -103,6 +103,7 @@ def _admission(last: Control | None, clock: StageClock, until: int, counts: Mapp
         counts=counts,
         backfilled=() if last is None else last.backfilled,
         admitted=until,
+        shows=last is not None and last.shows,
     )
 
 

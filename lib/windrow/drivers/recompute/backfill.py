@@ -47,7 +47,7 @@ from windrow.spec.quality.judgements import GateFailed, GateResult, Outcome
 from windrow.spec.times import format_time
 from windrow.store.delta.steps import tried_again
 from windrow.store.journal.audits import BEGIN, Audits, Found
-from windrow.store.journal.control import READING, has_stream
+from windrow.store.journal.control import ADMISSION, READING, has_stream
 from windrow.store.journal.staging import Staged, Staging
 from windrow.store.projections.dead_letters import TakenIn
 
@@ -105,8 +105,11 @@ class Backfill:
         return [item for item in self.work.stages if self.stage in (None, item.name)]
 
     def request_of(self, item: StageWork) -> Request:
-        """Which windows of a stage are recomputed: those that start in [start, end), and those that end in it then."""
-        first = first_of(self.work, item, self.start)
+        """Which windows of a stage are recomputed: those that start in [start, end), and those that end in it then.
+
+        Where the history is whole, the batch before has published those too that cross its end.
+        """
+        first = self.start if self.mode is Mode.WHOLE else first_of(self.work, item, self.start)
         before = ((first, self.start),) if first < self.start else ()
         return Request((*before, (self.start, self.end)), mode=self.mode)
 
@@ -273,13 +276,15 @@ class Backfill:
         staging = self._staging(item)
         before = None if fresh else staging.last(work.spark)
         if before is not None and before.quarantined == quarantined and before.mode == self.mode.value:
-            known = replace(scope, made=_made(scope, before))
-            if self._is_valid(item, known, before, tick):
+            known = _as_staged(scope, before)
+            if known is not None and self._is_valid(item, known, before, tick):
                 return known, before
         self._pass_rows(item, scope.place)
         found = recomputed(work, item, scope)
-        of = Staged("", tick, scope.place, quarantined, 0, self.mode.value, [one.until for one in scope.made],
-                    found.takes_in)  # fmt: skip
+        of = Staged(
+            "", tick, scope.place, quarantined, 0, self.mode.value, _listed(scope.spans),
+            [[one.first, one.last, one.until] for one in scope.made], scope.until, _listed(scope.gaps), found.takes_in,
+        )  # fmt: skip
         staged = staging.write(found.windows, of)
         point("backfill:after_staging")
         self._record("rows", item.name, in_windows(work.spark, item, scope.spans, scope.place))
@@ -296,7 +301,7 @@ class Backfill:
         That is the commit of what is staged, if the run was killed then; or ticks of a stream that had closed these
         windows before, so that no row was for them but late ones, which are dead letters.
         """
-        if staged.tick == tick:
+        if staged.tick == tick or self._has_only_admitted(item, staged.tick, tick):
             return staged.raw_step == scope.place
         if self._has_only_passed(item, scope, staged.tick, tick):
             return True
@@ -304,6 +309,11 @@ class Backfill:
             return False
         result = commit(self.work, item, scope, self._read_staged(item, staged), dry_run=True)
         return result.inserted + result.changed + result.withdrawn == 0
+
+    def _has_only_admitted(self, item: StageWork, after: int, until: int) -> bool:
+        """Whether the journal holds nothing since that tick but admissions: rows of them would be at another place."""
+        ticks = item.runner.journal.controls(self.work.spark, after, until)
+        return all(control.kind == ADMISSION for control in ticks.values())
 
     def _has_only_passed(self, item: StageWork, scope: Scope, after: int, until: int) -> bool:
         """Whether the journal holds nothing since that tick but ticks of a stream, without a late row for the span.
@@ -423,9 +433,19 @@ class Backfill:
         self.audits.record(self.work.spark, self.run, step, subject, {**found, **about})
 
 
-def _made(scope: Scope, staged: Staged) -> tuple[Made, ...]:
-    """The windows that may be published of what is staged: those that had expired then."""
-    return tuple(replace(one, until=until) for one, until in zip(scope.made, staged.until, strict=True))
+def _as_staged(scope: Scope, staged: Staged) -> Scope | None:
+    """The scope with the windows that may be published of what is staged: those that could be then.
+
+    None where other spans were staged.
+    """
+    if _listed(scope.spans) != staged.spans:
+        return None
+    made, gaps = tuple(Made(*one) for one in staged.made), tuple((first, last) for first, last in staged.gaps)
+    return replace(scope, made=made, until=staged.until, gaps=gaps)
+
+
+def _listed(spans: tuple[Span, ...]) -> list[list[int]]:
+    return [list(span) for span in spans]
 
 
 def results(item: StageWork, staged: DataFrame) -> DataFrame:

@@ -105,7 +105,7 @@ def widened(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame, 
     """The windows of a stage whose windows merge, recomputed over rows and as they are shown, around the spans."""
     batch = batch_over(item, scope.spans if takes_in else (), rows)
     standing = shown(work.spark, work.lake, item.runner.journal)
-    return Widened(item.runner.stage, scope.spans, scope.until, batch, standing)
+    return Widened(item.runner.stage, scope.spans, scope.until, batch, standing, scope.gaps)
 
 
 def times_of(item: StageWork, span: Span) -> Span | None:
@@ -173,7 +173,7 @@ def commit(
 
 def _is_first(last: Control | None) -> bool:
     """Whether nothing of the stage is shown yet, so that there is nothing to compare with."""
-    return not has_stream(last) and (last is None or not last.backfilled)
+    return not has_stream(last) and (last is None or not last.shows)
 
 
 def _is_new(item: StageWork, scope: Scope) -> bool:
@@ -220,7 +220,7 @@ def _changes(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame
 def _shown_part(item: StageWork, scope: Scope, batch: DataFrame, everything: DataFrame) -> DataFrame:
     """The windows that the stage shows now, as far as the recomputed ones take their place."""
     if item.runner.stage.windows.merges:
-        return Widened(item.runner.stage, scope.spans, scope.until, batch, everything).shown_part()
+        return Widened(item.runner.stage, scope.spans, scope.until, batch, everything, scope.gaps).shown_part()
     return where(everything, is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
 
 
@@ -299,10 +299,7 @@ def counted_windows(work: PipelineWork, item: StageWork, scope: Scope, batch: Da
         struct(start=col(WINDOW_START), end=col(WINDOW_END)),
         struct(end=col(WINDOW_END), start=col(WINDOW_START)),
     )
-    has_panes = any_of(
-        starts_in((span,), col(WINDOW_START)) & (col(WINDOW_END) <= bigint(complete))
-        for span, complete in zip(scope.spans, scope.complete, strict=True)
-    )
+    has_panes = is_made(scope.complete, col(WINDOW_START), col(WINDOW_END))
     row = group(
         batch,
         (),
@@ -357,6 +354,7 @@ def _control(
         backfilled=intervals or (*before, *made),
         left_out=left_out,
         admitted=last.admitted,
+        shows=True,
     )
 
 
@@ -367,7 +365,7 @@ def _with_neighbour(
 
     None where they are not neighbours. No late row was for the new one, so it may have the older one's tick.
     """
-    if len(made) != 1:
+    if len(made) != 1 or runner.stage.windows.reach:
         return None
     (new,) = made
     for old in before:

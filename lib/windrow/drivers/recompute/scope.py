@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from windrow.compile.sql.columns import bigint, call, col
 from windrow.compile.windows.inherited import CompiledInherited
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.admission import admit, longest_of, standing
 from windrow.drivers.recompute.refusals import check, is_checked_by_data
 from windrow.engine.clocks.clock import StageClock
-from windrow.engine.tick.published import Made, Span, first_missing, is_complete, pieces
+from windrow.engine.frames import group, where
+from windrow.engine.tick.published import Made, Span, cut, joined, missing
 from windrow.spec.stages.chains import emits_retractions
-from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.times import INFINITY, saturating_add
 from windrow.spec.windows.base import LONGEST
 from windrow.store.delta.steps import StepTaken
 from windrow.store.journal.control import BACKFILL, FOLLOW, Control, has_stream
@@ -43,26 +45,28 @@ class Request:
 class Scope:
     """What a batch of a stage reads, and what it may publish.
 
-    `place` is how far it reads what is upstream; `clock` is where the stage stands after that; `made` are the windows
-    of each span of the request that may be published as last: the others wait. `complete` says for each span up to
-    which end its windows have all their panes, where batches have made the stages in front: those behind it wait for
-    another batch, and not for the clock.
+    `place` is how far it reads what is upstream; `clock` is where the stage stands after that. Windows that end by
+    `until` have expired, or count as such. `complete` are those of which all panes are there, where batches have made
+    the stages in front; `gaps` are the event times at which panes are yet to come. `made` are the windows that may be
+    published as last: the others wait, those that are not complete for another batch.
     """
 
     request: Request
     place: int
     clock: StageClock
+    until: int
+    complete: tuple[Made, ...]
     made: tuple[Made, ...]
-    complete: tuple[int, ...]
+    gaps: tuple[Span, ...] = ()
 
     @property
     def spans(self) -> tuple[Span, ...]:
         return self.request.spans
 
     @property
-    def until(self) -> int:
-        """No window that ends by then waits."""
-        return min(one.until for one in self.made)
+    def is_whole(self) -> bool:
+        """Whether nothing waits."""
+        return self.until == INFINITY and not self.gaps
 
 
 def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: bool = False) -> Scope | None:
@@ -84,18 +88,20 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
         if request.mode is Mode.WHOLE:
             for span in request.spans:
                 check(item, span)
-        made = tuple(Made(*span, runner.clock.expired_end) for span in request.spans)
-        return Scope(request, runner.upstream_step, runner.clock, made, tuple(INFINITY for _ in made))
+        until, everything = runner.clock.expired_end, tuple(Made(*span) for span in request.spans)
+        made = tuple(replace(one, until=until) for one in everything)
+        return Scope(request, runner.upstream_step, runner.clock, until, everything, made)
     admitted(work, item, dry_run)
     found = standing(runner, work.clock())
     if found.place == 0:
         return None
-    complete = tuple(complete_to(work, item, span) for span in request.spans)
-    made = tuple(
-        Made(*span, _until(item, request.mode, span, min(found.clock.expired_end, end)))
-        for span, end in zip(request.spans, complete, strict=True)
-    )
-    return Scope(request, found.place, found.clock, made, complete)
+    everything = tuple(Made(*span) for span in request.spans)
+    if request.mode is Mode.WHOLE or all(one.is_within(runner.published) for one in everything):
+        return Scope(request, found.place, found.clock, INFINITY, everything, everything)
+    gaps = gaps_of(work, item, request.spans)
+    complete = tuple(one for span in request.spans for one in complete_of(work, item, span, gaps))
+    made = joined(runner.stage.windows, [_expired(item, one, found.clock.expired_end) for one in complete])
+    return Scope(request, found.place, found.clock, found.clock.expired_end, complete, made, gaps)
 
 
 def admitted(work: PipelineWork, item: StageWork, dry_run: bool = False) -> None:
@@ -107,12 +113,10 @@ def admitted(work: PipelineWork, item: StageWork, dry_run: bool = False) -> None
     item.project()
 
 
-def _until(item: StageWork, mode: Mode, span: Span, until: int) -> int:
-    """The windows of a span that end by then may be published as last."""
-    if mode is Mode.WHOLE or Made(*span).is_within(item.runner.published):
-        return INFINITY
-    end = last_end(item, span)
-    return until if end is None or is_checked_by_data(item.runner.stage) else min(until, end)
+def _expired(item: StageWork, complete: Made, expired_end: int) -> Made:
+    """Those of the windows that have expired."""
+    until, end = min(complete.until, expired_end), last_end(item, (complete.first, complete.last))
+    return replace(complete, until=until if end is None or is_checked_by_data(item.runner.stage) else min(until, end))
 
 
 def last_end(item: StageWork, span: Span) -> int | None:
@@ -134,33 +138,60 @@ def made_by_batches(work: PipelineWork, item: StageWork) -> list[StageWork]:
     return [one for one in work.upstreams_of(item) if not has_stream(one.runner.last)]
 
 
-def complete_to(work: PipelineWork, item: StageWork, span: Span) -> int:
-    """Up to which end the panes are there that windows of the span read, where batches have made them."""
+def gaps_of(work: PipelineWork, item: StageWork, spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    """The event times of the stage's elements that are yet to come from stages which batches have made."""
     windows, own = item.runner.stage.windows, item.runner.stage.stage.element_time
-    before, found = 0 if own is None else own.backward, INFINITY
+    if isinstance(windows, CompiledInherited):
+        return ()  # a window is complete with the pane that it comes from
+    found: list[Span] = []
     for above in made_by_batches(work, item):
         stage, made = above.runner.stage, above.runner.published
-        if isinstance(windows, CompiledInherited):
-            of_span = [one for one in pieces([Made(*span, MINUS_INFINITY), *made]) if span[0] <= one.first < span[1]]
-            found = min([found, *[one.until for one in of_span if not is_complete(stage.windows, one)]])
-        else:
-            start = saturating_add(span[0], -before)
-            missing = first_missing(stage.windows, longest_of(stage), made, start)
-            found = min(found, saturating_add(missing, -before))
-    return found
+        low = min(first for first, _ in spans)
+        if windows.merges and made:
+            low = min(low, made[0].first)  # a window of the span may begin before it
+        times = missing(stage.windows, longest_of(stage), made, low)
+        found += times if own is None else [(saturating_add(first, -own.backward), INFINITY) for first, _ in times]
+    return tuple(sorted(found))
+
+
+def complete_of(work: PipelineWork, item: StageWork, span: Span, gaps: tuple[Span, ...]) -> tuple[Made, ...]:
+    """The windows that start in a span and have all their panes."""
+    if item.runner.stage.windows.merges:
+        return (Made(*span),)  # those that touch a gap are found by what is in them
+    if not isinstance(item.runner.stage.windows, CompiledInherited):
+        return cut(span, gaps)
+    found = [Made(*span)]
+    for above in made_by_batches(work, item):
+        both = [(one, other) for one in found for other in above.runner.published]
+        parts = [Made(max(x.first, y.first), min(x.last, y.last), min(x.until, y.until)) for x, y in both]
+        found = [part for part in parts if part.first < part.last]
+    return tuple(found)
 
 
 def first_of(work: PipelineWork, item: StageWork, start: int) -> int:
     """The first start of a window that a batch makes of a stage, where it makes what starts at that time of a source.
 
     Windows that cross the start wait in the batch before it, which has not published all that they read in front.
-    Those that merge are made whole by any batch, and inherited ones are complete with the pane that they come from.
+    Those that merge are made whole by any batch; inherited ones begin where those do from which they come.
     """
-    stage, first = item.runner.stage, _first_element(work, item, start)
-    is_whole = stage.windows.merges or isinstance(stage.windows, CompiledInherited) or stage.stage.window.IS_GLOBAL
-    if is_whole or not made_by_batches(work, item) or first < start - LONGEST:
+    stage, above = item.runner.stage, made_by_batches(work, item)
+    if not above or stage.windows.merges or stage.stage.window.IS_GLOBAL:
         return start
-    return stage.windows.earliest_start(first)
+    if isinstance(stage.windows, CompiledInherited):
+        return min(min(first_of(work, one, start), _first_across(work, one, start)) for one in above)
+    first = _first_element(work, item, start)
+    return start if first <= start - LONGEST else stage.windows.earliest_start(first)
+
+
+def _first_across(work: PipelineWork, item: StageWork, time: int) -> int:
+    """The first start of a window that the stage shows and that holds a time; that time without one."""
+    table = work.lake.table(item.name, "current")
+    if not table.exists(work.spark):
+        return time
+    start, end = call("unix_micros", col("window_start")), call("unix_micros", col("window_end"))
+    across = where(table.read(work.spark), (start < bigint(time)) & (end > bigint(time)))
+    found = group(across, (), {"first": call("min", start)}).collect()[0]["first"]
+    return time if found is None else int(found)
 
 
 def _first_element(work: PipelineWork, item: StageWork, start: int) -> int:

@@ -12,13 +12,14 @@ from windrow.compile.windows.inherited import CompiledInherited
 from windrow.drivers.pipeline.clocks import ClocksOfInputs, ClocksOfSource, ClocksOfStage
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.admission import held_back, standing
+from windrow.drivers.recompute.admission import held_back, longest_of, standing
 from windrow.drivers.recompute.scope import Request, Scope, admitted, bring_up, last_end, made_by_batches
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.compiling.chain import in_band
 from windrow.engine.tick.published import Made, Span
 from windrow.spec.errors import WindowsWait
-from windrow.spec.times import INFINITY, MINUS_INFINITY, format_time, saturating_add
+from windrow.spec.times import MINUS_INFINITY, format_time, saturating_add
+from windrow.spec.windows.base import LONGEST
 from windrow.store.journal.control import has_stream
 from windrow.view.backfill import not_expired_text
 from windrow.view.text.times import many
@@ -52,11 +53,10 @@ def wait_for(waiting: Sequence[WaitingWindows]) -> WindowsWait:
 
 def not_expired(item: StageWork, scope: Scope) -> WaitingWindows | None:
     """What the request waits for by the clock alone, whether there are such windows or not; None where all expired."""
-    ends = [
-        min(end, complete)
-        for span, made, complete in zip(scope.spans, scope.made, scope.complete, strict=True)
-        if made.until != INFINITY and (end := last_end(item, span)) is not None and complete > span[0]
-    ]
+    if scope.is_whole:
+        return None
+    found = [(one, last_end(item, (one.first, one.last))) for one in scope.complete if one.until > one.first]
+    ends = [min(end, one.until) for one, end in found if end is not None]
     ends = [end for end in ends if end > scope.clock.expired_end]
     return _waiting(item, scope.clock, max(ends)) if ends else None
 
@@ -78,9 +78,8 @@ def _unpublished(work: PipelineWork, item: StageWork, scope: Scope) -> str | Non
     names = [f"stage {above.name}" for above in made_by_batches(work, item)]
     if not names:
         return None
-    missing = [complete for complete in scope.complete if MINUS_INFINITY < complete < INFINITY]
-    behind = f" behind {format_time(max(missing))}" if missing else ""
-    return f"{' and '.join(names)}, of which no batch has published all windows{behind}"
+    gaps = " and ".join(f"from {format_time(first)} to {format_time(last)}" for first, last in scope.gaps)
+    return f"{' and '.join(names)}, of which no batch has published all windows{' ' if gaps else ''}{gaps}"
 
 
 def still_waiting(work: PipelineWork, items: list[StageWork], requests: Mapping[str, Request]) -> list[WaitingWindows]:
@@ -107,10 +106,15 @@ def still_waiting(work: PipelineWork, items: list[StageWork], requests: Mapping[
 
 
 def _end_of_run(work: PipelineWork, item: StageWork, span: Span) -> int | None:
-    """The end of the last window of a span that a run can publish, which publishes the same span in front of it."""
-    end = last_end(item, span)
+    """The end of the last window of a span that a run can publish, which publishes the same span in front of it.
+
+    None where no clock says when panes are there: behind sessions of any length with the event times of elements.
+    """
+    end, above = last_end(item, span), made_by_batches(work, item)
+    if end is None or any((longest_of(one.runner.stage) or 0) >= LONGEST for one in above):
+        return None
     is_inherited = isinstance(item.runner.stage.windows, CompiledInherited)
-    return end if end is None or is_inherited or not made_by_batches(work, item) else min(end, span[1])
+    return end if is_inherited or not above else min(end, span[1])
 
 
 def _expected(work: PipelineWork, item: StageWork, clocks: Mapping[str, StageClock]) -> StageClock:

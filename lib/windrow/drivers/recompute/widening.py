@@ -30,7 +30,8 @@ _ASKED, _OPEN = "_asked", "_open"
 class Widened:
     """Windows recomputed and shown, `key` and bounds beside other columns, around the spans that were asked for.
 
-    A window that ends behind `until` has not expired, and those that overlap it in turn wait with it.
+    A window that ends behind `until` has not expired, and one that touches one of the `gaps` has not all of its panes;
+    those that overlap such a window in turn wait with it.
     """
 
     stage: CompiledStage
@@ -38,6 +39,7 @@ class Widened:
     until: int
     batch: DataFrame
     shown: DataFrame
+    gaps: tuple[Span, ...] = ()
 
     def batch_part(self) -> DataFrame:
         """The recomputed windows that take part, with `waits`."""
@@ -73,7 +75,8 @@ class Widened:
     def _groups(self, batch_takes_part: Column) -> DataFrame:
         """The windows, by `key` and bounds, that are in a group of which one was asked for; whether one is open."""
         rows = self._rows(self.batch, batch_takes_part).unionByName(self._rows(self.shown, lit(False)))
-        rows = with_column(rows, _OPEN, col(_OPEN) | (col(WINDOW_END) > bigint(self.until)))
+        waits = (col(WINDOW_END) > bigint(self.until)) | self._overlaps(self.gaps)
+        rows = with_column(rows, _OPEN, col(_OPEN) | waits)
         ordered = apply(overlapping(over(rows), False), rows)
         for name in (_ASKED, _OPEN):
             ordered = with_column(ordered, name, Column(f"bool_or({name}) OVER (PARTITION BY {KEY}, {SESSION})"))

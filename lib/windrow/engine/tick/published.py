@@ -84,28 +84,49 @@ def is_complete(windows: CompiledWindows, made: Made) -> bool:
     return last is None or last[0] < made.first or last[1] <= made.until
 
 
-def first_missing(windows: CompiledWindows, longest: int | None, made: Iterable[Made], start: int) -> int:
-    """No element from `start` on that comes before this time comes from a window that is not among these.
+def missing(windows: CompiledWindows, longest: int | None, made: Iterable[Made], low: int) -> tuple[Span, ...]:
+    """The event times from `low` on at which elements may be yet to come, of windows that are not among these.
 
-    An element comes at the end of its window, or `longest` before it at most, but not before the window. Windows that
-    merge are among these from `start` on where they overlap it.
+    An element comes at the end of its window; or, where `longest` is known, up to so long before it, but not before
+    the window. Windows that merge are among these where they overlap them.
     """
-    first = start if windows.merges else windows.earliest_start(start)
-    joined_ones = joined(windows, made)
-    cuts = sorted({first, *[bound for one in joined_ones for bound in (one.first, one.last) if bound > first]})
-    least = INFINITY
-    for low, high in pairwise([*cuts, INFINITY]):
-        until = _until(joined_ones, low, high)
-        if until is None and high < INFINITY and _has_none(windows, low, high):
+    parts = joined(windows, made)
+    first = low if windows.merges else windows.earliest_start(low)
+    cuts = sorted({first, *[bound for one in parts for bound in (one.first, one.last) if bound > first]})
+    found: list[Span] = []
+    for start, stop in pairwise([*cuts, INFINITY]):
+        until = _until(parts, start, stop)
+        end = _last_end(windows, start, stop)
+        if end is None or (until is not None and _all_came(windows, longest, until, stop, end)):
             continue
-        if until is not None and is_complete(windows, Made(low, high, until)):
-            continue
-        reached = MINUS_INFINITY if until is None else until if longest is None else saturating_add(until, -longest)
-        least = min(least, max(reached, low, start))
-    return least
+        begin = start if until is None else max(start, saturating_add(until, -(longest or 0)))
+        if end > low:
+            found.append((max(begin, low), end))
+    return tuple(found)
 
 
-def _has_none(windows: CompiledWindows, first: int, last: int) -> bool:
-    """Whether no window starts in an interval."""
-    before = windows.greatest_start_before(last)
-    return before is None or before[0] < first
+def _all_came(windows: CompiledWindows, longest: int | None, until: int, stop: int, end: int) -> bool:
+    """Whether the elements of all windows that start before `stop` have come: those merged ones too that end later."""
+    if windows.merges and longest is not None and until < INFINITY:
+        return saturating_add(until, -longest) >= stop
+    return until >= end
+
+
+def _last_end(windows: CompiledWindows, start: int, stop: int) -> int | None:
+    """The last end of a window that starts in an interval, before any merging; None without one."""
+    if stop == INFINITY:
+        return INFINITY
+    last = windows.greatest_start_before(stop)
+    return None if last is None or last[0] < start else last[1]
+
+
+def cut(span: Span, gaps: Iterable[Span]) -> tuple[Made, ...]:
+    """The windows that start in the span and touch none of the gaps."""
+    found, first = [], span[0]
+    for start, end in sorted(gaps):
+        if start > first:
+            found.append(Made(first, span[1], start))
+        first = max(first, end)
+        if first >= span[1]:
+            return tuple(found)
+    return (*found, Made(first, span[1]))

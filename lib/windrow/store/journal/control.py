@@ -59,11 +59,12 @@ ADMISSION = "admission"
 class Control:
     """What a tick leaves behind beside transitions and dead letters.
 
-    `kind` is stream, follow (a tick like those of a stream, made by someone else who needed it), admission, backfill or
-    restatement; `upstream_step` is the last step of the upstream log that a stream has consumed, or the place in
-    several of them (`input_logs`), and `admitted` that up to which batches have read it, where there is no stream;
-    `watermark_before` is that of the tick; `counts` what the survey counted; `backfilled` the intervals that backfills
-    made so far; `left_out` the files in quarantine whose late rows this one did not take in.
+    `kind` is stream, follow (a tick like those of a stream, made by someone else who needed it), admission,
+    backfill or restatement; `upstream_step` is the last step of the upstream log that a stream has consumed, or the
+    place in several of them (`input_logs`), and `admitted` that up to which batches have read it, where there is no
+    stream; `shows` says that a batch has published, early or as last; `watermark_before` is that of the tick;
+    `counts` what the survey counted; `backfilled` the intervals that backfills made so far; `left_out` the files in
+    quarantine whose late rows this one did not take in.
     """
 
     tick: int
@@ -76,6 +77,7 @@ class Control:
     left_out: tuple[str, ...] = ()
     duration_ms: int = 0
     admitted: int = 0
+    shows: bool = False
 
     @property
     def read_to(self) -> int:
@@ -102,6 +104,7 @@ class Control:
                 "left_out": list(self.left_out),
                 "duration_ms": self.duration_ms,
                 "admitted": self.admitted,
+                "shows": self.shows,
             }
         )
 
@@ -119,6 +122,7 @@ class Control:
             left_out=tuple(values.get("left_out", ())),
             duration_ms=values["duration_ms"],
             admitted=values.get("admitted", 0),
+            shows=values.get("shows", bool(values["backfilled"])),
         )
 
     def lasting(self, duration_ms: int) -> Control:

@@ -18,8 +18,8 @@ class Staged:
 
     `id` tells one computation from any other, `tick` is the last one of the journal that it knew of, `raw_step` the
     last landing step that it read, `quarantined` the last one that had taken a file out. `version` is the table's.
-    `mode` says what the run makes of windows that have not expired, `until` has the end of those of each span that had,
-    and `takes_in` says whether late rows count in them.
+    `mode` says what the run makes of windows that have not expired; `spans` are those that it was asked for, `made`,
+    `until` and `gaps` say which of their windows were to be published; `takes_in` says whether late rows count in them.
     """
 
     id: str
@@ -28,11 +28,14 @@ class Staged:
     quarantined: int
     version: int
     mode: str
-    until: list[int]
+    spans: list[list[int]]
+    made: list[list[int]]
+    until: int
+    gaps: list[list[int]]
     takes_in: bool
 
 
-_NOTES = ("tick", "raw_step", "quarantined", "mode", "until", "takes_in")
+_NOTES = ("tick", "raw_step", "quarantined", "mode", "spans", "made", "until", "gaps", "takes_in")
 
 
 @dataclass(frozen=True)
