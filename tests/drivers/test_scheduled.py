@@ -51,6 +51,15 @@ STAGES: list[dict[str, Any]] = [
     },
 ]  # fmt: skip
 
+SUMS = {"num": {"sum": "num"}, "total": {"sum": "total"}}
+CHAINS: list[dict[str, Any]] = [
+    {"name": "totals", "from": "rolling", "keys": ["k"], "window": "inherited", "aggregates": SUMS},
+    {"name": "pairs", "from": "rolling", "keys": ["k"], "window": {"fixed": {"size": "2h"}}, "aggregates": SUMS},
+    {"name": "ends", "from": "sessions", "keys": ["k"], "window": {"fixed": {"size": "2h"}}, "aggregates": SUMS},
+    {"name": "same", "from": "sessions", "keys": ["k"], "window": "inherited", "aggregates": SUMS},
+]
+CHAINED = ("rolling", "sessions", *[stage["name"] for stage in CHAINS])
+
 
 def rows_of(hour: int) -> list[dict[str, Any]]:
     """What arrived in an hour: rows of the three hours before it, with one whose expression fails."""
@@ -77,10 +86,10 @@ FEW = ("hourly", "sessions", "behind")
 
 
 def pipeline(root: Path, names: Collection[str] = ()) -> Pipeline:
-    """The stages of these names, or all."""
-    chosen = [stage for stage in STAGES if not names or stage["name"] in names]
-    stages = [{"from": "rows", "aggregates": ALL, "where": "10 / v > 0", **stage} for stage in chosen]
-    stages[-1].pop("where")
+    """The stages of these names, or all but those of chains."""
+    chosen = [stage for stage in STAGES if not names] or [one for one in [*STAGES, *CHAINS] if one["name"] in names]
+    of_rows = {"from": "rows", "aggregates": ALL, "where": "10 / v > 0"}
+    stages = [stage if "from" in stage else {**of_rows, **stage} for stage in chosen]
     source = {
         "name": "rows", "files": {"path": str(root / "data"), "format": "json", "max_files_per_batch": 1},
         "schema": "k string, v int, at string, arrived string",
@@ -211,7 +220,9 @@ def publishes(made: Pipeline, spark, first: int, now: int | None = None) -> bool
     return True
 
 
-@pytest.mark.parametrize("names", [FEW, pytest.param((), marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "names", [FEW, pytest.param((), marks=pytest.mark.long), pytest.param(CHAINED, marks=pytest.mark.long)]
+)
 def test_intervals_that_do_not_overlap_leave_no_window_out(  # type: ignore[no-untyped-def]
     spark, tmp_path: Path, streamed, names: Collection[str]
 ) -> None:
@@ -233,8 +244,8 @@ def test_intervals_that_do_not_overlap_leave_no_window_out(  # type: ignore[no-u
         over = datetime(2024, 1, 1, first)
         ends = [window for window in theirs if window[-2] >= datetime(2024, 1, 1) and window[-1] <= over]
         assert ours.keys() >= set(ends) and ends, stage.name
-    published = [one.runner.published for one in PipelineWork.open(made, spark).stages]
-    assert all(len(one) == 1 for one in published[:3]), "neighbours are one interval"
+    stages = [one for one in PipelineWork.open(made, spark).stages if one.runner.upstream.names == ("rows",)]
+    assert all(len(one.runner.published) == 1 for one in stages), "neighbours are one interval"
     assert all(found.equal for found in reconcile(made, spark))
 
 
