@@ -53,10 +53,10 @@ STAGES: list[dict[str, Any]] = [
 
 SUMS = {"num": {"sum": "num"}, "total": {"sum": "total"}}
 CHAINS: list[dict[str, Any]] = [
-    {"name": "totals", "from": "rolling", "keys": ["k"], "window": "inherited", "aggregates": SUMS},
+    {"name": "totals", "from": "rolling", "keys": ["k"], "window": {"inherited": {}}, "aggregates": SUMS},
     {"name": "pairs", "from": "rolling", "keys": ["k"], "window": {"fixed": {"size": "2h"}}, "aggregates": SUMS},
     {"name": "ends", "from": "sessions", "keys": ["k"], "window": {"fixed": {"size": "2h"}}, "aggregates": SUMS},
-    {"name": "same", "from": "sessions", "keys": ["k"], "window": "inherited", "aggregates": SUMS},
+    {"name": "same", "from": "sessions", "keys": ["k"], "window": {"inherited": {}}, "aggregates": SUMS},
 ]
 CHAINED = ("rolling", "sessions", *[stage["name"] for stage in CHAINS])
 
@@ -215,7 +215,8 @@ def publishes(made: Pipeline, spark, first: int, now: int | None = None) -> bool
         steps.land()
         steps.compute()
         steps.publish()
-    except WindowsWait:
+    except WindowsWait as waits:
+        print(first, waits)  # shown where the test fails
         return False
     return True
 

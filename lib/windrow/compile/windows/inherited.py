@@ -21,11 +21,13 @@ class CompiledInherited(UnalignedWindows):
     """The bounds are a column of its own, and the mark of the window.
 
     `longest` is that of the windows of the panes, or LONGEST where it is not known. `is_moved` says that the stage has
-    event times of its own, so that an element may lie anywhere beside its window.
+    event times of its own, so that an element may lie anywhere beside its window. `origin` are the windows of the stage
+    that is read, where they do not merge.
     """
 
     longest: int = LONGEST
     is_moved: bool = False
+    origin: CompiledWindows | None = None
 
     @property
     def columns_read(self) -> tuple[str, ...]:
@@ -68,6 +70,9 @@ class CompiledInherited(UnalignedWindows):
     def _has_expired(self, mark: Column, expired_end: int) -> Column:
         start, end = self.bounds(mark)
         return end <= changing(expired_end, start)
+
+    def greatest_start_before(self, time: int) -> tuple[int, int] | None:
+        return super().greatest_start_before(time) if self.origin is None else self.origin.greatest_start_before(time)
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """The event times of the panes of windows that start in the span."""

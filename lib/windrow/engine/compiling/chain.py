@@ -57,7 +57,8 @@ def _inherited(stage: Stage, windows: CompiledWindows) -> CompiledInherited:
     """How long windows are that merge is known only of those that have not merged."""
     longest = LONGEST if windows.merges else windows.longest
     may_lie_outside = isinstance(windows, CompiledInherited) and windows.is_moved
-    return CompiledInherited(longest, stage.element_time is not None or may_lie_outside)
+    origin = None if windows.merges else windows.origin if isinstance(windows, CompiledInherited) else windows
+    return CompiledInherited(longest, stage.element_time is not None or may_lie_outside, origin)
 
 
 def in_band(stage: Stage, clock: StageClock, watermark: int) -> StageClock:
