@@ -88,8 +88,10 @@ def test_what_is_to_come_comes_in_the_gaps(name: str, keeps_times: bool, made: l
 def test_sessions_are_complete_when_all_that_start_in_the_interval_have_ended() -> None:
     sessions = compile_windows(Sessions(3))
     made = [Made(0, 10, 15), Made(30, 40, 45)]
-    assert missing(sessions, None, made, 0) == ((10, 32), (40, INFINITY))
-    assert missing(sessions, 7, made, 0) == ((8, 12), (10, 32), (38, 42), (40, INFINITY)), "one may have begun before"
+    assert missing(sessions, None, made, 0, True) == ((10, 32), (40, INFINITY))
+    assert missing(sessions, 7, made, 0, True) == ((8, 12), (10, 32), (38, 42), (40, INFINITY)), (
+        "one may have begun before"
+    )
 
 
 @given(

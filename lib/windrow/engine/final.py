@@ -10,25 +10,19 @@ from collections.abc import Collection
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import AHEAD, CELL, EVENT_TIME, KEY, NET, WEIGHT, WINDOW_END, WINDOW_START
+from windrow.compile.columns import AHEAD, CELL, KEY, NET, WEIGHT, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.panes.joins import JOINED, JoinedPanes
 from windrow.compile.panes.results import PASSES, with_passes
-from windrow.compile.sql.columns import Column, all_of, any_of, bigint, call, coalesce, col, lit, struct, when
+from windrow.compile.sql.columns import Column, all_of, any_of, call, col, lit, when
 from windrow.compile.stage import CompiledStage
-from windrow.engine.frames import apply, group, over, select, where, with_column
+from windrow.engine.frames import apply, over, select, where, with_column
 from windrow.engine.tick.admission import Held
-from windrow.engine.tick.cogroups import grouped, united
+from windrow.engine.tick.cogroups import united
+from windrow.engine.tick.elements import PAIR, elements_of, pairs_of_input, pairs_of_rows
 from windrow.engine.tick.inputs import parted
 from windrow.engine.tick.published import Span, starts_in
-from windrow.engine.tick.tick import combine
-from windrow.engine.windows import merging
-from windrow.engine.windows.assign import spread
-from windrow.engine.windows.records import CLOSED, EXPIRED_END, TAKEN_IN
-from windrow.spec.times import MINUS_INFINITY
-
-PAIR = (envelope.STEP, envelope.ROW, WINDOW_START, WINDOW_END)
-"""What identifies a pair of element and window: landing step, row, and the bounds of the window."""
+from windrow.engine.windows.registry import strategy_of
 
 PANE_TIME = "event_time"
 """The event time that a batch gives a pane; no aggregate can have this name."""
@@ -47,20 +41,13 @@ def final_values(
     they are not left out after all. `net` names the inputs whose rows are panes that others
     of them may withdraw.
     """
-    alive = where(rows, col(envelope.REASON).is_null())
+    alive, strategy = where(rows, col(envelope.REASON).is_null()), strategy_of(stage)
     if net:
-        combined = _combined(stage, _standing(stage, alive, excluded, net))
+        combined = strategy.combine_pairs(_standing(stage, alive, excluded, net))
     elif excluded is None:
-        combined = combine(stage, _elements(stage, alive), Held())
-    elif stage.windows.made_by_records:
-        combined = combine(stage, _with_expired(stage, alive, excluded), Held())
+        combined = strategy.combine(elements_of(stage, alive), Held())
     else:
-        touched = excluded.select(*PAIR[:2]).distinct()
-        clean = alive.join(touched, on=list(PAIR[:2]), how="left_anti")
-        kept = pairs(stage, alive.join(touched, on=list(PAIR[:2]), how="left_semi")).join(
-            excluded.select(*PAIR), on=list(PAIR), how="left_anti"
-        )
-        combined = _with_pairs(stage, _elements(stage, clean), kept)
+        combined = strategy.combine_without(alive, excluded)
     if stage.is_weighted:
         combined = where(combined, col(NET) > 0)
     values = {f"v_{name}": column for name, column in stage.values.items()}
@@ -83,7 +70,7 @@ def _standing(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None,
     parts = {}
     for name, frame in parted(stage, rows).items():
         part = stage.of_input(name)
-        found = _pairs(part, frame, (WEIGHT,) if name in net else ())
+        found = pairs_of_input(part, frame, strategy_of(stage).pairs, (WEIGHT,) if name in net else ())
         if excluded is not None:
             found = found.join(excluded.select(*PAIR), on=list(PAIR), how="left_anti")
         parts[name] = _net(found) if name in net else found
@@ -103,13 +90,6 @@ def _net(found: DataFrame) -> DataFrame:
     return where(found, added & (col("left") > 0) & (col(envelope.STEP) == col("last"))).drop(*standing)
 
 
-def _combined(stage: CompiledStage, pairs: DataFrame) -> DataFrame:
-    """Pairs combined for each cell."""
-    if stage.windows.merges:
-        return merging.merged(stage, merging.windows_of(stage, pairs))
-    return grouped(stage, pairs, CELL)
-
-
 def _passing(stage: CompiledStage, results: DataFrame) -> DataFrame:
     """The results for which `having` is true."""
     if stage.stage.having is None:
@@ -120,52 +100,7 @@ def _passing(stage: CompiledStage, results: DataFrame) -> DataFrame:
 
 def pairs(stage: CompiledStage, rows: DataFrame) -> DataFrame:
     """Raw rows as elements, once for every window that they fall in, with their identity."""
-    parts = {name: _pairs(stage.of_input(name), frame) for name, frame in parted(stage, rows).items()}
-    return united(parts, stage.element_types)
-
-
-def _pairs(stage: CompiledStage, rows: DataFrame, also: tuple[str, ...] = ()) -> DataFrame:
-    judged = stage.elements.judged(over(rows))
-    elements = stage.elements.elements(judged, (envelope.STEP, envelope.ROW, *also))
-    if stage.windows.merges or stage.windows.made_by_records:
-        return merging.pairs_of(stage, apply(elements, rows))
-    marks = stage.windows.marks_of_slice(stage.windows.slice_of(col(EVENT_TIME)), MINUS_INFINITY)
-    return spread(stage.windows, apply(elements, rows), marks)
-
-
-def _with_expired(stage: CompiledStage, rows: DataFrame, excluded: DataFrame) -> DataFrame:
-    """Elements with what says which windows they are not in: those that had expired when they came, or were closed."""
-    bounds = struct(first=col(WINDOW_START), last=col(WINDOW_END))
-    is_late = col("reason") == "late"
-    found = group(
-        excluded,
-        PAIR[:2],
-        {
-            EXPIRED_END: call("max", when(is_late, col(EXPIRED_END))),
-            CLOSED: call("array_sort", call("collect_set", when(~is_late, bounds))),
-            TAKEN_IN: call("first", col(TAKEN_IN)),  # a row dies in one tick
-        },
-    )
-    joined = rows.join(found, on=list(PAIR[:2]), how="left")
-    known = with_column(joined, EXPIRED_END, coalesce(col(EXPIRED_END), bigint(MINUS_INFINITY)))
-    return _elements(stage, known, (EXPIRED_END, CLOSED, TAKEN_IN))
-
-
-def _with_pairs(stage: CompiledStage, elements: DataFrame, pairs: DataFrame) -> DataFrame:
-    """Elements that are in all of their windows, and pairs, combined for each cell."""
-    of_pairs = grouped(stage, pairs, CELL)
-    if stage.windows.merges:
-        own = merging.windows_of(stage, merging.pairs_of(stage, elements))
-        return merging.merged(stage, own.unionByName(of_pairs))
-    return group(combine(stage, elements, Held()).unionByName(of_pairs), CELL, stage.merged)
-
-
-def _elements(stage: CompiledStage, rows: DataFrame, also: tuple[str, ...] = ()) -> DataFrame:
-    parts = {}
-    for name, frame in parted(stage, rows).items():
-        elements = stage.of_input(name).elements
-        parts[name] = apply(elements.elements(elements.judged(over(frame)), also), frame)
-    return united(parts, stage.element_types)
+    return pairs_of_rows(stage, rows, strategy_of(stage).pairs)
 
 
 def starting_in(frame: DataFrame, *spans: Span) -> DataFrame:

@@ -25,6 +25,7 @@ from windrow.engine.frames import local, select, with_column
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.plan import plan_tick, survey_rows, tick_times
 from windrow.engine.tick.statistics import Survey, summed
+from windrow.engine.windows.registry import strategy_of
 from windrow.spec.aggregates import Collect
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.schemas import Schema
@@ -177,7 +178,7 @@ class MemoryStage:
     def _times(self, surveys: Mapping[str, Survey], now: int, given: Mapping[str, int | None]) -> TickTimes:
         stage, number = self.stage.stage, self.tick + 1
         self.clock = self._holding()
-        if self.stage.windows.made_by_records:
+        if strategy_of(self.stage).ends_by_cells:
             ends = [end for _, start, end, *_ in self.cells if start < end]
             self.clock = self.clock.seen({}, self.clock.now, max(ends, default=None))
         batch = summed(list(surveys.values()))
@@ -240,7 +241,7 @@ class MemoryStage:
         panes = []
         for row in collected:
             identity: tuple[Any, ...] = (row["key"], row[WINDOW_START], row[WINDOW_END])
-            if self.stage.keeps_slices:  # none takes the place of another
+            if strategy_of(self.stage).adds_up:  # none takes the place of another
                 identity = (*identity, times.tick)
             self.cells.pop(identity, None)
             if row[STATE] is not None:

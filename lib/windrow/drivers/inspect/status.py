@@ -16,6 +16,7 @@ from windrow.engine.clocks.clock import StageClock
 from windrow.engine.frames import group, where
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.published import joined
+from windrow.engine.windows.registry import strategy_of
 from windrow.spec.pipelines.fingerprint import changes, meaning_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
@@ -160,7 +161,7 @@ class _Reader:
 
     def _open(self, journal: Journal, last: Control, counted: int) -> int:
         """How many windows are open: the ticks have counted them, but for those that are formed as they fire."""
-        if not journal.stage.keeps_slices:
+        if not strategy_of(journal.stage).adds_up:
             return counted
         return journal.open_windows(
             self.spark, Held(last.clock.expired_end, made=joined(journal.stage.windows, last.published))

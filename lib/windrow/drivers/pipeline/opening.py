@@ -12,20 +12,15 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.cells.state import RECORD
-from windrow.compile.columns import CELL, STATE
 from windrow.compile.elements.envelope import ROW, STEP
-from windrow.compile.sql.columns import col
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.recompute.left_out import left_out
 from windrow.drivers.recompute.replacing import with_gone, withdrawals
 from windrow.engine.clocks.clock import StageClock, TickTimes
-from windrow.engine.frames import where
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.plan import Batch, TickPlan, plan_tick, surveyed
 from windrow.engine.tick.statistics import Survey
 from windrow.spec.errors import NotYet
-from windrow.spec.times import INFINITY
 from windrow.store.journal.control import BACKFILL, Control
 from windrow.store.journal.results import shown_early, shown_last, standing_panes
 
@@ -47,30 +42,23 @@ def opened(runner: StageRunner, kind: str) -> Control:
     started = time.monotonic()
     batch = _waiting_rows(runner, last)
     times = TickTimes(runner.next_tick, StageClock(), last.clock, runner.clocks.active(last.clock))
-    held = Held() if _depends(runner) else Held(taken=runner.published)
+    held = Held() if runner.strategy.depends_on_others else Held(taken=runner.published)
     plan = plan_tick(runner.stage, batch, None, times, held)
     found = plan.transitions
-    if found is not None and _depends(runner):
-        found = _not_published(runner, found)
+    if found is not None and runner.strategy.depends_on_others:
+        found = runner.strategy.but_for(found, shown_last(runner.spark, runner.lake, runner.journal))
     times = replace(times, before=last.clock)  # for the control row: no watermark has moved
     return runner.commit(times, last.admitted, TickPlan(found, [], plan.survey), {}, started, kind)
-
-
-def _depends(runner: StageRunner) -> bool:
-    """Whether the windows of an element depend on other elements, so that none can be left out by its bounds."""
-    return runner.stage.windows.merges or runner.stage.windows.made_by_records
 
 
 def _check(runner: StageRunner, last: Control) -> None:
     """Raises NotYet where a cell cannot be made from the rows that batches have read."""
     stage, hint = runner.stage, "run with --from-start: a new generation, which the stream makes from all rows"
     place = f"stages.{stage.stage.name}"
-    if stage.windows.made_by_records and any(one.until == INFINITY for one in last.published):
-        rule = "cannot begin a stream of record windows behind a backfill that was asserted to be whole"
+    rule = runner.strategy.why_not_streamed(runner.published)
+    if rule is not None:
         raise NotYet(place, rule, None, hint)
-    # a row that is late for one of its windows may be in time for another
-    is_split = stage.windows.made_by_records or (stage.windows.merges and stage.windows.needs_spread)
-    if is_split and not left_out(runner).isEmpty():
+    if runner.strategy.splits_late_rows and not left_out(runner).isEmpty():
         rule = f"cannot begin a stream of {stage.stage.window.NAME} windows while late rows wait to be restated"
         raise NotYet(place, rule, None, "run windrow restate first")
     if any(stage.of_input(name).nets for name in runner.upstream.logs) and _was_corrected(runner, last):
@@ -89,27 +77,16 @@ def _was_corrected(runner: StageRunner, last: Control) -> bool:
 def _waiting_rows(runner: StageRunner, last: Control) -> Batch:
     """The rows that batches have read, but for those that are dead as late; what was counted of them stays counted."""
     rows = runner.upstream.rows(runner.spark, 0, last.admitted)
-    if runner.stage.windows.merges:
+    if runner.strategy.depends_on_others:
         dead = left_out(runner).select(STEP, ROW).distinct()
         rows = rows.join(dead, on=[STEP, ROW], how="left_anti")
-    held = Held() if _depends(runner) else Held(taken=runner.published)
+    held = Held() if runner.strategy.depends_on_others else Held(taken=runner.published)
     return {name: (frame, _known(found)) for name, (frame, found) in surveyed(runner.stage, rows, held).items()}
 
 
 def _known(found: Survey) -> Survey:
     """Its dead letters are in the journal already."""
     return replace(found, bad_expression=0, bad_gap=0, late=0, suspects=0)
-
-
-def _not_published(runner: StageRunner, found: DataFrame) -> DataFrame:
-    """The transitions but for those of windows that batches have published. Records stay: they make later windows."""
-    published = shown_last(runner.spark, runner.lake, runner.journal)
-    if runner.stage.windows.made_by_records:
-        is_record = col(STATE, RECORD).is_not_null()
-        windows = where(found, ~is_record | col(STATE).is_null())
-        records = where(found, is_record)
-        return records.unionByName(windows.join(published, on=list(CELL), how="left_anti"))
-    return found.join(published, on=list(CELL), how="left_anti")
 
 
 def _withdrawn(runner: StageRunner, last: Control, early: DataFrame) -> Control:

@@ -28,8 +28,8 @@ from windrow.engine.tick.plan import Batch, TickPlan, plan_tick, surveyed
 from windrow.engine.tick.published import Made, joined
 from windrow.engine.tick.statistics import Survey, summed
 from windrow.engine.tick.tick import trigger_clock
-from windrow.engine.windows import records as record_windows
-from windrow.engine.windows import slices
+from windrow.engine.windows.registry import strategy_of
+from windrow.engine.windows.strategy import WindowStrategy
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.triggers.firings import leaves_nothing
 from windrow.store.delta.location import Lake
@@ -89,8 +89,13 @@ class StageRunner:
 
         Where batches publish windows that merge, their bounds stay known: rows beside them are open, however old.
         """
-        is_by_batches = self.stage.windows.merges and not has_stream(self.last)
+        is_by_batches = self.strategy.judges_by_cells and not has_stream(self.last)
         return MINUS_INFINITY if is_by_batches else self.clock.expired_end
+
+    @property
+    def strategy(self) -> WindowStrategy:
+        """What a tick does for the family of the stage's windows."""
+        return strategy_of(self.stage)
 
     def advance(self, head: int, kind: str = STREAM) -> Control | None:
         """Take the next steps of what is read, up to the place `head`, as one tick. None when there are none.
@@ -150,10 +155,10 @@ class StageRunner:
     def _greatest_end(self) -> int | None:
         """The greatest end of a window, where only the cells know and an idle source would complete it."""
         clock = self.clock
-        if not self.stage.windows.made_by_records or not self.clocks.is_idle(clock):
+        if not self.strategy.ends_by_cells or not self.clocks.is_idle(clock):
             return None
         cells = self.journal.cells(self.spark, None, clock.expired_end)
-        return None if cells is None else record_windows.greatest_end(cells)
+        return None if cells is None else self.strategy.greatest_end(cells)
 
     def drain(self) -> Control | None:
         """A tick that moves the watermark to +infinity: all windows fire and expire."""
@@ -169,20 +174,8 @@ class StageRunner:
 
     @property
     def held(self) -> Held:
-        """What no element may enter: windows that have expired, and those that batches have published.
-
-        Where there is no stream, a window that no batch was asked for is open, however old; but record windows, of
-        which none knows which others its records make, have expired by the clock, or all up to the last of those that
-        somebody asserted to be whole.
-        """
-        clock, published = self.clock, self.published
-        if self.stage.windows.made_by_records:
-            asserted = [one.last for one in published if one.until == INFINITY]
-            ends = [self.stage.windows.greatest_start_before(last) for last in asserted]
-            return Held(max([clock.expired_end, *[window[1] for window in ends if window is not None]]))
-        if not has_stream(self.last):
-            return Held(made=published)
-        return Held(clock.expired_end, made=tuple(one for one in published if one.until > clock.expired_end))
+        """What no element may enter: windows that have expired, and those that batches have published."""
+        return self.strategy.held(self.clock.expired_end, self.published, has_stream(self.last))
 
     def _tick(
         self,
@@ -256,16 +249,9 @@ class StageRunner:
         """The open cells that the tick may concern: those of its elements' buckets, and those that are due."""
         if self.last is None:
             return None
-        if self.stage.keeps_slices:
-            if not slices.fires(self.stage, times):
-                return None
-            return self.journal.cells(self.spark, slices.wanted(times), times.before.expired_end)
-        wanted = self.stage.cells.is_due(trigger_clock(self.stage, times))
         found = summed([found for _, found in batch.values()])
-        if found.earliest is not None and found.latest is not None:
-            low, high = self.stage.windows.bucket_range(found.earliest, found.latest)
-            wanted = wanted | col("bucket").between(bigint(low), bigint(high))
-        return self.journal.cells(self.spark, wanted, times.before.expired_end)
+        wanted = self.strategy.wanted(times, found, self.stage.cells.is_due(trigger_clock(self.stage, times)))
+        return None if wanted is None else self.journal.cells(self.spark, wanted, times.before.expired_end)
 
     def _is_due(self, now: int) -> bool:
         """Whether a deadline of processing time has been reached."""

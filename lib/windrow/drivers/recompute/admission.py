@@ -20,6 +20,7 @@ from windrow.engine.clocks.clock import StageClock
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.plan import Batch, judged_batch, surveyed
 from windrow.engine.tick.statistics import Survey, summed
+from windrow.engine.windows.registry import strategy_of
 from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.spec.windows.base import LONGEST
@@ -79,7 +80,9 @@ def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admissi
         until, withdraws = runner.until_correction(place, head)
         held = runner.held if not withdraws else Held(INFINITY)
         batch = surveyed(runner.stage, runner.upstream.rows(runner.spark, place, until), held)
-        cells = runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.stage.windows.merges else None
+        cells = (
+            runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.strategy.judges_by_cells else None
+        )
         judged, dead = judged_batch(runner.stage, batch, cells, held)
         clock = _clock_after(runner, clock, batch, until)
         counts = counted(summed([found for _, found in judged.values()]))
@@ -154,7 +157,7 @@ def longest_of(stage: CompiledStage) -> int | None:
     """How long before the end of its window a pane of the stage can come; None where it comes at the end."""
     if not stage.stage.keeps_event_times:
         return None
-    if not stage.windows.merges:
+    if not strategy_of(stage).is_made_whole:
         return stage.windows.longest
     most = getattr(stage.stage.window, "max_session", None)
     return LONGEST if most is None else int(most)

@@ -70,7 +70,7 @@ def recomputed(work: PipelineWork, item: StageWork, scope: Scope) -> Recomputed:
     Raises NotYet where a history that is asserted to be whole has windows that are open in the stream.
     """
     rows = item.runner.upstream.rows(work.spark, 0, scope.place)
-    if item.runner.stage.windows.merges:
+    if item.runner.strategy.is_made_whole:
         found = _merged(work, item, scope, rows)
     else:
         batch = starting_in(batch_of(item, rows_of(item, scope.spans, rows)), *scope.spans)
@@ -219,7 +219,7 @@ def _changes(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame
 
 def _shown_part(item: StageWork, scope: Scope, batch: DataFrame, everything: DataFrame) -> DataFrame:
     """The windows that the stage shows now, as far as the recomputed ones take their place."""
-    if item.runner.stage.windows.merges:
+    if item.runner.strategy.is_made_whole:
         return Widened(item.runner.stage, scope.spans, scope.until, batch, everything, scope.gaps).shown_part()
     return where(everything, is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
 
@@ -232,10 +232,10 @@ def _touched(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame
     rows = where(runner.upstream.rows(work.spark, 0, scope.place), col(envelope.REASON).is_null())
     windows, dead = runner.stage.windows, left_out(runner)
     final = where(batch, ~col(WAITS)).select(*CELL)
-    if windows.made_by_records:
+    if runner.strategy.splits_late_rows and not runner.strategy.is_made_whole:
         return lacking(runner, final, rows, dead)
     touched = where(cells_of(runner, rows, dead), is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
-    if not windows.merges:
+    if not runner.strategy.is_made_whole:
         return touched
     return barriers.meeting(windows, final, touched).select(*CELL)
 

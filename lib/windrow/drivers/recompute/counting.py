@@ -15,7 +15,8 @@ from windrow.engine.tick.admission import Held
 from windrow.engine.tick.inputs import parted
 from windrow.engine.tick.plan import judged_in_windows
 from windrow.engine.tick.published import Span
-from windrow.engine.tick.statistics import Survey, summed, survey
+from windrow.engine.tick.statistics import Survey, summed
+from windrow.engine.tick.survey import survey
 from windrow.store.upstream.raw import Raw
 
 

@@ -11,8 +11,9 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import Column, all_of, array, bigint, call, case, col, keep, struct, when
-from windrow.engine.final import PAIR, pairs
+from windrow.engine.final import pairs
 from windrow.engine.frames import select, where, with_column
+from windrow.engine.tick.elements import PAIR
 from windrow.engine.windows.records import EXPIRED_END, TAKEN_IN, is_taken_in
 from windrow.spec.times import INFINITY
 from windrow.store.journal.control import Interval
@@ -35,7 +36,7 @@ def left_out(runner: StageRunner) -> DataFrame:
     dead = select(letters, {step: col("dead", "step"), row: col("dead", "row"), "reason": reason, **kept})
     backfilled, windows = () if runner.last is None else runner.last.backfilled, runner.stage.windows
     found = where(dead, _not_restated(backfilled, windows.reach))
-    if not windows.made_by_records:
+    if not runner.strategy.ends_by_cells:
         return found
     return with_column(_with_expired_end(rows, found, runner), TAKEN_IN, _taken_in(backfilled))
 
@@ -74,7 +75,7 @@ def lacking(runner: StageRunner, cells: DataFrame, rows: DataFrame, dead: DataFr
     pairs_of_key = cells.join(letters.drop(WINDOW_START, WINDOW_END), on=[KEY])
     behind = col(WINDOW_START) - col("first")
     was_late = behind.between(0, runner.stage.windows.reach) & (col(WINDOW_END) <= col(EXPIRED_END))
-    missing = case((col("reason") == "late", was_late), otherwise=behind == 0) & ~is_taken_in(pairs_of_key)
+    missing = case((col("reason") == "late", was_late), otherwise=behind == 0) & ~is_taken_in()
     return where(pairs_of_key, missing).select(*CELL).distinct()
 
 
@@ -86,7 +87,7 @@ def _of_key(runner: StageRunner, rows: DataFrame, dead: DataFrame) -> DataFrame:
 
 def cells_of(runner: StageRunner, rows: DataFrame, dead: DataFrame) -> DataFrame:
     """The cells, each once, that such pairs of raw rows would be in."""
-    if runner.stage.windows.made_by_records:  # those of a row depend on others
+    if runner.strategy.ends_by_cells:  # those of a row depend on others
         return _of_key(runner, rows, dead).select(*CELL).distinct()
     touched = pairs(runner.stage, rows.join(dead.select(*PAIR[:2]).distinct(), on=list(PAIR[:2]), how="left_semi"))
     return touched.join(dead.select(*PAIR), on=list(PAIR), how="left_semi").select(*CELL).distinct()

@@ -15,8 +15,9 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.left_out import cells_of, left_out
 from windrow.drivers.recompute.values import batch_of
-from windrow.engine.final import PAIR, PANE_TIME, differing, starting_in
+from windrow.engine.final import PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
+from windrow.engine.tick.elements import PAIR
 from windrow.engine.tick.published import is_made
 from windrow.engine.windows import closed as barriers
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -109,7 +110,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
 def _not_merging(work: PipelineWork, item: StageWork, stream: DataFrame) -> DataFrame:
     """The shown windows but for those merged into one that has not fired yet: they are withdrawn when it does."""
     runner = item.runner
-    if not runner.stage.windows.merges:
+    if not runner.strategy.is_made_whole:
         return stream
     cells = runner.journal.cells(work.spark, None, runner.clock.expired_end)
     return stream if cells is None else barriers.without(runner.stage.windows, stream, barriers.living(cells))

@@ -7,12 +7,12 @@ from pyspark.sql import DataFrame
 from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import bigint, call, col, struct
 from windrow.compile.stage import CompiledStage
-from windrow.compile.windows.inherited import CompiledInherited
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.widening import open_window
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.frames import group, where
 from windrow.engine.tick.published import Span
+from windrow.engine.windows.registry import strategy_of
 from windrow.store.journal.control import has_stream
 
 
@@ -38,7 +38,7 @@ def _check_expired(stage: CompiledStage, clock: StageClock, streams: bool, start
 
 def is_checked_by_data(stage: CompiledStage) -> bool:
     """Whether only the windows that are there say which are open: those that merge, or whose length nobody knows."""
-    return stage.windows.merges or isinstance(stage.windows, CompiledInherited)
+    return strategy_of(stage).opens_by_cells
 
 
 def check_none_open(item: StageWork, windows: DataFrame) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.cells.merged_away import gone
 from windrow.compile.columns import CELL, EXPIRED, OPENED, PANES, STATE, WINDOW_END
 from windrow.compile.panes.event_times import end_of_window, of_pane
 from windrow.compile.panes.joins import JOINED
@@ -31,6 +30,7 @@ from windrow.compile.sql.columns import (
 )
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group, select
+from windrow.engine.windows.registry import strategy_of
 
 WAITS = "waits"
 """Of a recomputed window: it has not expired by the watermark of the batch."""
@@ -102,7 +102,7 @@ def _preimages(stage: CompiledStage) -> Column:
 
 def _remembered(stage: CompiledStage) -> Column:
     """What a window leaves behind that has expired: its bounds, where windows merge, so that none overlaps it later."""
-    return gone(stage.cells) if stage.windows.merges else null(stage.cells.state_type)
+    return strategy_of(stage).remembered()
 
 
 def _ordered(pane: Column) -> Column:

@@ -11,7 +11,6 @@ from pyspark.sql import SparkSession
 
 from windrow.compile.columns import WINDOW_START
 from windrow.compile.sql.columns import call, col
-from windrow.compile.windows.inherited import CompiledInherited
 from windrow.drivers.ingest.landing import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
@@ -136,7 +135,7 @@ def _find(work: PipelineWork, item: StageWork, dry_run: bool) -> _Found:
         return _Found((), 0, 0, None)
     out, reach = files_in_quarantine(work, item), item.runner.stage.windows.reach
     letters = LateWindows.of(work.spark, work.lake, item.name, out, reach)
-    is_by_clock = has_stream(last) or item.runner.stage.windows.made_by_records
+    is_by_clock = has_stream(last) or item.runner.strategy.ends_by_cells
     expired_end = item.runner.held.expired_end if is_by_clock else INFINITY
     ready: list[Late] = []
     waits: list[Late] = letters.waiting(expired_end)
@@ -151,9 +150,9 @@ def _are_ready(work: PipelineWork, item: StageWork, found: list[Late]) -> list[b
     """Whether all windows that start in each span are a backfill's, with all that they would merge with."""
     ready = [_is_ready(item, late) for late in found]
     last = item.runner.last
-    if last is not None and isinstance(item.runner.stage.windows, CompiledInherited):
+    if last is not None and item.runner.strategy.follows_panes:
         return [one and not open_one for one, open_one in zip(ready, _have_open(work, item, found), strict=True)]
-    if not any(ready) or last is None or not item.runner.stage.windows.merges:
+    if not any(ready) or last is None or not item.runner.strategy.is_made_whole:
         return ready
     scope = scope_of(work, item, Request(tuple(late.starts for late in found), KIND), dry_run=True)
     assert scope is not None, "there are late rows"

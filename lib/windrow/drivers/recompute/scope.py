@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from windrow.compile.sql.columns import bigint, call, col
-from windrow.compile.windows.inherited import CompiledInherited
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.admission import admit, longest_of, standing
@@ -127,7 +126,7 @@ def last_end(item: StageWork, span: Span) -> int | None:
     windows = item.runner.stage.windows
     if item.runner.stage.stage.window.IS_GLOBAL or span[0] >= span[1]:
         return None
-    if isinstance(windows, CompiledInherited) and windows.longest == LONGEST:
+    if item.runner.strategy.follows_panes and windows.longest == LONGEST:
         return span[1]
     last = windows.greatest_start_before(span[1])
     return None if last is None or last[0] < span[0] else last[1]
@@ -140,25 +139,25 @@ def made_by_batches(work: PipelineWork, item: StageWork) -> list[StageWork]:
 
 def gaps_of(work: PipelineWork, item: StageWork, spans: tuple[Span, ...]) -> tuple[Span, ...]:
     """The event times of the stage's elements that are yet to come from stages which batches have made."""
-    windows, own = item.runner.stage.windows, item.runner.stage.stage.element_time
-    if isinstance(windows, CompiledInherited):
+    own = item.runner.stage.stage.element_time
+    if item.runner.strategy.follows_panes:
         return ()  # a window is complete with the pane that it comes from
     found: list[Span] = []
     for above in made_by_batches(work, item):
         stage, made = above.runner.stage, above.runner.published
         low = min(first for first, _ in spans)
-        if windows.merges and made:
+        if item.runner.strategy.is_made_whole and made:
             low = min(low, made[0].first)  # a window of the span may begin before it
-        times = missing(stage.windows, longest_of(stage), made, low)
+        times = missing(stage.windows, longest_of(stage), made, low, above.runner.strategy.is_made_whole)
         found += times if own is None else [(saturating_add(first, -own.backward), INFINITY) for first, _ in times]
     return tuple(sorted(found))
 
 
 def complete_of(work: PipelineWork, item: StageWork, span: Span, gaps: tuple[Span, ...]) -> tuple[Made, ...]:
     """The windows that start in a span and have all their panes."""
-    if item.runner.stage.windows.merges:
+    if item.runner.strategy.is_made_whole:
         return (Made(*span),)  # those that touch a gap are found by what is in them
-    if not isinstance(item.runner.stage.windows, CompiledInherited):
+    if not item.runner.strategy.follows_panes:
         return cut(span, gaps)
     found = [Made(*span)]
     for above in made_by_batches(work, item):
@@ -175,9 +174,9 @@ def first_of(work: PipelineWork, item: StageWork, start: int) -> int:
     Those that merge are made whole by any batch; inherited ones begin where those do from which they come.
     """
     stage, above = item.runner.stage, made_by_batches(work, item)
-    if not above or stage.windows.merges or stage.stage.window.IS_GLOBAL:
+    if not above or item.runner.strategy.is_made_whole or stage.stage.window.IS_GLOBAL:
         return start
-    if isinstance(stage.windows, CompiledInherited):
+    if item.runner.strategy.follows_panes:
         return min(min(first_of(work, one, start), _first_across(work, one, start)) for one in above)
     first = _first_element(work, item, start)
     return start if first <= start - LONGEST else stage.windows.earliest_start(first)

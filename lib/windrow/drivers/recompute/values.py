@@ -24,7 +24,7 @@ def batch_of(item: StageWork, rows: DataFrame, excluded: DataFrame | None = None
         for name, frame in parted(stage, rows).items()
         if stage.of_input(name).nets and not where(frame, col(WEIGHT) < 0).isEmpty()
     ]
-    if net and stage.windows.made_by_records:
+    if net and item.runner.strategy.ends_by_cells:
         rule = "over a stage that was corrected cannot be recomputed in this version"
         raise NotInThisVersion(f"stages.{item.name}.window.record", rule)
     return final_values(stage, rows, excluded, net)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from windrow.compile.windows.inherited import CompiledInherited
 from windrow.drivers.pipeline.clocks import ClocksOfInputs, ClocksOfSource, ClocksOfStage
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
@@ -113,8 +112,7 @@ def _end_of_run(work: PipelineWork, item: StageWork, span: Span) -> int | None:
     end, above = last_end(item, span), made_by_batches(work, item)
     if end is None or any((longest_of(one.runner.stage) or 0) >= LONGEST for one in above):
         return None
-    is_inherited = isinstance(item.runner.stage.windows, CompiledInherited)
-    return end if is_inherited or not above else min(end, span[1])
+    return end if item.runner.strategy.follows_panes or not above else min(end, span[1])
 
 
 def _expected(work: PipelineWork, item: StageWork, clocks: Mapping[str, StageClock]) -> StageClock:

@@ -64,13 +64,9 @@ class Held:
             return windows.late(event_time, self.expired_end)
         return size(self.late_marks(windows, event_time))
 
-    def suspect(self, windows: CompiledWindows, event_time: Column) -> Column:
-        """Whether a window of the element is open, but may overlap one of its key that has expired."""
-        if not self.by_backfill or not windows.merges:
-            return windows.suspect(event_time, self.expired_end)
-        return (
-            _number(windows, event_time, lambda start, end: self.reaches(windows, start) & self.admits(start, end)) > 0
-        )
+    def suspects(self, windows: CompiledWindows, event_time: Column) -> Column:
+        """The number of the element's windows that are open, but begin early enough to overlap one that has expired."""
+        return _number(windows, event_time, lambda start, end: self.reaches(windows, start) & self.admits(start, end))
 
     def reaches(self, windows: CompiledWindows, start: Column) -> Column:
         """Whether a window begins early enough to overlap one that has expired."""

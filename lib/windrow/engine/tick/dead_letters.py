@@ -11,16 +11,16 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
+from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.elements.elements import FAILED, KEPT
 from windrow.compile.sql.columns import Column, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import select, where
 from windrow.engine.tick.admission import Held
-from windrow.engine.windows import closed as barriers
-from windrow.engine.windows import records as record_windows
 from windrow.engine.windows.assign import spread
+from windrow.engine.windows.closed import meeting_expired as meeting_expired_window
+from windrow.engine.windows.registry import strategy_of
 
 ELEMENT = "element"
 
@@ -40,22 +40,15 @@ def late(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
 
 def meeting_expired(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
     """The pairs that are late because their windows would merge with one that has expired."""
-    found = barriers.meeting_expired(stage, _keyed(stage, judged), cells, held)
+    pairs = strategy_of(stage).pairs(_keyed(stage, judged), envelope.EVENT_TIME)
+    found = meeting_expired_window(stage, pairs, cells, held)
     return _letters(found, lit("late"), col(WINDOW_START), col(WINDOW_END))
 
 
 def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
     """The pairs whose cell is closed: its trigger has finished for good."""
-    if stage.windows.merges:
-        found = barriers.meeting_closed(stage, _keyed(stage, judged), cells, held)
-        return _letters(found, lit("closed"), col(WINDOW_START), col(WINDOW_END))
-    if stage.windows.made_by_records:
-        pairs = record_windows.closed_pairs(stage, _keyed(stage, judged), barriers.shut(cells), held.expired_end)
-        return _letters(pairs, lit("closed"), col(WINDOW_START), col(WINDOW_END))
-    piece = stage.windows.slice_of(col(envelope.EVENT_TIME))
-    pairs = spread(stage.windows, _keyed(stage, judged), held.open_marks(stage.windows, piece))
-    dead = pairs.join(barriers.shut(cells), on=list(CELL), how="left_semi")
-    return _letters(dead, lit("closed"), col(WINDOW_START), col(WINDOW_END))
+    found = strategy_of(stage).closed_out(_keyed(stage, judged), cells, held)
+    return _letters(found, lit("closed"), col(WINDOW_START), col(WINDOW_END))
 
 
 def _keyed(stage: CompiledStage, judged: DataFrame) -> DataFrame:

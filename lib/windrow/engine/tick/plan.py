@@ -21,9 +21,10 @@ from windrow.engine.tick.admission import Held, has_window_in
 from windrow.engine.tick.cogroups import united
 from windrow.engine.tick.inputs import parted
 from windrow.engine.tick.published import Span
-from windrow.engine.tick.statistics import Survey, summed, survey
+from windrow.engine.tick.statistics import Survey, summed
+from windrow.engine.tick.survey import survey
 from windrow.engine.tick.tick import tick
-from windrow.engine.windows import closed as barriers
+from windrow.engine.windows.registry import strategy_of
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.stage import Stage
 from windrow.spec.triggers.all import percentiles_of
@@ -55,17 +56,18 @@ def surveyed(stage: CompiledStage, rows: DataFrame, held: Held) -> Batch:
 
 def plan_tick(stage: CompiledStage, batch: Batch, cells: DataFrame | None, times: TickTimes, held: Held) -> TickPlan:
     """Plan a tick over rows with their envelope; a branch is planned only where the survey has found something."""
+    strategy = strategy_of(stage)
     judged, dead = judged_batch(stage, batch, cells, held)
     elements: dict[str, DataFrame] = {}
     for name, (rows, found) in judged.items():
         part = stage.of_input(name)
-        if _has_elements(part, found):
+        if strategy.has_elements(found):
             alive = pruned(part, where(rows, col(envelope.REASON).is_null()))
             elements[name] = apply(part.elements.elements(part.elements.judged(over(alive))), alive)
     total = summed([found for _, found in judged.values()])
     whole = united(elements, stage.element_types) if elements else None
-    if whole is not None and stage.windows.merges:
-        whole = barriers.admitted(stage, whole, cells, held, total.suspects > 0)
+    if whole is not None:
+        whole = strategy.admit(whole, cells, held, total.suspects > 0)
     transitions = None
     if whole is not None or cells is not None:
         transitions = tick(stage, cells, whole, times, held)
@@ -153,13 +155,6 @@ def _dead(
         if number:
             dead.append(met)
             batch = replace(batch, late=batch.late + number)
-    if stage.can_close and cells is not None and _has_elements(stage, batch):
+    if stage.can_close and cells is not None and strategy_of(stage).has_elements(batch):
         dead.append(dead_letters.closed(stage, judged, cells, held))
     return batch, dead
-
-
-def _has_elements(stage: CompiledStage, batch: Survey) -> bool:
-    """Whether a row may be in a window. Where records make them, one that is late for its own may be in others."""
-    if stage.windows.made_by_records:
-        return batch.assigned > 0
-    return batch.assigned > batch.late

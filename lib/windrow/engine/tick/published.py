@@ -84,20 +84,23 @@ def is_complete(windows: CompiledWindows, made: Made) -> bool:
     return last is None or last[0] < made.first or last[1] <= made.until
 
 
-def missing(windows: CompiledWindows, longest: int | None, made: Iterable[Made], low: int) -> tuple[Span, ...]:
+def missing(
+    windows: CompiledWindows, longest: int | None, made: Iterable[Made], low: int, is_made_whole: bool = False
+) -> tuple[Span, ...]:
     """The event times from `low` on at which elements may be yet to come, of windows that are not among these.
 
     An element comes at the end of its window; or, where `longest` is known, up to so long before it, but not before
-    the window. Windows that merge are among these where they overlap them.
+    the window. Windows that are made whole (`WindowStrategy`) are among these where they overlap them.
     """
     parts = joined(windows, made)
-    first = low if windows.merges else windows.earliest_start(low)
+    first = low if is_made_whole else windows.earliest_start(low)
     cuts = sorted({first, *[bound for one in parts for bound in (one.first, one.last) if bound > first]})
     found: list[Span] = []
     for start, stop in pairwise([*cuts, INFINITY]):
         until = _until(parts, start, stop)
         end = _last_end(windows, start, stop)
-        if end is None or (until is not None and _all_came(windows, longest, until, stop, end)):
+        reach = longest if is_made_whole else None
+        if end is None or (until is not None and _all_came(reach, until, stop, end)):
             continue
         begin = start if until is None else max(start, saturating_add(until, -(longest or 0)))
         if end > low:
@@ -105,9 +108,9 @@ def missing(windows: CompiledWindows, longest: int | None, made: Iterable[Made],
     return tuple(found)
 
 
-def _all_came(windows: CompiledWindows, longest: int | None, until: int, stop: int, end: int) -> bool:
+def _all_came(longest: int | None, until: int, stop: int, end: int) -> bool:
     """Whether the elements of all windows that start before `stop` have come: those merged ones too that end later."""
-    if windows.merges and longest is not None and until < INFINITY:
+    if longest is not None and until < INFINITY:
         return saturating_add(until, -longest) >= stop
     return until >= end
 

@@ -1,21 +1,10 @@
-"""The small aggregate in front of a tick: what the batch holds, so that the watermark is a literal of the main plan.
-
-One pass over pruned columns; its result is one row for each source partition.
-"""
+"""What a batch of rows holds, counted before the tick, so that its watermark is a literal of the main plan."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pyspark.sql import DataFrame, Row
-
-from windrow.compile.elements import envelope
-from windrow.compile.elements.elements import FAILED, KEPT
-from windrow.compile.sql.columns import Column, Value, bigint, call, coalesce, col, lit, null, when
-from windrow.compile.stage import CompiledStage
-from windrow.engine.frames import group
-from windrow.engine.tick.admission import Held
 from windrow.spec.times import MINUS_INFINITY
 
 
@@ -53,71 +42,8 @@ class Survey:
         return self.read == 0
 
 
-def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
-    """Count the rows of a batch (`CompiledElements.judged`), each in exactly one of the ways that SEMANTICS names."""
-    at = col(envelope.EVENT_TIME)
-    alive = col(envelope.REASON).is_null()
-    works = alive & ~col(FAILED)
-    kept = works & col(KEPT)
-    windows = stage.windows.assigned(at)
-    assigned = kept & (windows > 0)
-    asserted = stage.assertion
-    rows = group(
-        judged,
-        (envelope.PARTITION,),
-        {
-            "read": call("count", 1),
-            "dead": _number(~alive),
-            "bad_expression": _number(alive & col(FAILED)),
-            "bad_gap": _number(alive & col(FAILED) & (stage.elements.why == lit("bad_gap"))),
-            "filtered": _number(works & ~col(KEPT)),
-            "unassigned": _number(kept & (windows == 0)),
-            "kept": _number(kept),
-            "assigned": _number(assigned, windows),
-            "late": _number(assigned, held.late(stage.windows, at)),
-            "suspects": _number(assigned & held.suspect(stage.windows, at)),
-            "earliest": call("min", when(assigned, at)),
-            "latest": call("max", when(assigned, at)),
-            "greatest": call("max", when(works, stage.elements.source_time)),
-            "asserted": null("bigint") if asserted is None else call("max", when(works, asserted.column)),
-            "greatest_arrival": call("max", col(envelope.ARRIVAL_TIME)),
-            "arrival": call("max", when(works, col(envelope.ARRIVAL_TIME))),
-            **_latest_end(stage, assigned, at),
-        },
-    )
-    return _summed(stage, rows.collect())
-
-
-def _latest_end(stage: CompiledStage, assigned: Column, event_time: Column) -> dict[str, Column]:
-    """The greatest end of a window, where the latest element need not have it."""
-    if stage.windows.is_aligned:
-        return {}
-    return {"latest_end": call("max", when(assigned, stage.windows.last_end(event_time)))}
-
-
-def _number(condition: Column, what: Value = 1) -> Column:
-    return coalesce(call("sum", when(condition, what)), bigint(0))
-
-
-_COUNTS = ("read", "dead", "bad_expression", "bad_gap", "filtered", "unassigned", "kept", "assigned", "late",
+COUNTS = ("read", "dead", "bad_expression", "bad_gap", "filtered", "unassigned", "kept", "assigned", "late",
            "suspects")  # fmt: skip
-
-
-def _summed(stage: CompiledStage, rows: list[Row]) -> Survey:
-    counts = {name: sum(row[name] for row in rows) for name in _COUNTS}
-    latest = _greatest(rows, "latest")
-    aligned_end = stage.windows.greatest_end(latest) if stage.windows.is_aligned and latest is not None else None
-    arrival = _greatest(rows, "greatest_arrival")
-    return Survey(
-        **counts,
-        earliest=min((row["earliest"] for row in rows if row["earliest"] is not None), default=None),
-        latest=latest,
-        latest_end=aligned_end if stage.windows.is_aligned else _greatest(rows, "latest_end"),
-        greatest_arrival=MINUS_INFINITY if arrival is None else arrival,
-        asserted={row[envelope.PARTITION]: row["asserted"] for row in rows if row["asserted"] is not None},
-        greatest={row[envelope.PARTITION]: row["greatest"] for row in rows if row["greatest"] is not None},
-        arrivals={row[envelope.PARTITION]: row["arrival"] for row in rows if row["arrival"] is not None},
-    )
 
 
 def summed(surveys: Sequence[Survey]) -> Survey:
@@ -125,13 +51,9 @@ def summed(surveys: Sequence[Survey]) -> Survey:
     if len(surveys) <= 1:
         return surveys[0] if surveys else Survey()
     return Survey(
-        **{name: sum(getattr(survey, name) for survey in surveys) for name in _COUNTS},
+        **{name: sum(getattr(survey, name) for survey in surveys) for name in COUNTS},
         earliest=min((s.earliest for s in surveys if s.earliest is not None), default=None),
         latest=max((s.latest for s in surveys if s.latest is not None), default=None),
         latest_end=max((s.latest_end for s in surveys if s.latest_end is not None), default=None),
         greatest_arrival=max((s.greatest_arrival for s in surveys), default=MINUS_INFINITY),
     )
-
-
-def _greatest(rows: list[Row], name: str) -> int | None:
-    return max((row[name] for row in rows if row[name] is not None), default=None)

@@ -10,13 +10,11 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.cells.state import GONE
 from windrow.compile.columns import CELL, KEY, STATE, WINDOW_END, WINDOW_START
-from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import Column, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.windows.base import CompiledWindows
 from windrow.engine.frames import joined, where
 from windrow.engine.tick.admission import Held
-from windrow.engine.windows import merging
 
 _PAIR, _BARRIER = "pair", "barrier"
 
@@ -61,14 +59,14 @@ def _joined(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame, how
 
 
 def admitted(
-    stage: CompiledStage, elements: DataFrame, cells: DataFrame | None, held: Held, has_suspects: bool
+    stage: CompiledStage, pairs: DataFrame, cells: DataFrame | None, held: Held, has_suspects: bool
 ) -> DataFrame:
     """The pairs of elements and their windows that are neither late nor closed out.
 
     Only suspects can meet a window that has expired.
     """
     windows = stage.windows
-    in_time = _in_time(merging.pairs_of(stage, elements), held)
+    in_time = _in_time(pairs, held)
     if cells is not None and stage.can_close:
         return without(windows, in_time, expired(cells).unionByName(closed(cells)))
     if cells is None or not has_suspects:
@@ -77,21 +75,17 @@ def admitted(
     return where(in_time, ~suspect).unionByName(without(windows, where(in_time, suspect), expired(cells)))
 
 
-def meeting_expired(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+def meeting_expired(stage: CompiledStage, pairs: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
     """The pairs of judged rows, with their `key`, that are in time by themselves but meet a window that has expired."""
-    in_time = _in_time(_judged_pairs(stage, keyed), held)
+    in_time = _in_time(pairs, held)
     suspects = where(in_time, held.reaches(stage.windows, col(WINDOW_START)))
     return meeting(stage.windows, suspects, expired(cells))
 
 
-def meeting_closed(stage: CompiledStage, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+def meeting_closed(stage: CompiledStage, pairs: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
     """The pairs that are not late in any way, but meet a window that is closed."""
-    in_time = _in_time(_judged_pairs(stage, keyed), held)
+    in_time = _in_time(pairs, held)
     return meeting(stage.windows, without(stage.windows, in_time, expired(cells)), closed(cells))
-
-
-def _judged_pairs(stage: CompiledStage, keyed: DataFrame) -> DataFrame:
-    return merging.pairs_of(stage, keyed, envelope.EVENT_TIME)
 
 
 def _in_time(pairs: DataFrame, held: Held) -> DataFrame:

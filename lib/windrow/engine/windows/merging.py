@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from windrow.compile.cells.cell import CellColumns
+from windrow.compile.cells.merged_away import gone
 from windrow.compile.cells.state import GONE
 from windrow.compile.columns import (
     AWAY,
@@ -21,19 +22,79 @@ from windrow.compile.columns import (
     SLICE,
     STATE,
 )
-from windrow.compile.sql.columns import bigint, call, coalesce, col, empty_array, lit
+from windrow.compile.elements import envelope
+from windrow.compile.sql.columns import Column, bigint, call, coalesce, col, empty_array, lit
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows import merging
 from windrow.compile.windows.base import CompiledWindows
 from windrow.compile.windows.merging import SESSION
+from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import apply, group, over, select, where, with_column
+from windrow.engine.tick.admission import Held
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.evaluated import due, no_state
+from windrow.engine.windows import closed
 from windrow.engine.windows.assign import bounded, spread
+from windrow.engine.windows.strategy import Evaluated, WindowStrategy
 from windrow.spec.times import INFINITY
 
 _DUE = "_due"
+
+
+class Merging(WindowStrategy):
+    """A cell for each key and merged window; an expired one leaves its bounds."""
+
+    judges_by_cells = True
+    depends_on_others = True
+    is_made_whole = True
+    opens_by_cells = True
+
+    @property
+    def splits_late_rows(self) -> bool:
+        return self.stage.windows.needs_spread
+
+    def remembered(self) -> Column:
+        """Its bounds, so that none overlaps it later."""
+        return gone(self.stage.cells)
+
+    @classmethod
+    def fits(cls, stage: CompiledStage) -> bool:
+        return stage.windows.merges
+
+    def pairs(self, elements: DataFrame, event_time: str) -> DataFrame:
+        return pairs_of(self.stage, elements, event_time)
+
+    def combine(self, elements: DataFrame, held: Held) -> DataFrame:
+        return self._merged(windows_of(self.stage, pairs_of(self.stage, elements)))
+
+    def combine_pairs(self, pairs: DataFrame) -> DataFrame:
+        return self._merged(windows_of(self.stage, pairs))
+
+    def combined_with(self, elements: DataFrame, of_pairs: DataFrame) -> DataFrame:
+        return self._merged(windows_of(self.stage, pairs_of(self.stage, elements)).unionByName(of_pairs))
+
+    def _merged(self, windows: DataFrame) -> DataFrame:
+        return merged(self.stage, windows)
+
+    def admit(self, elements: DataFrame, cells: DataFrame | None, held: Held, has_suspects: bool) -> DataFrame:
+        """As pairs: an element is judged by each of its windows, before any merging."""
+        return closed.admitted(self.stage, pairs_of(self.stage, elements), cells, held, has_suspects)
+
+    def evaluate(
+        self, cells: DataFrame | None, elements: DataFrame | None, held: Held, times: TickTimes, clock: TickClock
+    ) -> Evaluated:
+        return Evaluated(evaluated(self.stage, cells, elements, clock))
+
+    def suspect(self, event_time: Column, held: Held) -> Column:
+        windows = self.stage.windows
+        if held.by_backfill:
+            return held.suspects(windows, event_time) > 0
+        return windows.suspect(event_time, held.expired_end)
+
+    def closed_out(self, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+        pairs = pairs_of(self.stage, keyed, envelope.EVENT_TIME)
+        return closed.meeting_closed(self.stage, pairs, cells, held)
 
 
 def pairs_of(stage: CompiledStage, rows: DataFrame, event_time: str = EVENT_TIME) -> DataFrame:
@@ -61,8 +122,8 @@ def _numbered(windows: CompiledWindows, rows: DataFrame) -> DataFrame:
     return apply(merging.numbered(over(rows), windows), rows)
 
 
-def asked(stage: CompiledStage, cells: DataFrame | None, pairs: DataFrame | None, clock: TickClock) -> DataFrame:
-    """The cells that are asked, with what the tick adds, as pairs, and what was merged into them."""
+def evaluated(stage: CompiledStage, cells: DataFrame | None, pairs: DataFrame | None, clock: TickClock) -> DataFrame:
+    """The cells that the tick evaluates, with what it adds, as pairs, and what was merged into them."""
     columns = stage.cells
     if pairs is None:
         assert cells is not None

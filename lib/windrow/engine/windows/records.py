@@ -41,9 +41,17 @@ from windrow.compile.sql.columns import (
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows.records import CompiledRecords
+from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import group, select, where, with_column
+from windrow.engine.tick.admission import Held
 from windrow.engine.tick.cogroups import grouped
+from windrow.engine.tick.elements import PAIR, elements_of
 from windrow.engine.tick.evaluated import due, no_state, state_of
+from windrow.engine.tick.published import Made
+from windrow.engine.tick.statistics import Survey
+from windrow.engine.windows.assign import bounded
+from windrow.engine.windows.closed import shut
+from windrow.engine.windows.strategy import Evaluated, WindowStrategy
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
 _NEW = "_new"
@@ -54,9 +62,88 @@ _BUCKET = "_bucket"
 EXPIRED_END = "_expired_end"
 """Windows that end at or before it had expired when the record came: it is in none of them, and makes none."""
 CLOSED = "_closed_windows"
-"""The bounds of windows that were closed when the record came, as an array: it is in none of them. May be missing."""
+"""The bounds of windows that were closed when the record came, as an array: it is in none of them."""
 TAKEN_IN = "_taken_in"
-"""Spans of starts, as an array: the windows there have the record all the same. May be missing."""
+"""Spans of starts, as an array: the windows there have the record all the same."""
+SAID = (EXPIRED_END, CLOSED, TAKEN_IN)
+"""What records say in a batch of the windows that they are not in; in a tick it is the first of them alone."""
+
+
+class Records(WindowStrategy):
+    """A cell for each key and window, and one for each key and time that has a record."""
+
+    depends_on_others = True
+    ends_by_cells = True
+    splits_late_rows = True
+
+    @classmethod
+    def fits(cls, stage: CompiledStage) -> bool:
+        return stage.windows.made_by_records
+
+    def pairs(self, elements: DataFrame, event_time: str) -> DataFrame:
+        return bounded(self.stage.windows, elements, col(event_time))
+
+    def combine(self, elements: DataFrame, held: Held) -> DataFrame:
+        elements = with_column(elements, EXPIRED_END, bigint(MINUS_INFINITY))
+        made = _framed(self.stage, _records(self.stage, elements, MINUS_INFINITY), MINUS_INFINITY)
+        return made.select(*CELL, ELEMENTS, *self.stage.cells.tick_parts)
+
+    def combine_without(self, rows: DataFrame, excluded: DataFrame) -> DataFrame:
+        elements = elements_of(self.stage, _saying(rows, excluded), SAID)
+        made = _windows(self.stage, _records(self.stage, elements, MINUS_INFINITY, SAID), SAID)
+        return made.select(*CELL, ELEMENTS, *self.stage.cells.tick_parts)
+
+    def evaluate(
+        self, cells: DataFrame | None, elements: DataFrame | None, held: Held, times: TickTimes, clock: TickClock
+    ) -> Evaluated:
+        return Evaluated(*evaluated(self.stage, cells, elements, held.expired_end, clock))
+
+    def closed_out(self, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+        return closed_pairs(self.stage, keyed, shut(cells), held.expired_end)
+
+    def has_elements(self, found: Survey) -> bool:
+        """One that is late for its own window may be in others."""
+        return found.assigned > 0
+
+    def held(self, expired_end: int, published: tuple[Made, ...], streams: bool) -> Held:
+        """None knows which others its records make, so windows have expired by the clock.
+
+        Or all up to the last of those that somebody asserted to be whole.
+        """
+        asserted = [one.last for one in published if one.until == INFINITY]
+        ends = [self.stage.windows.greatest_start_before(last) for last in asserted]
+        return Held(max([expired_end, *[window[1] for window in ends if window is not None]]))
+
+    def why_not_streamed(self, published: tuple[Made, ...]) -> str | None:
+        if any(one.until == INFINITY for one in published):
+            return "cannot begin a stream of record windows behind a backfill that was asserted to be whole"
+        return None
+
+    def but_for(self, transitions: DataFrame, published: DataFrame) -> DataFrame:
+        """Records stay: they make later windows."""
+        is_record = coalesce(col(STATE, RECORD).is_not_null(), lit(False))
+        return where(transitions, is_record).unionByName(super().but_for(where(transitions, ~is_record), published))
+
+    def greatest_end(self, cells: DataFrame) -> int | None:
+        found = group(_open(cells), (), {"end": call("max", col(WINDOW_END))}).collect()[0]["end"]
+        return None if found is None else int(found)
+
+
+def _saying(rows: DataFrame, excluded: DataFrame) -> DataFrame:
+    """Rows with what says which windows they are not in: those that had expired when they came, or were closed."""
+    bounds = sql.struct(first=col(WINDOW_START), last=col(WINDOW_END))
+    is_late = col("reason") == "late"
+    found = group(
+        excluded,
+        PAIR[:2],
+        {
+            EXPIRED_END: call("max", when(is_late, col(EXPIRED_END))),
+            CLOSED: call("array_sort", call("collect_set", when(~is_late, bounds))),
+            TAKEN_IN: call("first", col(TAKEN_IN)),  # a row dies in one tick
+        },
+    )
+    joined = rows.join(found, on=list(PAIR[:2]), how="left")
+    return with_column(joined, EXPIRED_END, coalesce(col(EXPIRED_END), bigint(MINUS_INFINITY)))
 
 
 def _function(stage: CompiledStage) -> CompiledRecords:
@@ -64,23 +151,10 @@ def _function(stage: CompiledStage) -> CompiledRecords:
     return stage.windows
 
 
-def combined(stage: CompiledStage, elements: DataFrame) -> DataFrame:
-    """All windows over elements, as a batch has them: `key`, bounds and partials.
-
-    Elements may say which windows they are not in (`EXPIRED_END`, `CLOSED`, `TAKEN_IN`).
-    """
-    if EXPIRED_END in elements.columns:
-        made = _windows(stage, _records(stage, elements, MINUS_INFINITY))
-    else:
-        elements = with_column(elements, EXPIRED_END, bigint(MINUS_INFINITY))
-        made = _framed(stage, _records(stage, elements, MINUS_INFINITY), MINUS_INFINITY)
-    return made.select(*CELL, ELEMENTS, *stage.cells.tick_parts)
-
-
-def asked(
+def evaluated(
     stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, expired_end: int, clock: TickClock
 ) -> tuple[DataFrame, DataFrame | None]:
-    """The windows that are asked, as `windrow.engine.tick.tick` wants them, and the transitions of records."""
+    """The windows that the tick evaluates, with their state, and the transitions of records."""
     if elements is None:
         assert cells is not None
         return due(stage, _open(cells), clock), None
@@ -94,24 +168,20 @@ def asked(
     return _joined(stage, _open(cells), _framed(stage, known, expired_end), clock), _remembered(stage, known)
 
 
-def greatest_end(cells: DataFrame) -> int | None:
-    """The greatest end of a window that there is; what the elements of a tick alone cannot show."""
-    found = group(_open(cells), (), {"end": call("max", col(WINDOW_END))}).collect()[0]["end"]
-    return None if found is None else int(found)
-
-
 def _open(cells: DataFrame) -> DataFrame:
     return where(cells, col(STATE, RECORD).is_null())
 
 
-def _records(stage: CompiledStage, elements: DataFrame, watermark_before: int) -> DataFrame:
+def _records(
+    stage: CompiledStage, elements: DataFrame, watermark_before: int, said: tuple[str, ...] = SAID[:1]
+) -> DataFrame:
     """Elements by key and time, but for those that no window could hold any more when they came."""
     windows = _function(stage)
     sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
     is_kept = ~windows.is_lost(col(SLICE), col(EXPIRED_END))
-    if TAKEN_IN in elements.columns:
+    if TAKEN_IN in said:
         is_kept = is_kept | (coalesce(call("size", col(TAKEN_IN)), 0) > 0)
-    rows = grouped(stage, where(sliced, is_kept), (KEY, SLICE, *_left_out(elements)))
+    rows = grouped(stage, where(sliced, is_kept), (KEY, SLICE, *said))
     return with_column(with_column(rows, _SINCE, changing(watermark_before, col(SLICE))), _NEW, lit(True))
 
 
@@ -135,7 +205,7 @@ def _framed(stage: CompiledStage, known: DataFrame, expired_end: int) -> DataFra
     found = {**merged, **merged_new, _SINCE: call("min", col(_SINCE))}
     frames = {name: (_before(windows, column), _behind(windows, column)) for name, column in found.items()}
     if any(before is None or behind is None for before, behind in frames.values()):
-        return _windows(stage, known)
+        return _windows(stage, known, SAID[:1])
     at_once = {**merged, **{_new(name): column for name, column in stage.merged_where(col(_NEW)).items()}}
     at_once[_SINCE] = call("min", when(~col(_NEW), col(_SINCE)))
     rows = group(_in_blocks(windows, known), (KEY, _BLOCK, SLICE), at_once)
@@ -185,24 +255,25 @@ _LAST = "_last"
 """The last record in the window that starts behind one, null where that is empty."""
 
 
-def _windows(stage: CompiledStage, known: DataFrame) -> DataFrame:
+def _windows(stage: CompiledStage, known: DataFrame, said: tuple[str, ...]) -> DataFrame:
     """The same where records say themselves which windows they are not in, or where no frame can have an aggregate.
 
     A window and the records in it are in one of two neighbouring buckets as long as the window.
     """
     windows = _function(stage)
     start = call("explode", windows.starts(col(SLICE)))
-    made = select(known, {name: col(name) for name in (KEY, SLICE, *_left_out(known))} | {WINDOW_START: start})
+    made = select(known, {name: col(name) for name in (KEY, SLICE, _NEW, *said)} | {WINDOW_START: start})
     made = with_column(made, WINDOW_END, col(WINDOW_START) + bigint(windows.longest))
     came_lost = col(_NEW) & windows.is_lost(col(SLICE), col(EXPIRED_END))
-    makes = (_is_open(known) & ~came_lost) | is_taken_in(known)
+    is_open, is_back = _is_open(said), is_taken_in() if TAKEN_IN in said else lit(False)
+    makes = (is_open & ~came_lost) | is_back
     made = where(made, makes).select(*CELL).distinct()
     first = floor_to(col(WINDOW_START), windows.longest, 0)
     made = with_column(made, _BUCKET, call("explode", sql.array(first, first + bigint(windows.longest))))
     records = with_column(known, _BUCKET, floor_to(col(SLICE), windows.longest, 0))
     pairs = made.join(records, on=[KEY, _BUCKET])
     holds = (col(SLICE) >= col(WINDOW_START)) & (col(SLICE) < col(WINDOW_END))
-    pairs = where(pairs, holds & (_is_open(known) | is_taken_in(known)))
+    pairs = where(pairs, holds & (is_open | is_back))
     return group(pairs, CELL, {
         **stage.merged,
         **{_new(name): column for name, column in stage.merged_where(col(_NEW)).items()},
@@ -210,24 +281,17 @@ def _windows(stage: CompiledStage, known: DataFrame) -> DataFrame:
     })  # fmt: skip
 
 
-def _left_out(records: DataFrame) -> list[str]:
-    """The columns in which records say which windows they are not in."""
-    return [name for name in (EXPIRED_END, CLOSED, TAKEN_IN) if name in records.columns]
-
-
-def _is_open(records: DataFrame) -> Column:
+def _is_open(said: tuple[str, ...]) -> Column:
     """Whether the window had neither expired nor was closed when the record came."""
     is_open = col(WINDOW_END) > col(EXPIRED_END)
-    if CLOSED not in records.columns:
+    if CLOSED not in said:
         return is_open
     bounds = sql.struct(first=col(WINDOW_START), last=col(WINDOW_END))
     return is_open & ~coalesce(call("array_contains", col(CLOSED), bounds), lit(False))
 
 
-def is_taken_in(records: DataFrame) -> Column:
+def is_taken_in() -> Column:
     """Whether the window has the record all the same."""
-    if TAKEN_IN not in records.columns:
-        return lit(False)
     start = col(WINDOW_START)
 
     def holds(span: Column) -> Column:

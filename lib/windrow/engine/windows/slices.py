@@ -40,10 +40,10 @@ ALL = (MINUS_INFINITY, INFINITY)
 _TICK = "tick"
 
 
-def asked(
+def evaluated(
     stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, held: Held, times: TickTimes
 ) -> tuple[DataFrame | None, DataFrame | None]:
-    """The windows that fire, as `engine.tick.tick` has them, and the transitions of slices; None where none are.
+    """The windows that fire, with their state, and the transitions of slices; None where there are none.
 
     `cells` are the slices of earlier ticks, one or more rows of each; they need not be there where nothing fires.
     """
@@ -81,7 +81,7 @@ def _admitted(windows: DataFrame, held: Held) -> DataFrame:
 
 
 def _as_new(stage: CompiledStage, windows: DataFrame) -> DataFrame:
-    """Windows as `windrow.engine.tick.tick` wants those that are asked."""
+    """Windows that had no state before."""
     return select(windows, {**{name: col(name) for name in windows.columns}, **no_state(stage)})
 
 

@@ -29,7 +29,7 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group, literals, select, where, with_column
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.newest import newest
-from windrow.engine.windows import slices
+from windrow.engine.windows.registry import strategy_of
 from windrow.spec.stages.graph import ONLY, reads_of
 from windrow.spec.times import saturating_add
 from windrow.store.delta.location import Lake, Location
@@ -173,8 +173,8 @@ class Journal:
         tail = self.rows(spark, base_step, head if until is None else until, "cell")
         lives = col(WINDOW_END) > changing(self._forgotten_end(expired_end))
         own = {name: col(name) for name in (*CELL, STATE, "tick")}
-        if self.stage.keeps_slices:
-            return self._slices(spark, base_step, tail, lives if wanted is None else lives & wanted)
+        if strategy_of(self.stage).adds_up:
+            return self._added_up(spark, base_step, tail, lives if wanted is None else lives & wanted)
         rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
         if base_step > 0:
             base = where(self._base_rows(spark), lives)
@@ -184,12 +184,12 @@ class Journal:
         return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
 
     def open_windows(self, spark: SparkSession, held: Held) -> int:
-        """How many windows of keys are open, where the stage keeps slices."""
+        """How many windows of keys are open, where the cells are not windows."""
         cells = self.cells(spark, None, held.expired_end)
-        return 0 if cells is None else slices.open_over(self.stage, cells, held).count()
+        return 0 if cells is None else strategy_of(self.stage).open_windows(cells, held).count()
 
-    def _slices(self, spark: SparkSession, base_step: int, tail: DataFrame, wanted: Column) -> DataFrame:
-        """The slices that are wanted, of base and tail: the rows of one are parts, and none takes the place of another.
+    def _added_up(self, spark: SparkSession, base_step: int, tail: DataFrame, wanted: Column) -> DataFrame:
+        """The cells that are wanted, of base and tail: the rows of one are parts, and none takes the place of another.
 
         So the base is read as it was when the tail was begun behind it, should somebody fold meanwhile. Windows that
         have fired are rows of the journal too; they have no state.
@@ -222,8 +222,7 @@ class Journal:
         cells = self.cells(spark, None, expired_end, tick)
         if cells is None or self.base_step(spark) >= tick:
             return
-        if self.stage.keeps_slices:
-            cells = slices.merged(self.stage, cells)
+        cells = strategy_of(self.stage).folded(cells)
         bucket = self.stage.windows.bucket(col(WINDOW_START))
         with suppress(StepTaken):
             self.base.replace(with_column(cells, "bucket", bucket), tick, {}, ("bucket",))

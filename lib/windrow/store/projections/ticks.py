@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, bigint, lit, null
 from windrow.engine.frames import literals
+from windrow.engine.windows.registry import strategy_of
 from windrow.store.delta.steps import StepLog
 from windrow.store.journal.control import Control
 from windrow.store.projections.batch import Batch, TickSummary
@@ -27,7 +28,7 @@ def write_ticks(spark: SparkSession, log: StepLog, step: int, batch: Batch, note
     for tick, control in sorted(batch.controls.items()):
         summary = batch.counted[tick]
         open_cells += summary.opened - summary.ended
-        known = None if batch.journal.stage.keeps_slices else open_cells
+        known = None if strategy_of(batch.journal.stage).adds_up else open_cells
         rows.append(_row(control, summary, batch.journal.generation, known))
     ticks, notes = literals(spark, rows), {**notes, "open_cells": open_cells}
     if batch.fresh:

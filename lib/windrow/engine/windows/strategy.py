@@ -1,0 +1,167 @@
+"""What a tick asks of a family of windows. Each family is a file beside this one; `registry` has their list."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.columns import CELL
+from windrow.compile.sql.columns import Column, bigint, col, lit, null
+from windrow.compile.stage import CompiledStage
+from windrow.compile.triggers.tree import TickClock
+from windrow.engine.clocks.clock import TickTimes
+from windrow.engine.frames import group
+from windrow.engine.tick.admission import Held
+from windrow.engine.tick.cogroups import grouped
+from windrow.engine.tick.elements import PAIR, elements_of, pairs_of_rows
+from windrow.engine.tick.published import Made
+from windrow.engine.tick.statistics import Survey
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What a tick evaluates; None where there is nothing.
+
+    `windows` have their state before the tick (`s_` columns) and what the tick brings (`p_` columns). `kept` are the
+    transitions of what the family keeps beside windows: slices, records.
+    """
+
+    windows: DataFrame | None
+    kept: DataFrame | None = None
+
+
+@dataclass(frozen=True)
+class WindowStrategy(ABC):
+    """How one family of windows goes through a tick. The defaults are those of a cell for each key and window.
+
+    Frames: `elements` have `key`, `event_time` and arguments; `pairs` are elements with the bounds of a window, once
+    for each; `cells` have `key`, bounds and `state`; what is combined has `key`, bounds and partials (`p_` columns).
+    """
+
+    stage: CompiledStage
+
+    @classmethod
+    @abstractmethod
+    def fits(cls, stage: CompiledStage) -> bool:
+        """Whether the windows of a stage are of this family."""
+
+    # ---------------------------------------------------------------- a tick
+
+    @abstractmethod
+    def pairs(self, elements: DataFrame, event_time: str) -> DataFrame:
+        """Elements, or judged rows, once for each of their windows."""
+
+    @abstractmethod
+    def combine(self, elements: DataFrame, held: Held) -> DataFrame:
+        """Elements combined for each key and window, but for the windows that are held."""
+
+    @abstractmethod
+    def evaluate(
+        self, cells: DataFrame | None, elements: DataFrame | None, held: Held, times: TickTimes, clock: TickClock
+    ) -> Evaluated:
+        """The windows that got elements, whose deadline is due, or that expire. One of the frames is not None."""
+
+    def admit(self, elements: DataFrame, cells: DataFrame | None, held: Held, has_suspects: bool) -> DataFrame:
+        """The elements that are neither late nor closed out, as `evaluate` takes them."""
+        return elements
+
+    def suspect(self, event_time: Column, held: Held) -> Column:
+        """Whether a window of the element is open, but may overlap one of its key that has expired."""
+        return lit(False)
+
+    @abstractmethod
+    def closed_out(self, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+        """Judged rows with their `key`, once for each window in time whose trigger has finished for good."""
+
+    def has_elements(self, found: Survey) -> bool:
+        """Whether a row of a batch may be in a window."""
+        return found.assigned > found.late
+
+    # ---------------------------------------------------------------- what is kept between ticks
+
+    def held(self, expired_end: int, published: tuple[Made, ...], streams: bool) -> Held:
+        """What no element may enter: windows that have expired, and those that batches have published.
+
+        Where there is no stream, a window that no batch was asked for is open, however old.
+        """
+        if not streams:
+            return Held(made=published)
+        return Held(expired_end, made=tuple(one for one in published if one.until > expired_end))
+
+    adds_up = False
+    """Whether a cell may have several rows, which add up; else the newest takes the place of the others."""
+
+    judges_by_cells = False
+    """Whether only the cells know which elements are late."""
+
+    depends_on_others = False
+    """Whether the windows of an element depend on other elements, so that none can be left out by its bounds."""
+
+    ends_by_cells = False
+    """Whether only the cells know the greatest end of a window."""
+
+    follows_panes = False
+    """Whether a window is that of a pane, so that it is complete with the pane that it comes from."""
+
+    is_made_whole = False
+    """Whether a batch makes such windows whole, whatever of them its span holds: those of a key become one."""
+
+    opens_by_cells = False
+    """Whether only the windows that are there say which are open."""
+
+    @property
+    def splits_late_rows(self) -> bool:
+        """Whether a row that is late for one window may be in time for another, and can only be left out as a whole."""
+        return False
+
+    def wanted(self, times: TickTimes, found: Survey, is_due: Column) -> Column | None:
+        """Which cells a tick reads: those of its elements' buckets, and those that are due; None for none."""
+        if found.earliest is None or found.latest is None:
+            return is_due
+        low, high = self.stage.windows.bucket_range(found.earliest, found.latest)
+        return is_due | col("bucket").between(bigint(low), bigint(high))
+
+    def greatest_end(self, cells: DataFrame) -> int | None:
+        """The greatest end of a window among the cells, where only they know it."""
+        return None
+
+    def folded(self, cells: DataFrame) -> DataFrame:
+        """Cells as they are kept: one row for each."""
+        return cells
+
+    def open_windows(self, cells: DataFrame, held: Held) -> DataFrame:
+        """The windows over the cells that have not expired, with all that they hold."""
+        return cells
+
+    # ---------------------------------------------------------------- a batch
+
+    def why_not_streamed(self, published: tuple[Made, ...]) -> str | None:
+        """Why no stream can begin behind what batches have published; None where one can."""
+        return None
+
+    def but_for(self, transitions: DataFrame, published: DataFrame) -> DataFrame:
+        """The transitions but for those of windows (`key` and bounds) that batches have published."""
+        return transitions.join(published, on=list(CELL), how="left_anti")
+
+    def remembered(self) -> Column:
+        """The state that a window leaves behind which has expired."""
+        return null(self.stage.cells.state_type)
+
+    def combine_pairs(self, pairs: DataFrame) -> DataFrame:
+        """Pairs combined for each key and window."""
+        return grouped(self.stage, pairs, CELL)
+
+    def combine_without(self, rows: DataFrame, excluded: DataFrame) -> DataFrame:
+        """Raw rows combined for each key and window, but for pairs (`PAIR`) that are dead as late or closed."""
+        identity = list(PAIR[:2])
+        touched = excluded.select(*identity).distinct()
+        clean = rows.join(touched, on=identity, how="left_anti")
+        kept = pairs_of_rows(self.stage, rows.join(touched, on=identity, how="left_semi"), self.pairs)
+        kept = kept.join(excluded.select(*PAIR), on=list(PAIR), how="left_anti")
+        return self.combined_with(elements_of(self.stage, clean), grouped(self.stage, kept, CELL))
+
+    def combined_with(self, elements: DataFrame, of_pairs: DataFrame) -> DataFrame:
+        """Elements that are in all of their windows, and what pairs have made, combined for each key and window."""
+        return group(self.combine(elements, Held()).unionByName(of_pairs), CELL, self.stage.merged)
