@@ -242,8 +242,9 @@ def test_intervals_that_do_not_overlap_leave_no_window_out(  # type: ignore[no-u
     for stage in made.stages:
         ours, theirs = final(spark, made, stage.name), final(spark, stream, stage.name)
         assert ours.items() <= theirs.items(), stage.name
-        over = datetime(2024, 1, 1, first)
-        ends = [window for window in theirs if window[-2] >= datetime(2024, 1, 1) and window[-1] <= over]
+        since = 2 if stage.name == "pairs" else 0  # it reads windows that begin before the first interval
+        begins, over = datetime(2024, 1, 1, since), datetime(2024, 1, 1, first)
+        ends = [window for window in theirs if window[-2] >= begins and window[-1] <= over]
         assert ours.keys() >= set(ends) and ends, stage.name
     stages = [one for one in PipelineWork.open(made, spark).stages if one.runner.upstream.names == ("rows",)]
     assert all(len(one.runner.published) == 1 for one in stages), "neighbours are one interval"
