@@ -254,7 +254,7 @@ class AtPeriod(Timer):
 
 
 class AfterDelay(Timer):
-    """Ready `delay` after the clock of the first new element."""
+    """Ready `delay` after the clock of the first new element; with none, as soon as the clock has moved."""
 
     def deadline_from(self, clock: int) -> int:
-        return saturating_add(clock, self.spec.delay)
+        return saturating_add(clock, self.spec.wait)

@@ -186,6 +186,15 @@ def test_loading_is_strict(tmp_path: Path, case: Any, message: str) -> None:
     assert str(error.value).startswith(f"{tmp_path / 'cases.yaml'}: ")
 
 
+def test_a_wrong_case_hides_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "cases.yaml"
+    path.write_text(f"{CASE}---\n{yaml.safe_dump({**mapping(), 'case': 'two', 'stepz': []})}---\n{CASE}")
+    first, second, third = read_transcripts(path, strict=False)
+    assert first.broken is None and first.steps
+    assert second.name == "case 'two' (document 2)" and "stepz is not a field" in str(second.broken)
+    assert "is there twice" in str(third.broken)
+
+
 def test_a_name_is_there_once(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="case 'one' is there twice"):
         read(tmp_path, CASE, CASE)

@@ -89,7 +89,8 @@ def test_a_trigger_is_read_as_it_was_written(trigger: Trigger) -> None:
 def test_a_name_alone_is_a_trigger_where_every_field_may_be_left_out() -> None:
     assert TRIGGER.read("at_watermark") == AtWatermark()
     assert TRIGGER.read("after_watermark") == AfterWatermark()
-    for name in ("after_count", "after_delay", "sequence_of", "repeat", "repeat_until"):
+    assert TRIGGER.read("after_delay") == AfterDelay(0)
+    for name in ("after_count", "sequence_of", "repeat", "repeat_until"):
         with pytest.raises(SpecError, match="is a trigger with fields") as error:
             TRIGGER.read(name)
         assert f"write {{{name}: ...}}" in str(error.value)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from windrow.cli.errors import FAILED
+from windrow.cli.errors import FAILED, WRONG_INPUT
 from windrow.cli.options import Conf, Json, Master, print_json
 from windrow.cli.session import session
 from windrow.spec.errors import NotInThisVersion, SpecError
@@ -36,13 +37,12 @@ def check(files: Files, draw: Draw = None, master: Master = None, conf: Conf = N
     Example: windrow check tests/transcripts/triggers.yaml
     """
     find_extensions_in(".")
-    cases = {file: read_transcripts(file) for file in found(files)}
+    cases = {file: read_transcripts(file, strict=False) for file in found(files)}
     checked: list[CheckedCase] = []
-    with session(master, conf) as spark:
-        from windrow.testing.check import check_cases
-
+    with ExitStack() as stack:
+        run = _runner(stack, cases, master, conf)
         for file, read in cases.items():
-            outcomes = check_cases(spark, [case for case in read if not refused(case)])
+            outcomes = run([case for case in read if _is_run(case)])
             of_file = [_checked(file, case, outcomes) for case in read]
             checked += of_file
             typer.echo(file_text(str(file), of_file), err=as_json)
@@ -52,8 +52,23 @@ def check(files: Files, draw: Draw = None, master: Master = None, conf: Conf = N
         print_json(checked_mapping(checked))
     else:
         typer.echo(f"\n{summary(checked)}")
+    if any(case.broken is not None for read in cases.values() for case in read):
+        raise typer.Exit(WRONG_INPUT)
     if any(case.messages for case in checked):
         raise typer.Exit(FAILED)
+
+
+Run = Callable[[list[Case]], "Iterator[Outcome]"]
+
+
+def _runner(stack: ExitStack, cases: Mapping[Path, list[Case]], master: Master, conf: Conf) -> Run:
+    """What runs cases; Spark starts only where there are some."""
+    if not any(_is_run(case) for read in cases.values() for case in read):
+        return lambda _: iter(())
+    spark = stack.enter_context(session(master, conf))
+    from windrow.testing.check import check_cases
+
+    return lambda read: check_cases(spark, read)
 
 
 def found(paths: Iterable[Path]) -> list[Path]:
@@ -77,9 +92,15 @@ def _draw(cases: list[Case], folder: Path) -> None:
             (folder / f"{name}.svg").write_text(drawing(case))
 
 
+def _is_run(case: Case) -> bool:
+    return refused(case) is None and case.broken is None
+
+
 def _checked(file: Path, case: Case, outcomes: Iterator[Outcome]) -> CheckedCase:
-    """The next outcome belongs to the case, unless that was refused and not run."""
-    messages = () if refused(case) else next(outcomes).messages
+    """The next outcome belongs to the case, unless that was not run."""
+    messages = next(outcomes).messages if _is_run(case) else ()
+    if case.broken is not None:
+        messages = (f"cannot be read: {case.broken}",)
     return CheckedCase(str(file), case.name, refused(case), messages)
 
 

@@ -69,7 +69,7 @@ class DeadlineNode(Node):
 
     def start(self, clock: int) -> int:
         assert isinstance(self.trigger, AfterDelay)
-        return times.saturating_add(clock, self.trigger.delay)
+        return times.saturating_add(clock, self.trigger.wait)
 
     def add(self, clock: TickClock) -> Mapping[str, Column]:
         at = clock.of_new_element(self.domain)

@@ -63,34 +63,42 @@ class Case:
     """The column of the elements' weights."""
     is_chain: bool = False
     """Whether it has `stages`, so that what is expected is said of each by its name."""
+    broken: SpecError | None = field(default=None, compare=False)
+    """What is wrong with the case itself, where it could not be read."""
 
 
 _CASE_FIELDS = ("case", "why", "stage", "stages", "elements", "size", "weight", "watermark_from", "steps", "rejects",
                 "extensions")  # fmt: skip
 
 
-def read_transcripts(path: str | Path) -> list[Case]:
-    """The cases of a file, in order. Errors: SpecError with file, case and field.
+def read_transcripts(path: str | Path, strict: bool = True) -> list[Case]:
+    """The cases of a file, in order. Raises SpecError with file, case and field.
 
-    A stage that cannot be built does not fail the file: its case carries the error.
+    A stage that cannot be built does not fail the file: its case carries the error. Without `strict` neither does a
+    case that cannot be read.
     """
-    return read_document(path, lambda text: _cases(load_yaml_documents(text)))
+    return read_document(path, lambda text: _cases(load_yaml_documents(text), strict))
 
 
 _MARKS = {"case", "stage", "stages", "steps", "rejects"}
 """A file without any of these fields is no file of transcripts, but the data that some are about."""
 
 
-def _cases(documents: list[Any]) -> list[Case]:
+def _cases(documents: list[Any], strict: bool) -> list[Case]:
     cases: dict[str, Case] = {}
     if documents and all(isinstance(document, Mapping) and not _MARKS & set(document) for document in documents):
         return []
     for index, document in enumerate(documents):
         name = document.get("case") if isinstance(document, Mapping) else None
         place = f"case {name!r}" if isinstance(name, str) else f"document {index + 1}"
-        case = located(place, _case, document)
-        if case.name in cases:
-            raise SpecError(place, "is there twice")
+        try:
+            case = located(place, _case, document)
+            if case.name in cases:
+                raise SpecError(place, "is there twice")
+        except SpecError as error:
+            if strict:
+                raise
+            case = Case(f"{place} (document {index + 1})", "", Schema.of_columns([]), (), None, (), None, broken=error)
         cases[case.name] = case
     return list(cases.values())
 

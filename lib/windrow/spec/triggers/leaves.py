@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from windrow.spec.aggregates import Aggregate, CountIf, TotalSize
 from windrow.spec.expressions import Expression
-from windrow.spec.fields.kinds import EXPRESSION, PERCENTILE, POSITIVE_DURATION, POSITIVE_INTEGER, TIME, ZONE
+from windrow.spec.fields.kinds import DURATION, EXPRESSION, PERCENTILE, POSITIVE_DURATION, POSITIVE_INTEGER, TIME, ZONE
 from windrow.spec.fields.reading import of
 from windrow.spec.times import DAY
 from windrow.spec.triggers.tree import DOMAIN, Domain, Trigger
@@ -51,11 +51,19 @@ class AtPeriod(Trigger):
 
 @dataclass(frozen=True)
 class AfterDelay(Trigger):
-    """Ready when the clock of `domain` has reached its value at the first new element plus `delay`."""
+    """Ready when the clock of `domain` has reached its value at the first new element plus `delay`.
+
+    A delay of 0 is ready when the clock has moved on at all, so in a tick behind that of the element.
+    """
 
     NAME = "after_delay"
-    delay: int = field(metadata=of(POSITIVE_DURATION))
+    delay: int = field(default=0, metadata=of(DURATION))
     domain: Domain = field(default=Domain.PROCESSING_TIME, metadata=of(DOMAIN))
+
+    @property
+    def wait(self) -> int:
+        """How far the clock has to move, in microseconds."""
+        return max(self.delay, 1)
 
 
 @dataclass(frozen=True)

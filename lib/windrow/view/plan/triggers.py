@@ -93,6 +93,8 @@ def _leaf(trigger: Trigger) -> str:
             return f"when {count:,} new elements have come with {plain(where)}"
         case WhenResult(condition=condition):
             return f"at a tick that finds new elements and {plain(condition)}"
+        case AfterDelay(delay=0, domain=domain):
+            return f"in the tick behind that of the first new element, by {_clock(domain)}"
         case AfterDelay(delay=delay, domain=domain):
             return f"{format_duration(delay)} after the first new element, by {_clock(domain)}"
         case AtPeriod():
