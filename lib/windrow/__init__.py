@@ -1,65 +1,190 @@
 """Windows, triggers and exact corrections for lakehouse pipelines on PySpark and Delta.
 
-The names below are what a user needs in Python; each is imported when it is first used, so that `import windrow` needs
-neither Spark nor time.
-
     pipeline = windrow.load("conf/pipelines/flights.yaml")
     windrow.run(pipeline, spark, once=True, drain=True)
-    windrow.reconcile(pipeline, spark)
+    pipeline.table("departures_hourly").current(spark).show()
+
+The names below are what a user needs in Python, with their types. Each is imported when it is first used, so that
+`import windrow` needs neither Spark nor time. What extensions need is in `windrow.extend`.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
+if TYPE_CHECKING:
+    from windrow.compile.aggregates.custom import CustomAggregate as CustomAggregate
+    from windrow.compile.aggregates.custom import PythonAggregate as PythonAggregate
+    from windrow.compile.aggregates.parts import Argument as Argument
+    from windrow.compile.aggregates.parts import Part as Part
+    from windrow.compile.sql.columns import Column as Column
+    from windrow.compile.windows.custom import CustomWindows as CustomWindows
+    from windrow.drivers.ingest.quarantine import Quarantined as Quarantined
+    from windrow.drivers.ingest.quarantine import quarantine as quarantine
+    from windrow.drivers.inspect.plan import plan as plan
+    from windrow.drivers.inspect.report import report as report
+    from windrow.drivers.inspect.show import show as show
+    from windrow.drivers.inspect.status import status as status
+    from windrow.drivers.maintain import Maintained as Maintained
+    from windrow.drivers.maintain import maintain as maintain
+    from windrow.drivers.recompute.backfill import backfill as backfill
+    from windrow.drivers.recompute.commit import BackfillResult as BackfillResult
+    from windrow.drivers.recompute.reconcile import Difference as Difference
+    from windrow.drivers.recompute.reconcile import Reconciliation as Reconciliation
+    from windrow.drivers.recompute.reconcile import reconcile as reconcile
+    from windrow.drivers.recompute.restate import RestateResult as RestateResult
+    from windrow.drivers.recompute.restate import restate as restate
+    from windrow.drivers.recompute.waiting import WaitingWindows as WaitingWindows
+    from windrow.drivers.spark.session import local_session as local_session
+    from windrow.drivers.stream.stream import Progress as Progress
+    from windrow.drivers.stream.stream import Totals as Totals
+    from windrow.drivers.stream.stream import run as run
+    from windrow.spec.aggregates import AllTrue as AllTrue
+    from windrow.spec.aggregates import AnyTrue as AnyTrue
+    from windrow.spec.aggregates import ApproxCountDistinct as ApproxCountDistinct
+    from windrow.spec.aggregates import ApproxTop as ApproxTop
+    from windrow.spec.aggregates import Collect as Collect
+    from windrow.spec.aggregates import CollectSet as CollectSet
+    from windrow.spec.aggregates import Count as Count
+    from windrow.spec.aggregates import CountDistinct as CountDistinct
+    from windrow.spec.aggregates import CountIf as CountIf
+    from windrow.spec.aggregates import First as First
+    from windrow.spec.aggregates import Histogram as Histogram
+    from windrow.spec.aggregates import Last as Last
+    from windrow.spec.aggregates import Max as Max
+    from windrow.spec.aggregates import Mean as Mean
+    from windrow.spec.aggregates import Min as Min
+    from windrow.spec.aggregates import Quantiles as Quantiles
+    from windrow.spec.aggregates import Stddev as Stddev
+    from windrow.spec.aggregates import Sum as Sum
+    from windrow.spec.aggregates import Top as Top
+    from windrow.spec.aggregates import Variance as Variance
+    from windrow.spec.errors import NotInThisVersion as NotInThisVersion
+    from windrow.spec.errors import NotYet as NotYet
+    from windrow.spec.errors import SourceUnavailable as SourceUnavailable
+    from windrow.spec.errors import SpecError as SpecError
+    from windrow.spec.errors import WindowsWait as WindowsWait
+    from windrow.spec.expressions import Expression as Expression
+    from windrow.spec.extensions import register as register
+    from windrow.spec.pipelines.loading import load as load
+    from windrow.spec.pipelines.pipeline import Pipeline as Pipeline
+    from windrow.spec.pipelines.schedules import Schedule as Schedule
+    from windrow.spec.pipelines.table import Table as Table
+    from windrow.spec.quality.judgements import GateFailed as GateFailed
+    from windrow.spec.quality.judgements import GateResult as GateResult
+    from windrow.spec.quality.judgements import Judgement as Judgement
+    from windrow.spec.sources.connectors import DeltaSource as DeltaSource
+    from windrow.spec.sources.connectors import Kafka as Kafka
+    from windrow.spec.sources.connectors import Rate as Rate
+    from windrow.spec.sources.source import Files as Files
+    from windrow.spec.sources.source import Source as Source
+    from windrow.spec.sources.source import TimeColumn as TimeColumn
+    from windrow.spec.sources.watermarks import Watermark as Watermark
+    from windrow.spec.stages.inputs import Input as Input
+    from windrow.spec.stages.inputs import JoinKind as JoinKind
+    from windrow.spec.stages.stage import Accumulation as Accumulation
+    from windrow.spec.stages.stage import ElementTime as ElementTime
+    from windrow.spec.stages.stage import Emission as Emission
+    from windrow.spec.stages.stage import PaneTime as PaneTime
+    from windrow.spec.stages.stage import Stage as Stage
+    from windrow.spec.transcripts.cases import Case as Case
+    from windrow.spec.transcripts.cases import read_transcripts as read_transcripts
+    from windrow.spec.triggers.all import AfterBytes as AfterBytes
+    from windrow.spec.triggers.all import AfterCount as AfterCount
+    from windrow.spec.triggers.all import AfterDelay as AfterDelay
+    from windrow.spec.triggers.all import AfterMatch as AfterMatch
+    from windrow.spec.triggers.all import AfterWatermark as AfterWatermark
+    from windrow.spec.triggers.all import AllOf as AllOf
+    from windrow.spec.triggers.all import AtClose as AtClose
+    from windrow.spec.triggers.all import AtPeriod as AtPeriod
+    from windrow.spec.triggers.all import AtWatermark as AtWatermark
+    from windrow.spec.triggers.all import Domain as Domain
+    from windrow.spec.triggers.all import FirstOf as FirstOf
+    from windrow.spec.triggers.all import Never as Never
+    from windrow.spec.triggers.all import Repeat as Repeat
+    from windrow.spec.triggers.all import RepeatCount as RepeatCount
+    from windrow.spec.triggers.all import RepeatUntil as RepeatUntil
+    from windrow.spec.triggers.all import SequenceOf as SequenceOf
+    from windrow.spec.triggers.all import Then as Then
+    from windrow.spec.triggers.all import Trigger as Trigger
+    from windrow.spec.triggers.all import WhenResult as WhenResult
+    from windrow.spec.triggers.custom import CustomTrigger as CustomTrigger
+    from windrow.spec.triggers.moments import Moment as Moment
+    from windrow.spec.windows.aligned import CalendarWindows as CalendarWindows
+    from windrow.spec.windows.aligned import CumulativeWindows as CumulativeWindows
+    from windrow.spec.windows.aligned import FixedWindows as FixedWindows
+    from windrow.spec.windows.aligned import GlobalWindow as GlobalWindow
+    from windrow.spec.windows.aligned import SlidingWindows as SlidingWindows
+    from windrow.spec.windows.inherited import InheritedWindows as InheritedWindows
+    from windrow.spec.windows.records import RecordWindows as RecordWindows
+    from windrow.spec.windows.sessions import Sessions as Sessions
+    from windrow.store.delta.steps import StepTaken as StepTaken
+    from windrow.testing.check import Outcome as Outcome
+    from windrow.testing.check import check_case as check_case
+    from windrow.testing.panes import panes as panes
+    from windrow.view.status import SourceStatus as SourceStatus
+    from windrow.view.status import StageStatus as StageStatus
+
 _NAMES = {
-    "compile.windows.custom": ("CustomWindows",),
-    "spec.errors": ("NotInThisVersion", "SpecError"),
-    "spec.extensions": ("register",),
-    "spec.pipelines.loading": ("load",),
-    "spec.pipelines.pipeline": ("Pipeline",),
-    "spec.sources.source": ("Files", "Source", "TimeColumn"),
-    "spec.sources.watermarks": ("Watermark",),
-    "spec.stages.stage": ("Accumulation", "Emission", "Stage"),
-    "spec.windows.aligned": ("CalendarWindows", "CumulativeWindows", "FixedWindows", "GlobalWindow", "SlidingWindows"),
-    "spec.expressions": ("Expression",),
-    "spec.triggers.moments": ("Moment",),
-    "spec.triggers.custom": ("CustomTrigger",),
-    "spec.triggers.all": (
-        "AfterBytes", "AfterCount", "AfterDelay", "AfterMatch", "AfterWatermark", "AllOf", "AtClose", "AtPeriod",
-        "AtWatermark", "Domain", "FirstOf", "Never", "Repeat", "RepeatCount", "RepeatUntil", "SequenceOf", "Then",
-        "WhenResult",
-    ),
+    "compile.aggregates.custom": "CustomAggregate PythonAggregate",
+    "compile.aggregates.parts": "Argument Part",
+    "compile.sql.columns": "Column",
+    "compile.windows.custom": "CustomWindows",
+    "drivers.ingest.quarantine": "Quarantined quarantine",
+    "drivers.inspect.plan": "plan",
+    "drivers.inspect.report": "report",
+    "drivers.inspect.show": "show",
+    "drivers.inspect.status": "status",
+    "drivers.maintain": "Maintained maintain",
+    "drivers.recompute.backfill": "backfill",
+    "drivers.recompute.commit": "BackfillResult",
+    "drivers.recompute.reconcile": "Difference Reconciliation reconcile",
+    "drivers.recompute.restate": "RestateResult restate",
+    "drivers.recompute.waiting": "WaitingWindows",
+    "drivers.spark.session": "local_session",
+    "drivers.stream.stream": "Progress Totals run",
     "spec.aggregates": (
-        "AllTrue", "AnyTrue", "ApproxCountDistinct", "ApproxTop", "Collect", "CollectSet", "Count", "CountDistinct",
-        "CountIf", "First", "Histogram", "Last", "Max", "Mean", "Min", "Quantiles", "Stddev", "Sum", "Top", "Variance",
+        "AllTrue AnyTrue ApproxCountDistinct ApproxTop Collect CollectSet Count CountDistinct CountIf First "
+        "Histogram Last Max Mean Min Quantiles Stddev Sum Top Variance"
     ),
-    "compile.aggregates.custom": ("CustomAggregate", "PythonAggregate"),
-    "compile.aggregates.parts": ("Argument", "Part"),
-    "compile.sql.columns": ("Column",),
-    "spec.transcripts.cases": ("read_transcripts",),
-    "drivers.recompute.backfill": ("backfill",),
-    "testing.check": ("check_case",),
-    "drivers.maintain": ("maintain",),
-    "testing.panes": ("panes",),
-    "drivers.recompute.reconcile": ("reconcile",),
-    "drivers.recompute.restate": ("restate",),
-    "drivers.spark.session": ("local_session",),
-    "drivers.inspect.show": ("show",),
-    "drivers.inspect.plan": ("plan",),
-    "drivers.inspect.status": ("status",),
-    "drivers.stream.stream": ("run",),
-    "store.delta.steps": ("StepTaken",),
-}  # fmt: skip
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
+    "spec.errors": "NotInThisVersion NotYet SourceUnavailable SpecError WindowsWait",
+    "spec.expressions": "Expression",
+    "spec.extensions": "register",
+    "spec.pipelines.loading": "load",
+    "spec.pipelines.pipeline": "Pipeline",
+    "spec.pipelines.schedules": "Schedule",
+    "spec.pipelines.table": "Table",
+    "spec.quality.judgements": "GateFailed GateResult Judgement",
+    "spec.sources.connectors": "DeltaSource Kafka Rate",
+    "spec.sources.source": "Files Source TimeColumn",
+    "spec.sources.watermarks": "Watermark",
+    "spec.stages.inputs": "Input JoinKind",
+    "spec.stages.stage": "Accumulation ElementTime Emission PaneTime Stage",
+    "spec.transcripts.cases": "Case read_transcripts",
+    "spec.triggers.all": (
+        "AfterBytes AfterCount AfterDelay AfterMatch AfterWatermark AllOf AtClose AtPeriod AtWatermark Domain "
+        "FirstOf Never Repeat RepeatCount RepeatUntil SequenceOf Then Trigger WhenResult"
+    ),
+    "spec.triggers.custom": "CustomTrigger",
+    "spec.triggers.moments": "Moment",
+    "spec.windows.aligned": "CalendarWindows CumulativeWindows FixedWindows GlobalWindow SlidingWindows",
+    "spec.windows.inherited": "InheritedWindows",
+    "spec.windows.records": "RecordWindows",
+    "spec.windows.sessions": "Sessions",
+    "store.delta.steps": "StepTaken",
+    "testing.check": "Outcome check_case",
+    "testing.panes": "panes",
+    "view.status": "SourceStatus StageStatus",
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = ["__version__", *sorted(_HOME)]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'windrow' has no attribute {name!r}")
     return getattr(import_module(f"windrow.{_HOME[name]}"), name)

@@ -6,14 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import windrow
-from windrow.compile.sql import columns as sql
-from windrow.compile.sql.columns import Column, bigint, call, floor_to, when
-from windrow.compile.windows.custom import NO_WINDOWS, CustomWindows, window
-from windrow.spec.errors import SpecError
-from windrow.spec.expressions import Expression
-from windrow.spec.fields.kinds import EXPRESSION, POSITIVE_DURATION
-from windrow.spec.fields.reading import of
-from windrow.spec.times import DAY, HOUR
+from windrow.extend import (
+    DAY,
+    EXPRESSION,
+    HOUR,
+    NO_WINDOWS,
+    POSITIVE_DURATION,
+    Column,
+    CustomWindows,
+    Expression,
+    SpecError,
+    of,
+    sql,
+    window,
+)
 
 THURSDAY = 3
 """1970-01-01 was one, counted from Monday."""
@@ -38,11 +44,11 @@ class OfficeHours(CustomWindows):
         return (self.closes - self.opens) * HOUR
 
     def assign(self, event_time: Column, **arguments: Column) -> Column:
-        midnight = floor_to(event_time, DAY, 0)
-        weekday = call("pmod", sql.div(midnight, DAY) + THURSDAY, 7)
-        start, end = midnight + bigint(self.opens * HOUR), midnight + bigint(self.closes * HOUR)
+        midnight = sql.floor_to(event_time, DAY, 0)
+        weekday = sql.call("pmod", sql.div(midnight, DAY) + THURSDAY, 7)
+        start, end = midnight + sql.bigint(self.opens * HOUR), midnight + sql.bigint(self.closes * HOUR)
         is_open = (weekday < 5) & (start <= event_time) & (event_time < end)
-        return when(is_open, sql.array(window(start, end)), NO_WINDOWS)
+        return sql.when(is_open, sql.array(window(start, end)), NO_WINDOWS)
 
     def windows_at(self, event_time: int) -> list[tuple[int, int]]:
         day, time = divmod(event_time, DAY)
@@ -65,8 +71,8 @@ class Grids(CustomWindows):
         return max(self.small, self.large)
 
     def assign(self, event_time: Column, **arguments: Column) -> Column:
-        starts = {size: floor_to(event_time, size, 0) for size in (self.small, self.large)}
-        return sql.array(*[window(starts[size], starts[size] + bigint(size)) for size in (self.small, self.large)])
+        starts = {size: sql.floor_to(event_time, size, 0) for size in (self.small, self.large)}
+        return sql.array(*[window(starts[size], starts[size] + sql.bigint(size)) for size in (self.small, self.large)])
 
     def windows_at(self, event_time: int) -> list[tuple[int, int]]:
         return [(event_time // s * s, event_time // s * s + s) for s in (self.small, self.large)]
@@ -113,9 +119,9 @@ class Shifts(CustomWindows):
         return self.length * 2
 
     def assign(self, event_time: Column, **arguments: Column) -> Column:
-        start = floor_to(event_time, self.length, 0)
-        is_second = event_time - start >= bigint(self.length // 2)
-        size = when(is_second, bigint(self.length * 2), bigint(self.length))
+        start = sql.floor_to(event_time, self.length, 0)
+        is_second = event_time - start >= sql.bigint(self.length // 2)
+        size = sql.when(is_second, sql.bigint(self.length * 2), sql.bigint(self.length))
         return sql.array(window(start, start + size))
 
     def windows_at(self, event_time: int) -> list[tuple[int, int]]:

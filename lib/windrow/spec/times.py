@@ -111,6 +111,16 @@ def parse_time(value: Any) -> int:
     raise SpecError("", "must be a time", value, _TIME_HINT)
 
 
+def instant(place: str, value: datetime | str | int) -> int:
+    """A time in microseconds from a datetime, from text in ISO 8601, or from microseconds. Without a zone it is UTC."""
+    if isinstance(value, int):
+        return value
+    try:
+        return parse_time(value)
+    except SpecError as error:
+        raise error.within(place, value if isinstance(value, str) else None) from error
+
+
 def micros_of(moment: datetime) -> int:
     """Microseconds since the epoch of an aware datetime."""
     return (moment - _EPOCH) // timedelta(microseconds=1)

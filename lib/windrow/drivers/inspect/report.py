@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,10 +20,10 @@ from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateResult
-from windrow.spec.times import DAY, HOUR, MINUTE, SECOND
+from windrow.spec.times import DAY, HOUR, MINUTE, SECOND, instant
 from windrow.store.delta.location import Lake
 from windrow.store.journal.audits import Audits, Found
-from windrow.view.report import Balance, Chart, Part, Report
+from windrow.view.report import Balance, Chart, Part, Report, page
 from windrow.view.status import SourceStatus, StageStatus
 from windrow.view.text.bars import Bars
 
@@ -87,6 +88,27 @@ class _Reader:
         owned += [(stage.name, ("current", "panes", "dead_letters", "ticks")) for stage in self.pipeline.stages]
         paths = {f"{owner}.{name}": self.lake.table(owner, name).path for owner, names in owned for name in names}
         return {name: path if "://" in path else f"file://{path}" for name, path in paths.items()}
+
+
+def report(
+    pipeline: Pipeline,
+    spark: SparkSession,
+    run: str | None = None,
+    start: datetime | str | int | None = None,
+    end: datetime | str | int | None = None,
+) -> str:
+    """What a backfill's run did, or the stream, as the text of one HTML page that needs no network.
+
+    Without `run` it is the page of the stream, over [start, end), or its last day. Times are datetimes, text in ISO
+    8601, or microseconds. Raises SpecError for a run that is not known.
+    """
+    first, last = (None if time is None else instant("start", time) for time in (start, end))
+    found = (
+        report_of_stream(pipeline, spark, first, last)
+        if run is None
+        else report_of_run(pipeline, spark, run, first, last)
+    )
+    return page(found)
 
 
 def report_of_run(pipeline: Pipeline, spark: SparkSession, run: str, start: int | None, end: int | None) -> Report:

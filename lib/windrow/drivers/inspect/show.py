@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -14,6 +15,7 @@ from windrow.engine.frames import select, where
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.stage import Stage
+from windrow.spec.times import instant
 from windrow.store.delta.location import Lake
 from windrow.view.show import TIMES, Shown
 
@@ -27,20 +29,21 @@ def show(
     stage: str,
     panes: bool = False,
     keys: Mapping[str, str] | None = None,
-    at: int | None = None,
+    at: datetime | str | int | None = None,
     limit: int = 20,
 ) -> Shown:
     """The last `limit` rows of `current`, or of `panes`, in the order of windows, or of ticks.
 
-    `keys` has texts by the names of keys (`null` for the null key), `at` is a time inside of the windows, in
-    microseconds. Errors: SpecError for a name that is not a key, and where the stage has not run.
+    `keys` has texts by the names of keys (`null` for the null key), `at` is a time inside of the windows: a
+    datetime, text in ISO 8601, or microseconds. Errors: SpecError for a name that is not a key, and where the stage
+    has not run.
     """
     chosen, session = pipeline.stage(stage), working_session(spark)
     table = Lake.of(pipeline.lake).table(stage, "panes" if panes else "current")
     if not table.exists(session):
         raise SpecError(f"stages.{stage}", "has not run in this lake", pipeline.lake, "windrow run, or --set lake=...")
     rows = table.read(session)
-    for condition in [*_key_conditions(chosen, keys or {}), *_inside(at)]:
+    for condition in [*_key_conditions(chosen, keys or {}), *_inside(None if at is None else instant("at", at))]:
         rows = where(rows, condition)
     columns = pane_columns(chosen) if panes else current_columns(chosen)
     micros = {name: call("unix_micros", col(name)) if name in TIMES else col(name) for name in columns}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -44,7 +45,7 @@ from windrow.quality.gate import judge
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateFailed, GateResult, Outcome
-from windrow.spec.times import format_time
+from windrow.spec.times import format_time, instant
 from windrow.store.delta.steps import tried_again
 from windrow.store.journal.audits import BEGIN, Audits, Found
 from windrow.store.journal.control import ADMISSION, READING, has_stream
@@ -55,8 +56,8 @@ from windrow.store.projections.dead_letters import TakenIn
 def backfill(
     pipeline: Pipeline,
     spark: SparkSession,
-    start: int,
-    end: int,
+    start: datetime | str | int,
+    end: datetime | str | int,
     stage: str | None = None,
     dry_run: bool = False,
     early: bool = False,
@@ -65,11 +66,12 @@ def backfill(
 ) -> list[BackfillResult]:
     """Recompute the windows that start in [start, end) and commit the differences, one step a stage.
 
-    Times are microseconds. Windows that have expired by the watermark of what has landed are published as last; the
-    others wait, and each result names those of its stage. `early` shows these too, as panes that are not last. `whole`
-    asserts that the history is whole, so that all windows are published as last. A window that is open in a stream is
-    the stream's: it waits, and cannot be asserted to be whole. Where the pipeline has quality suites nothing is
-    committed before its gates have passed; a dry run has no gates. `clock` is processing time, in microseconds.
+    Times are datetimes, text in ISO 8601, or microseconds; without a zone they are UTC. Windows that have expired
+    by the watermark of what has landed are published as last; the others wait, and each result names those of its
+    stage. `early` shows these too, as panes that are not last. `whole` asserts that the history is whole, so that
+    all windows are published as last. A window that is open in a stream is the stream's: it waits, and cannot be
+    asserted to be whole. Where the pipeline has quality suites nothing is committed before its gates have passed; a
+    dry run has no gates. `clock` is processing time, in microseconds.
     Raises SpecError, GateFailed.
     """
     if early and whole:
@@ -78,7 +80,8 @@ def backfill(
         pipeline.stage(stage)
     work = PipelineWork.open(pipeline, spark, clock=clock)
     mode = Mode.WHOLE if whole else Mode.EARLY if early else Mode.EXPIRED
-    return Backfill(work, f"backfill-{uuid4().hex[:12]}", start, end, stage, mode).whole(dry_run)
+    run, first, last = f"backfill-{uuid4().hex[:12]}", instant("start", start), instant("end", end)
+    return Backfill(work, run, first, last, stage, mode).whole(dry_run)
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Any
@@ -118,6 +119,8 @@ def _percentile(value: Any) -> int:
 
 
 def _python_duration(value: Any) -> int:
+    if isinstance(value, timedelta):
+        return in_64_bits(value // timedelta(microseconds=1))
     if isinstance(value, int) and not isinstance(value, bool):
         return in_64_bits(value)
     return parse_duration(value)

@@ -18,6 +18,7 @@ from windrow.spec.pipelines.documents import load_yaml, read_document
 from windrow.spec.pipelines.places import check_places
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.pipelines.settings import with_settings
+from windrow.spec.pipelines.table import Table
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.stages.cogroups import alone
@@ -118,6 +119,13 @@ class Pipeline(Spec):
             if stage.name == name:
                 return stage
         raise SpecError("stage", "is not in the pipeline", name, f"one of {', '.join(s.name for s in self.stages)}")
+
+    def table(self, name: str) -> Table:
+        """The tables of the stage or source of that name, or SpecError."""
+        known = [*[stage.name for stage in self.stages], *[source.name for source in self.sources]]
+        if name not in known:
+            raise SpecError("table", "is no stage or source of the pipeline", name, f"one of {', '.join(known)}")
+        return Table(self.lake, name)
 
     def with_lake(self, lake: str) -> Pipeline:
         return replace(self, lake=lake)
