@@ -8,9 +8,8 @@ names that they have in Spark SQL; operators are parenthesised always.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import count
 
@@ -19,9 +18,13 @@ from windrow.spec.times import INFINITY
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One expression. Comparison and arithmetic operators give expressions; `cast` takes a Spark type name."""
+    """One expression. Comparison and arithmetic operators give expressions; `cast` takes a Spark type name.
+
+    `over` writes it over a frame of rows, where it is a `sum`, `min` or `max`, cast or not.
+    """
 
     text: str
+    over: Callable[[str], str] | None = field(default=None, repr=False)
 
     def __add__(self, other: Value) -> Column:
         return Column(f"({self.text} + {text(other)})")
@@ -70,7 +73,9 @@ class Column:
         return (self >= low) & (self <= high)
 
     def cast(self, kind: str) -> Column:
-        return Column(f"CAST({self.text} AS {kind})")
+        over = self.over
+        framed = None if over is None else lambda frame: f"CAST({over(frame)} AS {kind})"
+        return Column(f"CAST({self.text} AS {kind})", framed)
 
     def try_cast(self, kind: str) -> Column:
         return Column(f"TRY_CAST({self.text} AS {kind})")
@@ -150,7 +155,9 @@ def changing(value: int, row: Column | None = None) -> Column:
 
 def call(function: str, *arguments: Value) -> Column:
     """A function of Spark SQL."""
-    return Column(f"{function}({', '.join(text(argument) for argument in arguments)})")
+    called = f"{function}({', '.join(text(argument) for argument in arguments)})"
+    is_framed = function in _FRAMED and len(arguments) == 1
+    return Column(called, (lambda frame: f"{called} OVER ({frame})") if is_framed else None)
 
 
 def case(*branches: tuple[Column, Value], otherwise: Value = None) -> Column:
@@ -257,16 +264,12 @@ def added(left: Column, right: Column) -> Column:
 
 
 def over_frame(aggregate: Column, frame: str) -> Column | None:
-    """An aggregate over a frame of rows; None where it is not one plain `sum`, `min` or `max` of a column."""
-    plain = _PLAIN.fullmatch(aggregate.text)
-    if plain is None:
-        return None
-    return Column(f"{plain['before'] or ''}{plain['aggregate']} OVER ({frame}){plain['behind'] or ''}")
+    """An aggregate over a frame of rows; None where it is not one `sum`, `min` or `max`."""
+    return None if aggregate.over is None else Column(aggregate.over(frame))
 
 
-_PLAIN = re.compile(
-    r"(?P<before>CAST\()?(?P<aggregate>(sum|min|max)\(`[^`]+`\))(?P<behind> AS [a-z]+(\([0-9, ]+\))?\))?"
-)
+_FRAMED = ("sum", "min", "max")
+"""The aggregates that grow along a frame at little cost."""
 
 
 def named(name: str, column: Column) -> str:
