@@ -114,7 +114,7 @@ class Maintenance:
     def _stage(self, item: StageWork) -> list[str]:
         """Bring a stage up, fold its journal, and drop what is spent; in words."""
         runner = item.runner
-        runner.last = runner.journal.last(runner.spark)
+        runner.refresh()
         item.catch_up()
         if runner.last is None:
             return []

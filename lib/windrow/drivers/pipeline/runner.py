@@ -46,8 +46,7 @@ FOLD_EVERY = 8
 class StageRunner:
     """A stage at work: its compiled columns, the logs that it reads, what moves its clocks, and its journal.
 
-    `is_read` says that other stages read it. `last` is the control row of the newest tick; it is read when the runner
-    starts, and after another writer's commit.
+    `is_read` says that other stages read it.
     """
 
     spark: SparkSession
@@ -57,15 +56,29 @@ class StageRunner:
     clocks: Clocks
     journal: Journal
     is_read: bool = False
-    last: Control | None = field(init=False)
+    _last: Control | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.last = self.journal.last(self.spark)
+        self.refresh()
+
+    @property
+    def last(self) -> Control | None:
+        """The control row of the newest tick, as it was read last, or written."""
+        return self._last
+
+    def refresh(self) -> None:
+        """Read the newest tick again, after what another writer may have committed."""
+        self._last = self.journal.last(self.spark)
+
+    def write(self, control: Control, transitions: DataFrame | None, dead: list[DataFrame]) -> None:
+        """Commit a tick. Raises StepTaken where another writer has committed meanwhile."""
+        self.journal.commit(self.spark, control, transitions, dead)
+        self._last = control
 
     def reload(self) -> list[Control]:
         """Read the newest tick again: the ticks that others have committed since."""
         before = 0 if self.last is None else self.last.tick
-        self.last = self.journal.last(self.spark)
+        self.refresh()
         if self.last is None or self.last.tick <= before:
             return []
         return list(self.journal.controls(self.spark, before, self.last.tick).values())
@@ -212,9 +225,8 @@ class StageRunner:
         )
         point("tick:before_journal")
         control = control.lasting(int(1000 * (time.monotonic() - started)))
-        self.journal.commit(self.spark, control, plan.transitions, plan.dead)
+        self.write(control, plan.transitions, plan.dead)
         point("tick:after_journal")
-        self.last = control
         if control.tick % FOLD_EVERY == 0:
             self.fold()
         return control
@@ -227,7 +239,7 @@ class StageRunner:
         if self.last is None:
             return None
         made = turned_into_windows(self.spark, self.journal, self.last, self.held)
-        self.last = made or self.last
+        self._last = made or self.last
         return made
 
     def _holding(self, clock: StageClock) -> StageClock:

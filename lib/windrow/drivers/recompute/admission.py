@@ -46,9 +46,8 @@ def admit(runner: StageRunner, now: int) -> Iterator[Control]:
     for found in _admissions(runner, now if runner.is_read else None):
         assert found.control is not None
         point("admission:before_journal")
-        runner.journal.commit(runner.spark, found.control, None, found.dead)
+        runner.write(found.control, None, found.dead)
         point("admission:after_journal")
-        runner.last = found.control
         yield found.control
 
 

@@ -161,11 +161,10 @@ def commit(
         if announce is not None:
             announce(result)
         point("backfill:before_journal")
-        journal.commit(spark, control, replacing, [])
+        runner.write(control, replacing, [])
         point("backfill:after_journal")
     finally:
         changes.unpersist()
-    runner.last = control
     item.ticked(control)
     item.project()
     return result
@@ -285,9 +284,8 @@ def _first(
     if announce is not None:
         announce(result)
     point("backfill:before_journal")
-    runner.journal.commit(runner.spark, control, transitions(stage, rows, False, scope.clock.watermark), [])
+    runner.write(control, transitions(stage, rows, False, scope.clock.watermark), [])
     point("backfill:after_journal")
-    runner.last = control
     item.ticked(control)
     item.project()
     return result

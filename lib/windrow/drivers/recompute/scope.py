@@ -206,7 +206,7 @@ def _first_element(work: PipelineWork, item: StageWork, start: int) -> int:
 
 def bring_up(work: PipelineWork, item: StageWork) -> None:
     """Bring the tables of a stage to the head of its journal."""
-    item.runner.last = item.runner.journal.last(work.spark)
+    item.runner.refresh()
     item.catch_up()
     item.project()
 
@@ -216,7 +216,7 @@ def follow(work: PipelineWork, item: StageWork) -> None:
 
     A stream beside it may make them too: whoever comes first.
     """
-    item.runner.last = item.runner.journal.last(work.spark)
+    item.runner.refresh()
     item.take_over()
     while has_stream(item.runner.last):
         try:
