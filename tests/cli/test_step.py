@@ -2,7 +2,7 @@
 
 import pytest
 
-from windrow.cli.step import _exit_code
+from windrow.cli.errors import step_code
 from windrow.spec.errors import NotYet, SpecError
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateFailed, GateResult, Judgement, Outcome
@@ -27,4 +27,4 @@ def gate(*outcomes: Outcome, severity: Severity = Severity.CRITICAL) -> GateFail
     ],
 )
 def test_only_what_may_come_out_otherwise_is_tried_again(error: Exception, code: int) -> None:
-    assert _exit_code(error) == code
+    assert step_code(error) == code

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from windrow.cli.errors import FAILED, WRONG_INPUT
 from windrow.cli.options import Conf, Json, Master, print_json
 from windrow.cli.session import session
-from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.errors import FAILED, WRONG_INPUT, NotInThisVersion, SpecError
 from windrow.spec.extensions import find_extensions_in
 from windrow.spec.transcripts.cases import Case, read_transcripts
 from windrow.view.check import CheckedCase, checked_mapping, file_text, summary

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.errors import FAILED
 from windrow.cli.options import (
     Conf,
     File,
@@ -24,6 +23,7 @@ from windrow.cli.options import (
     width,
 )
 from windrow.cli.session import session
+from windrow.spec.errors import FAILED
 from windrow.view.reconcile import reconciled_mapping, reconciled_text
 
 AllowLate = Annotated[

@@ -12,19 +12,12 @@ from typing import Annotated
 import typer
 
 from windrow.cli.backfill import Early, Whole
-from windrow.cli.errors import TRACE, WRONG_INPUT, shown_plainly
+from windrow.cli.errors import TRACE, shown_plainly, step_code
 from windrow.cli.options import Conf, File, From, Master, Project, Set, To, opened, time_of
 from windrow.cli.report import Output, write_report
 from windrow.cli.session import session
-from windrow.spec.errors import NotYet, SpecError, WindowsWait
-from windrow.spec.quality.judgements import GateFailed
+from windrow.spec.errors import SpecError
 from windrow.view.backfill import backfilled_text
-
-GATE_STOPPED = 3
-"""Trying again would give the same."""
-WINDOWS_WAIT = 4
-"""Nothing went wrong: windows have not expired, and the step is to be made again later."""
-TRY_AGAIN = 75
 
 
 class Step(StrEnum):
@@ -72,7 +65,7 @@ def step(
         if os.environ.get(TRACE):
             traceback.print_exc()
         print(shown_plainly(error), file=sys.stderr)
-        raise typer.Exit(_exit_code(error)) from None
+        raise typer.Exit(step_code(error)) from None
 
 
 def _mode(wait: bool, early: bool, whole: bool) -> str | None:
@@ -81,15 +74,6 @@ def _mode(wait: bool, early: bool, whole: bool) -> str | None:
     if len(said) > 1:
         raise SpecError(f"--{said[1]}", "does not go with the other", f"--{said[0]}", "take one of them")
     return said[0] if said else None
-
-
-def _exit_code(error: Exception) -> int:
-    """What a scheduler needs to know: whether trying again could give anything else."""
-    if isinstance(error, WindowsWait):
-        return WINDOWS_WAIT
-    if isinstance(error, GateFailed):
-        return GATE_STOPPED if any(result.is_certain for result in error.results) else TRY_AGAIN
-    return WRONG_INPUT if isinstance(error, SpecError) and not isinstance(error, NotYet) else TRY_AGAIN
 
 
 def _step(

@@ -1,18 +1,48 @@
-"""The error of everything that a user wrote: a place, a rule, what was there, and a hint."""
+"""What windrow raises, and the exit codes that go with it.
+
+| exit code | of a command | of a step of a run |
+|---|---|---|
+| 1 | it could not go on, or the answer is no | |
+| 2 | a wrong file or option | the same: trying again gives the same |
+| 3 | | a gate stopped |
+| 4 | | windows have not expired |
+| 75 | | something failed that may not fail again |
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+FAILED, WRONG_INPUT, GATE_STOPPED, WINDOWS_WAIT, TRY_AGAIN = 1, 2, 3, 4, 75
 
-class SpecError(ValueError):
+
+class WindrowError(Exception):
+    """The base of all errors that windrow raises itself.
+
+    `exit_code` is that of a command which ends with it, `step_code` that of a step: a scheduler knows by it whether
+    trying again can give anything else.
+    """
+
+    exit_code: int = FAILED
+    step_code: int = TRY_AGAIN
+
+    @property
+    def in_words(self) -> str:
+        """The error and what to do about it, in one paragraph."""
+        return str(self)
+
+
+class SpecError(WindrowError, ValueError):
     """A specification that breaks a rule.
 
     `place` is where: a field as the class names it (`size`) when a value is made in Python, and the whole path
     (`conf/pipelines/x.yaml: stages[0].window.fixed.size`) when it was read from YAML; the loader puts the path in
     front with `within`. `rule` is a clause that follows the place ("must be positive"), `got` what was there instead,
-    `hint` the mend.
+    `hint` the fix.
     """
+
+    exit_code = WRONG_INPUT
+    step_code = WRONG_INPUT
 
     def __init__(self, place: str, rule: str, got: Any = None, hint: str | None = None) -> None:
         self.place = place
@@ -48,14 +78,20 @@ class SpecError(ValueError):
 class NotYet(SpecError):
     """Something that is right as it is written, and may be asked for later: a stream has to come further first."""
 
+    step_code = TRY_AGAIN
 
-class SourceUnavailable(Exception):
+
+class SourceUnavailable(WindrowError):
     """A source that cannot be reached now, and may be later."""
 
     def __init__(self, source: str, reason: str) -> None:
         super().__init__(f"source {source} cannot be reached: {reason}")
         self.source = source
         self.reason = reason
+
+    @property
+    def in_words(self) -> str:
+        return f"{self}. Hint: what was committed stays; run it again when the source is there"
 
 
 class NotInThisVersion(SpecError):
@@ -66,8 +102,23 @@ class NotInThisVersion(SpecError):
         return cls(place, "is not in this version", got)
 
 
-class WindowsWait(Exception):
+class WindowsWait(WindrowError):
     """A run publishes all of its windows or none, and some have not expired: it is made again later.
 
     Nothing went wrong. The message names the windows of each stage, and what they wait for.
     """
+
+    step_code = WINDOWS_WAIT
+
+    @property
+    def in_words(self) -> str:
+        return f"waits: {self}"
+
+
+def another_writer(what: str) -> str:
+    """What to say where another writer was ahead."""
+    return (
+        f"another writer is at work on this lake: {what}. This run has stopped; everything that either has committed "
+        "stays and is right. Hint: let one `windrow run` at a time write to a lake, and start this one again when the "
+        "other has ended"
+    )

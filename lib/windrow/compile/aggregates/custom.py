@@ -36,7 +36,7 @@ from windrow.compile.aggregates.value_counts import kept_values
 from windrow.compile.aggregates.values import collect
 from windrow.compile.sql.columns import Column, call, when
 from windrow.spec.aggregates import OfExpression
-from windrow.spec.errors import SpecError
+from windrow.spec.errors import SpecError, WindrowError
 
 
 class CustomAggregate(OfExpression):
@@ -77,7 +77,7 @@ def _less(argument: Argument, part: Part, name: str, of: Values) -> Column:
     return when(there.is_not_null() & gone.is_not_null(), part.uncombine(there, gone), there)
 
 
-class AggregateFailed(Exception):
+class AggregateFailed(WindrowError):
     """The Python function of an aggregate failed; the tick with it, of which nothing is kept."""
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from windrow.spec.errors import GATE_STOPPED, WindrowError
 from windrow.spec.quality.expectations import Severity
 
 
@@ -84,13 +85,20 @@ class GateResult:
         return cls(mapping["subject"], mapping["rows"], judgements)
 
 
-class GateFailed(Exception):
+class GateFailed(WindrowError):
     """A gate stopped what was to come after it. `results` are those that stop, `run` is the name of the run."""
 
     def __init__(self, results: tuple[GateResult, ...], run: str) -> None:
         self.results = results
         self.run = run
         super().__init__("; ".join(_in_words(result) for result in results))
+        if any(result.is_certain for result in results):
+            self.step_code = GATE_STOPPED
+
+    @property
+    def in_words(self) -> str:
+        shown = "windrow report FILE" if self.run == "stream" else f"windrow report FILE --run {self.run}"
+        return f"{self}. Hint: {shown} has every expectation with its figure"
 
 
 def _in_words(result: GateResult) -> str:

@@ -17,6 +17,8 @@ from urllib.parse import unquote
 from py4j.java_gateway import JavaClass, JavaObject
 from pyspark.sql import SparkSession
 
+from windrow.spec.errors import WindrowError
+
 _LOG = "_delta_log"
 
 
@@ -41,7 +43,7 @@ class _Classes:
         )
 
 
-class BrokenCommit(Exception):
+class BrokenCommit(WindrowError):
     """A commit file that is not what was written there."""
 
     def __init__(self, file: str, reason: str) -> None:

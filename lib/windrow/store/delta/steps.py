@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.compile.sql.columns import named, null, quoted
+from windrow.spec.errors import WindrowError, another_writer
 from windrow.store.delta.commits import CommitFiles
 from windrow.store.delta.location import READABLE, Location
 from windrow.store.delta.transactions import CONFLICTS, Append
@@ -37,7 +38,7 @@ LOOK_BACK = 256
 """How many older commits are looked at, at most, to find the files of a step."""
 
 
-class StepTaken(Exception):
+class StepTaken(WindrowError):
     """Another writer owns the step: read the log again and compute again."""
 
     def __init__(self, log: str, step: int, writer: str | None) -> None:
@@ -45,6 +46,10 @@ class StepTaken(Exception):
         self.log = log
         self.step = step
         self.writer = writer
+
+    @property
+    def in_words(self) -> str:
+        return another_writer(str(self))
 
 
 Made = TypeVar("Made")
