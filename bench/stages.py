@@ -65,13 +65,13 @@ class Running:
         return stage.ticked(runner.advance(runner.upstream.last_step(self.work.spark))) is not None
 
     def project(self) -> None:
-        """Bring the tables up."""
+        """Project the tables."""
         for stage in self.work.stages:
             stage.project()
 
 
 def run_stages(spark: SparkSession, root: Path, *stages: dict[str, Any]) -> Running:
-    """Take all that is landed, one landing batch a tick, and bring the tables up as the stream does behind the head."""
+    """Take all that is landed, one landing batch a tick, and project the tables as the stream does behind the head."""
     running = Running(spark, root, open_work(spark, root, *stages))
     pace = Pace()
     while running.tick():

@@ -237,7 +237,7 @@ def test_maintenance_at_every_point_among_ticks(spark, ends: Ends, tmp_path: Pat
 
 
 def test_a_quarantine_at_its_point(spark, ends: Ends, tmp_path: Path) -> None:
-    """What it has taken out is in the tables when it is done again, or when anything else brings them up."""
+    """What it has taken out is in the tables when it is done again, or when anything else projects them."""
     lake = tmp_path / "lake"
     write_files(lake / "data", range(3))
     run(pipeline(lake), spark, once=True)

@@ -53,7 +53,7 @@ def joining(root: Path, lake: Path | None = None, **fields: Any) -> Pipeline:
 
 @pytest.fixture(scope="module")
 def streamed(spark, tmp_path_factory) -> Path:
-    """A lake that was brought up in two runs; in the first one source is behind the other."""
+    """A lake that was made in two runs; in the first one source is behind the other."""
     root = tmp_path_factory.mktemp("joining")
     for clicks, views in ((range(2), range(1)), (range(2, FILES), range(1, FILES))):
         write_files(root / "data", clicks)

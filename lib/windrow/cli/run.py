@@ -37,7 +37,7 @@ def run(
     conf: Conf = None,
     as_json: Json = False,
 ) -> None:
-    """Run a pipeline as a stream: land rows, tick, bring the tables up. SIGTERM and Ctrl-C end it after the tick.
+    """Run a pipeline as a stream: land rows, tick, project the tables. SIGTERM and Ctrl-C end it after the tick.
 
     Example: windrow run conf/pipelines/flights.yaml --once --drain
     """

@@ -112,7 +112,7 @@ class Maintenance:
     # ---------------------------------------------------------------- a stage
 
     def _stage(self, item: StageWork) -> list[str]:
-        """Bring a stage up, fold its journal, and drop what is spent; in words."""
+        """Catch a stage up, fold its journal, and drop what is spent; in words."""
         runner = item.runner
         runner.refresh()
         item.catch_up()
@@ -127,7 +127,7 @@ class Maintenance:
         return [*self._remove_generations(item), *self._drop(item)]
 
     def _settle(self, item: StageWork) -> None:
-        """Write the places of the tables down. Where a stream brings them up meanwhile, look again."""
+        """Write the places of the tables down. Where a stream projects them meanwhile, look again."""
         tried_again(item.projections.settle, item.catch_up)
 
     def _remove_generations(self, item: StageWork) -> Iterator[str]:

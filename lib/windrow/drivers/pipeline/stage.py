@@ -1,4 +1,4 @@
-"""A stage at work: its runner, and the tables that are brought up behind it."""
+"""A stage at work: its runner, and the tables that are projected behind it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class StageWork:
     def tick(self, advance: Callable[[], Control | None]) -> Control | None:
         """Make a tick and remember it. Where a backfill has committed meanwhile, the tick is computed again behind it.
 
-        A stage that opens behind batches looks into its tables, so they are brought up first. Errors: StepTaken when a
+        A stage that opens behind batches looks into its tables, so they are projected first. Errors: StepTaken when a
         second stream is at work.
         """
         if self.runner.opens:

@@ -243,7 +243,7 @@ class Backfill:
         return self._passed(results)
 
     def publish(self) -> list[BackfillResult]:
-        """Commit what was staged and judged, and bring the tables up, when every stage has passed its gate.
+        """Commit what was staged and judged, and project the tables, when every stage has passed its gate.
 
         Where the journal has moved on since the windows were staged they are computed and judged again. Raises
         GateFailed, and WindowsWait where the run waits for windows of a stage behind others: these stay published.

@@ -17,7 +17,7 @@ from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.backfill import Backfill
 from windrow.drivers.recompute.commit import BackfillResult, files_in_quarantine, widened
 from windrow.drivers.recompute.refusals import check
-from windrow.drivers.recompute.scope import Request, admitted, bring_up, follow, scope_of
+from windrow.drivers.recompute.scope import Request, admitted, catch_up, follow, scope_of
 from windrow.engine.frames import group
 from windrow.engine.tick.published import Span, starts_in
 from windrow.spec.errors import NotYet
@@ -128,7 +128,7 @@ def _find(work: PipelineWork, item: StageWork, dry_run: bool) -> _Found:
     """The late windows of a stage: those that can be restated, as spans of their starts, and those that wait."""
     if work.upstreams_of(item) and not dry_run:
         follow(work, item)
-    bring_up(work, item)
+    catch_up(work, item)
     admitted(work, item, dry_run)
     last = item.runner.last
     if last is None:

@@ -76,10 +76,10 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
     """
     above = work.upstreams_of(item)
     for one in above:
-        bring_up(work, one)
+        catch_up(work, one)
     if above and not dry_run:
         follow(work, item)
-    bring_up(work, item)
+    catch_up(work, item)
     runner = item.runner
     if request.mode is Mode.EARLY and runner.is_read and not emits_retractions(runner.stage.shown):
         request = replace(request, mode=Mode.EXPIRED)  # who reads it could not take back what was only early
@@ -204,8 +204,8 @@ def _first_element(work: PipelineWork, item: StageWork, start: int) -> int:
     return saturating_add(min(times), 0 if own is None or len(times) == 1 else -own.backward)
 
 
-def bring_up(work: PipelineWork, item: StageWork) -> None:
-    """Bring the tables of a stage to the head of its journal."""
+def catch_up(work: PipelineWork, item: StageWork) -> None:
+    """Project the tables of a stage up to the head of its journal."""
     item.runner.refresh()
     item.catch_up()
     item.project()

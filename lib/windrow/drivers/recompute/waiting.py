@@ -12,7 +12,7 @@ from windrow.drivers.pipeline.clocks import ClocksOfInputs, ClocksOfSource, Cloc
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.admission import held_back, longest_of, standing
-from windrow.drivers.recompute.scope import Request, Scope, admitted, bring_up, last_end, made_by_batches
+from windrow.drivers.recompute.scope import Request, Scope, admitted, catch_up, last_end, made_by_batches
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.compiling.chain import in_band
 from windrow.engine.tick.published import Made, Span
@@ -89,7 +89,7 @@ def still_waiting(work: PipelineWork, items: list[StageWork], requests: Mapping[
     found: list[WaitingWindows] = []
     clocks: dict[str, StageClock] = {}
     for item in work.stages:
-        bring_up(work, item)
+        catch_up(work, item)
         admitted(work, item)
         clocks[item.name] = _expected(work, item, clocks)
     for item in items:

@@ -1,4 +1,4 @@
-"""How often tables are brought up while a stage catches up."""
+"""How often tables are projected while a stage catches up."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ TIMES = 3
 
 @dataclass
 class Pace:
-    """Remembers when tables were last brought up, and how long that took."""
+    """Remembers when tables were last projected, and how long that took."""
 
     _ended: float = field(default_factory=time.monotonic)
     _took: float = 0.0
 
     def is_due(self) -> bool:
-        """Whether they should be brought up again, although the head is not reached."""
+        """Whether they should be projected again, although the head is not reached."""
         return time.monotonic() - self._ended > max(SECONDS, TIMES * self._took)
 
     def took(self, began: float) -> None:
-        """Tables were brought up from then, on the monotonic clock, until now."""
+        """Tables were projected from then, on the monotonic clock, until now."""
         self._ended = time.monotonic()
         self._took = self._ended - began

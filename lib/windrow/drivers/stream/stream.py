@@ -74,7 +74,7 @@ def run(
 
     `once` takes what is there and returns; `drain` then moves the watermark to +infinity, so that all windows fire and
     expire. Otherwise it goes on, with a look every `every` seconds, until `stop` is set: it then ends after the tick.
-    Where a stage has a quality suite it judges the windows that expire, after the tables have been brought up. A source
+    Where a stage has a quality suite it judges the windows that expire, after the tables have been projected. A source
     that could be reached at the start and then cannot is asked again, for a while, unless it is `once`.
     Errors: SpecError, StepTaken when a second stream is at work, SourceUnavailable, GateFailed.
     """
@@ -93,7 +93,7 @@ def run(
 
 @dataclass
 class Stream:
-    """A pipeline that runs: its totals, and when its projections were last brought up."""
+    """A pipeline that runs: its totals, and when its tables were last projected."""
 
     work: PipelineWork
     clock: Callable[[], int]
@@ -114,7 +114,7 @@ class Stream:
         began = self.clock()
         self._land()
         for source in self.work.sources:
-            with during(f"while the tables of source {source.raw.name} were brought up"):
+            with during(f"while the tables of source {source.raw.name} were projected"):
                 source.project()
         while self._advance_all() or self._advance_together():
             pass
@@ -195,7 +195,7 @@ class Stream:
         return False
 
     def _project_meanwhile(self) -> None:
-        """Bring tables up before the head is reached; those of another generation are replaced there only."""
+        """Project tables before the head is reached; those of another generation are replaced there only."""
         self._project([stage for stage in self.work.stages if not stage.projections.is_rebuilt])
 
     def _judge(self) -> None:
@@ -220,7 +220,7 @@ class Stream:
         for stage in stages:
             if stage.pending:
                 ticks = stage.pending
-                with during(f"while the tables of stage {stage.name} were brought up"):
+                with during(f"while the tables of stage {stage.name} were projected"):
                     summaries = stage.project()
                 self.totals.add(summaries)
                 self._show(stage, ticks, summaries)

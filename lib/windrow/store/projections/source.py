@@ -31,7 +31,7 @@ class SourceProjections:
     _logs: dict[str, StepLog] = field(default_factory=dict)
 
     def project(self) -> None:
-        """Bring both tables up to the newest landing step; made anew where a file was taken out since.
+        """Project both tables up to the newest landing step; made anew where a file was taken out since.
 
         Another writer may do the same at the same time.
         """

@@ -1,4 +1,4 @@
-"""The four tables of a stage, brought up together.
+"""The four tables of a stage, projected together.
 
 Each applies the journal's steps after its own, all of them in one write, and holds the step that it is made up to in
 the same commit. So they may lag behind the journal and catch up, and be rebuilt from it. Those of a new generation
@@ -114,7 +114,7 @@ class Projections:
         return self.place < tick
 
     def project(self, controls: Mapping[int, Control]) -> dict[int, TickSummary]:
-        """Bring every table up to the newest of these ticks. The controls must hold every tick that is missing."""
+        """Project every table up to the newest of these ticks. The controls must hold every tick that is missing."""
         if not controls:
             return {}
         until = max(controls)
