@@ -109,7 +109,7 @@ def test_a_file_that_is_being_written_lands_when_it_is_whole(spark, tmp_path: Pa
 
 
 def test_a_file_that_failed_stays_a_dead_letter(spark, tmp_path: Path) -> None:
-    """Also with the checkpoint gone, when it could be read by then; a mended file of another name lands."""
+    """Also with the checkpoint gone, when it could be read by then; a repaired file of another name lands."""
     made = pipeline(tmp_path)
     broken_gzip(tmp_path / "data" / "broken.json.gz")
     write(tmp_path, "1.json", good(1))
@@ -118,7 +118,7 @@ def test_a_file_that_failed_stays_a_dead_letter(spark, tmp_path: Path) -> None:
     landing(spark, made).run()
     (tmp_path / "data" / "broken.json.gz").write_bytes(gzip.compress(lines(good(2))))
     shutil.rmtree(Lake.of(made.lake).checkpoint("rows"))
-    (tmp_path / "data" / "mended.json.gz").write_bytes(gzip.compress(lines(good(3))))
+    (tmp_path / "data" / "repaired.json.gz").write_bytes(gzip.compress(lines(good(3))))
     landing(spark, made).run()
     assert alive(spark, tmp_path) == [1, 3] and list(letters(spark, tmp_path)) == ["broken.json.gz"]
 

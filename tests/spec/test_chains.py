@@ -1,4 +1,4 @@
-"""Stages that read stages: each refusal with its mend, and what is just accepted. SEMANTICS section 10."""
+"""Stages that read stages: each refusal with its fix, and what is just accepted. SEMANTICS section 10."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connectors: what a source may read from, and what is refused, with the mend."""
+"""Connectors: what a source may read from, and what is refused, with the fix."""
 
 from typing import Any
 

@@ -10,7 +10,7 @@ import pytest
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.fields.schemas import Schema, column_type
 from windrow.spec.pipelines.documents import load_yaml, load_yaml_documents
-from windrow.spec.pipelines.fingerprint import changes, is_of_source, meaning_of, mend_of, source_of
+from windrow.spec.pipelines.fingerprint import changes, fix_of, is_of_source, meaning_of, source_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source, TimeColumn, TimeFormat, resolve_environment
 from windrow.spec.sources.watermarks import Watermark
@@ -454,7 +454,7 @@ def test_the_bound_of_the_future_is_part_of_what_a_stage_means() -> None:
     """Rows have landed under it. `none` means what a source without a bound meant before there was a default."""
     (line,) = lines_between(bounded(max_future="none"), bounded())
     assert line == "source.watermark.max_future: none -> 1d"
-    assert mend_of(line) == (
+    assert fix_of(line) == (
         "write `watermark: {max_future: none}` to go on under the bound of the rows that have landed"
     )
     assert lines_between(bounded(), bounded(max_future="24h")) == []

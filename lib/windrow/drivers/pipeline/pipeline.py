@@ -19,7 +19,7 @@ from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.spark.session import working_session
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.reading import located
-from windrow.spec.pipelines.fingerprint import changes, is_of_source, is_rebuild, meaning_of, mend_of, source_of
+from windrow.spec.pipelines.fingerprint import changes, fix_of, is_of_source, is_rebuild, meaning_of, source_of
 from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.suites import Suite
@@ -180,6 +180,6 @@ def _generation(
 
 
 def _hint(changed: list[str], hint: str) -> str:
-    """With the mends of single changes in front, where there are any."""
-    mends = [mend for mend in map(mend_of, changed) if mend is not None]
-    return ", or ".join([*mends, hint])
+    """With the fixes of single changes in front, where there are any."""
+    fixes = [fix for fix in map(fix_of, changed) if fix is not None]
+    return ", or ".join([*fixes, hint])

@@ -27,7 +27,7 @@ from windrow.drivers.recompute.widening import Widened, batch_over
 from windrow.engine.final import compared_columns, differing, starting_in
 from windrow.engine.frames import group, select, where, with_column
 from windrow.engine.tick.published import Made, Span, is_complete, is_made, starts_in
-from windrow.engine.windows import closed as barriers
+from windrow.engine.windows import closed
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.store.journal.control import Control, Interval, has_stream
 from windrow.store.journal.results import shown, shown_early, standing_panes
@@ -95,7 +95,7 @@ def _merged(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame) 
     waits = where(found, col(WAITS))
     if waits.isEmpty() or letters.isEmpty():
         return Recomputed(found)
-    joining = barriers.meeting(item.runner.stage.windows, cells_of(item.runner, rows, letters), waits.select(*CELL))
+    joining = closed.meeting(item.runner.stage.windows, cells_of(item.runner, rows, letters), waits.select(*CELL))
     if joining.isEmpty():
         return Recomputed(found)
     return Recomputed(widened(work, item, scope, rows, takes_in=False).batch_part(), takes_in=False)
@@ -236,7 +236,7 @@ def _touched(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame
     touched = where(cells_of(runner, rows, dead), is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
     if not runner.strategy.is_made_whole:
         return touched
-    return barriers.meeting(windows, final, touched).select(*CELL)
+    return closed.meeting(windows, final, touched).select(*CELL)
 
 
 def taken_in_by(work: PipelineWork, item: StageWork, scope: Scope, batch: Recomputed) -> TakenIn:

@@ -16,7 +16,7 @@ from windrow.compile.windows.base import CompiledWindows
 from windrow.engine.frames import joined, where
 from windrow.engine.tick.admission import Held
 
-_PAIR, _BARRIER = "pair", "barrier"
+_PAIR, _OTHER = "pair", "other"
 
 
 def expired(cells: DataFrame) -> DataFrame:
@@ -39,23 +39,23 @@ def living(cells: DataFrame) -> DataFrame:
     return where(cells, ~col(STATE, GONE)).select(*CELL)
 
 
-def meeting(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame) -> DataFrame:
+def meeting(windows: CompiledWindows, pairs: DataFrame, others: DataFrame) -> DataFrame:
     """The pairs, with `key` and bounds, that meet one of the windows."""
-    return _joined(windows, pairs, barriers, "left_semi")
+    return _joined(windows, pairs, others, "left_semi")
 
 
-def without(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame) -> DataFrame:
+def without(windows: CompiledWindows, pairs: DataFrame, others: DataFrame) -> DataFrame:
     """The pairs that meet none of them."""
-    return _joined(windows, pairs, barriers, "left_anti")
+    return _joined(windows, pairs, others, "left_anti")
 
 
-def _joined(windows: CompiledWindows, pairs: DataFrame, barriers: DataFrame, how: str) -> DataFrame:
+def _joined(windows: CompiledWindows, pairs: DataFrame, others: DataFrame, how: str) -> DataFrame:
     def before(left: str, right: str) -> Column:
         start, end = col(left, WINDOW_START), col(right, WINDOW_END)
         return start <= end if windows.touches else start < end
 
-    meets = (col(_PAIR, KEY) == col(_BARRIER, KEY)) & before(_PAIR, _BARRIER) & before(_BARRIER, _PAIR)
-    return joined(pairs.alias(_PAIR), barriers.alias(_BARRIER), meets, how)
+    meets = (col(_PAIR, KEY) == col(_OTHER, KEY)) & before(_PAIR, _OTHER) & before(_OTHER, _PAIR)
+    return joined(pairs.alias(_PAIR), others.alias(_OTHER), meets, how)
 
 
 def admitted(

@@ -37,7 +37,7 @@ def is_of_source(change: str) -> bool:
     return _without_input(change).startswith("source.")
 
 
-def mend_of(change: str) -> str | None:
+def fix_of(change: str) -> str | None:
     """What to write so that a source goes on as it has landed, where that is known of such a line."""
     field, _, values = _without_input(change).partition(": ")
     if field != f"source.watermark.{_BOUND}":

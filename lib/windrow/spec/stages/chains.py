@@ -1,6 +1,6 @@
 """A stage that reads a stage: what would give a wrong result, and so is refused. Rule: SEMANTICS section 10.
 
-Every refusal has its mend.
+Every refusal has its fix.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def check_reads_a_source(stage: Stage) -> None:
 
 
 def check_reads(stage: Stage, upstream: Stage, windows: WindowFunction | None = None) -> None:
-    """Refuse a stage that does not go with the stage that it reads, with the reason and the mend. Errors: SpecError.
+    """Refuse a stage that does not go with the stage that it reads, with the reason and the fix. Errors: SpecError.
 
     `windows` made the windows of the upstream's panes, where it has inherited them itself.
     """

@@ -69,7 +69,7 @@ def can_close(trigger: Trigger, allowed_lateness: int) -> bool:
 
 
 def check_loses_nothing(trigger: Trigger, allowed_lateness: int) -> None:
-    """Refuse a trigger that can close its window too soon, with the reason and the mend."""
+    """Refuse a trigger that can close its window too soon, with the reason and the fix."""
     if not can_close(trigger, allowed_lateness):
         return
     when = "before the window is complete"
