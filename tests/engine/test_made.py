@@ -65,8 +65,8 @@ def test_a_schedule_is_one_interval() -> None:
     made = [Made(first, first + 7, windows.greatest_start_before(first + 7)[1]) for first in range(0, 70, 7)]  # type: ignore[index]
     assert len(joined(windows, made)) == 1
     sessions = compile_windows(Sessions(3))
-    assert len(joined(sessions, [Made(first, first + 10, first + 15) for first in range(0, 100, 10)])) == 1
-    assert len(joined(sessions, [Made(0, 10, 11), Made(10, 20, 25)])) == 2, "sessions of the first may end later"
+    assert len(joined(sessions, [Made(first, first + 10, first + 10) for first in range(0, 100, 10)], True)) == 1
+    assert len(joined(sessions, [Made(0, 10, 9), Made(10, 20, 25)], True)) == 2, "sessions of the first may wait"
 
 
 @pytest.mark.parametrize("name", WINDOWS)

@@ -183,7 +183,7 @@ class StageRunner:
     @property
     def published(self) -> tuple[Made, ...]:
         """The windows that batches have published of a stage without a stream."""
-        return () if self.last is None else joined(self.stage.windows, self.last.published)
+        return () if self.last is None else joined(self.stage.windows, self.last.published, self.strategy.is_made_whole)
 
     @property
     def held(self) -> Held:

@@ -108,11 +108,8 @@ class Backfill:
         return [item for item in self.work.stages if self.stage in (None, item.name)]
 
     def request_of(self, item: StageWork) -> Request:
-        """Which windows of a stage are recomputed: those that start in [start, end), and those that end in it then.
-
-        Where the history is whole, the batch before has published those too that cross its end.
-        """
-        first = self.start if self.mode is Mode.WHOLE else first_of(self.work, item, self.start)
+        """Which windows of a stage are recomputed: those that start in [start, end), and those that end in it then."""
+        first = first_of(self.work, item, self.start)
         before = ((first, self.start),) if first < self.start else ()
         return Request((*before, (self.start, self.end)), mode=self.mode)
 

@@ -369,7 +369,7 @@ def _with_neighbour(
     for old in before:
         alike = (old.streamed, old.takes_in) == (new.streamed, new.takes_in)
         follows = old.start <= new.start <= old.end <= new.end and old.until <= new.until
-        if alike and follows and is_complete(runner.stage.windows, old.made):
+        if alike and follows and is_complete(runner.stage.windows, old.made, runner.strategy.is_made_whole):
             rest = (one for one in before if one is not old)
             return (*rest, replace(old, end=new.end, until=new.until, raw_step=min(old.raw_step, new.raw_step)))
     return None

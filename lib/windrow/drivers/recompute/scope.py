@@ -94,13 +94,22 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
     found = standing(runner, work.clock())
     if found.place == 0:
         return None
-    everything = tuple(Made(*span) for span in request.spans)
-    if request.mode is Mode.WHOLE or all(one.is_within(runner.published) for one in everything):
+    everything, gaps = tuple(Made(*span) for span in request.spans), gaps_of(work, item, request.spans)
+    if request.mode is Mode.WHOLE:
+        before = [part for span in request.spans[:-1] for part in complete_of(work, item, span, gaps)]
+        asserted = (*before, everything[-1])
+        return Scope(request, found.place, found.clock, INFINITY, asserted, asserted)
+    whole = [made.is_within(runner.published) for made in everything]
+    if all(whole):
         return Scope(request, found.place, found.clock, INFINITY, everything, everything)
-    gaps = gaps_of(work, item, request.spans)
-    complete = tuple(one for span in request.spans for one in complete_of(work, item, span, gaps))
-    made = joined(runner.stage.windows, [_expired(item, one, found.clock.expired_end) for one in complete])
-    return Scope(request, found.place, found.clock, found.clock.expired_end, complete, made, gaps)
+    complete: list[Made] = []
+    expired: list[Made] = []
+    for span, is_whole in zip(request.spans, whole, strict=True):
+        parts = (Made(*span),) if is_whole else complete_of(work, item, span, gaps)
+        complete += parts
+        expired += parts if is_whole else [_expired(item, part, found.clock.expired_end) for part in parts]
+    published = joined(runner.stage.windows, expired, runner.strategy.is_made_whole)
+    return Scope(request, found.place, found.clock, found.clock.expired_end, tuple(complete), published, gaps)
 
 
 def admitted(work: PipelineWork, item: StageWork, dry_run: bool = False) -> None:
@@ -146,17 +155,19 @@ def gaps_of(work: PipelineWork, item: StageWork, spans: tuple[Span, ...]) -> tup
     for above in made_by_batches(work, item):
         stage, made = above.runner.stage, above.runner.published
         low = min(first for first, _ in spans)
-        if item.runner.strategy.is_made_whole and made:
-            low = min(low, made[0].first)  # a window of the span may begin before it
+        if made and (item.runner.strategy.is_made_whole or own is not None):
+            low = min(low, made[0].first)  # a window of the span may begin before it, and an element lie ahead
         times = missing(stage.windows, longest_of(stage), made, low, above.runner.strategy.is_made_whole)
-        found += times if own is None else [(saturating_add(first, -own.backward), INFINITY) for first, _ in times]
+        if own is not None:
+            times = tuple((saturating_add(first, -own.backward), INFINITY) for first, _ in times)
+        elif item.runner.strategy.is_made_whole:  # an element of a gap would join a window behind it
+            times = tuple((first, saturating_add(last, item.runner.stage.windows.longest - 1)) for first, last in times)
+        found += times
     return tuple(sorted(found))
 
 
 def complete_of(work: PipelineWork, item: StageWork, span: Span, gaps: tuple[Span, ...]) -> tuple[Made, ...]:
     """The windows that start in a span and have all their panes."""
-    if item.runner.strategy.is_made_whole:
-        return (Made(*span),)  # those that touch a gap are found by what is in them
     if not item.runner.strategy.follows_panes:
         return cut(span, gaps)
     found = [Made(*span)]

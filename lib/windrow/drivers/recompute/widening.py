@@ -56,7 +56,7 @@ class Widened:
         rows = self._rows(self.batch, lit(False)).unionByName(self._rows(self.shown, lit(False)))
         for name, overlaps in flags.items():
             rows = with_column(rows, name, overlaps)
-        rows = with_column(rows, _OPEN, col(WINDOW_END) > bigint(expired_end))
+        rows = with_column(rows, _OPEN, (col(WINDOW_END) > bigint(expired_end)) | self._overlaps(self.gaps))
         found = group(
             apply(overlapping(over(rows), False), rows),
             (KEY, SESSION),

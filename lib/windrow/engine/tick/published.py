@@ -49,14 +49,17 @@ def starts_in(spans: tuple[Span, ...], start: Column) -> Column:
     )
 
 
-def joined(windows: CompiledWindows, made: Iterable[Made]) -> tuple[Made, ...]:
-    """The same windows in as few intervals as there can be, in order: those of a schedule become one."""
+def joined(windows: CompiledWindows, made: Iterable[Made], is_made_whole: bool = False) -> tuple[Made, ...]:
+    """The same windows in as few intervals as there can be, in order: those of a schedule become one.
+
+    Of windows that are made whole (`WindowStrategy`) the next batch has published those that cross into its interval.
+    """
     found: list[Made] = []
     for one in pieces(made):
         before = found[-1] if found else None
         if before is None or before.last < one.first:
             found.append(one)
-        elif before.until == one.until or (before.until < one.until and is_complete(windows, before)):
+        elif before.until == one.until or (before.until < one.until and is_complete(windows, before, is_made_whole)):
             found[-1] = Made(before.first, one.last, one.until)
         else:
             found.append(one)
@@ -76,10 +79,12 @@ def _until(made: Iterable[Made], first: int, last: int) -> int | None:
     return max((one.until for one in made if one.first <= first and last <= one.last), default=None)
 
 
-def is_complete(windows: CompiledWindows, made: Made) -> bool:
-    """Whether they are all windows that an element can have and that start in the interval."""
+def is_complete(windows: CompiledWindows, made: Made, is_made_whole: bool = False) -> bool:
+    """Whether they are all windows that start in the interval, where the next one begins at its end."""
     if made.until == INFINITY:
         return True
+    if is_made_whole:
+        return made.until >= made.last
     last = windows.greatest_start_before(made.last)
     return last is None or last[0] < made.first or last[1] <= made.until
 
@@ -92,7 +97,7 @@ def missing(
     An element comes at the end of its window; or, where `longest` is known, up to so long before it, but not before
     the window. Windows that are made whole (`WindowStrategy`) are among these where they overlap them.
     """
-    parts = joined(windows, made)
+    parts = joined(windows, made, is_made_whole)
     first = low if is_made_whole else windows.earliest_start(low)
     cuts = sorted({first, *[bound for one in parts for bound in (one.first, one.last) if bound > first]})
     found: list[Span] = []

@@ -57,7 +57,7 @@ class Staging:
     def last(self, spark: SparkSession) -> Staged | None:
         """What stands there, or None."""
         commit = self.log.last(spark)
-        if commit is None:
+        if commit is None or not commit.notes.keys() >= set(_NOTES):
             return None
         notes = {name: commit.notes[name] for name in _NOTES}
         return Staged(f"{commit.writer}-{commit.step}", **notes, version=commit.version)
