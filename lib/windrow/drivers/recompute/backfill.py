@@ -27,15 +27,13 @@ from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.commit import (
     BackfillResult,
-    Recomputed,
     commit,
     counted_windows,
     files_in_quarantine,
     has_letters,
-    recomputed,
-    times_of,
 )
 from windrow.drivers.recompute.counting import in_windows, landed
+from windrow.drivers.recompute.recomputed import Recomputed, recomputed, times_of
 from windrow.drivers.recompute.replacing import WAITS
 from windrow.drivers.recompute.scope import Mode, Request, Scope, first_of, place_of, scope_of
 from windrow.drivers.recompute.waiting import still_waiting, wait_for

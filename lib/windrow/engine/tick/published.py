@@ -85,8 +85,8 @@ def is_complete(windows: CompiledWindows, made: Made, is_made_whole: bool = Fals
         return True
     if is_made_whole:
         return made.until >= made.last
-    last = windows.greatest_start_before(made.last)
-    return last is None or last[0] < made.first or last[1] <= made.until
+    end = _last_end(windows, made.first, made.last)
+    return end is None or end <= made.until
 
 
 def missing(
