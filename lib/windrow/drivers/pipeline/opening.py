@@ -2,6 +2,7 @@
 
 Rule: SEMANTICS section 11. What a batch has published as last is not shown again, and what it has shown early is
 withdrawn first, in a tick of its own. From then on the stage stands where a stream would that had always been there.
+A stage opens behind those that it reads: what they emit then may have expired long ago, and is in time for it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.elements.envelope import ROW, STEP
 from windrow.drivers.pipeline.points import point
+from windrow.drivers.recompute.admission import admit
 from windrow.drivers.recompute.left_out import left_out
 from windrow.drivers.recompute.replacing import with_gone, withdrawals
 from windrow.engine.clocks.clock import StageClock, TickTimes
@@ -23,18 +25,25 @@ from windrow.engine.tick.statistics import Survey
 from windrow.spec.errors import NotYet
 from windrow.store.journal.control import BACKFILL, Control
 from windrow.store.journal.results import shown_early, shown_last, standing_panes
+from windrow.store.upstream.panes import StagePanes
 
 if TYPE_CHECKING:
     from windrow.drivers.pipeline.runner import StageRunner
 
 
-def opened(runner: StageRunner, kind: str) -> Control:
+def opened(runner: StageRunner, head: int, kind: str) -> Control | None:
     """Commit the next tick by which the stage opens. The tables of the stage must be at the head of its journal.
 
+    `head` is the place up to which there is something to read. None while a stage that it reads has yet to open.
     Raises NotYet where what batches did cannot be told to a stream, StepTaken where another writer has committed.
     """
     last = runner.last
     assert last is not None
+    fronts = [log for log in runner.upstream.logs.values() if isinstance(log, StagePanes)]
+    if not all(log.streams(runner.spark) for log in fronts):
+        return None
+    if fronts and last.admitted < head:
+        return next(admit(runner))
     _check(runner, last)
     early = shown_early(runner.spark, runner.lake, runner.journal)
     if not early.isEmpty():

@@ -26,7 +26,7 @@ from windrow.engine.frames import where
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.plan import Batch, TickPlan, plan_tick, surveyed
 from windrow.engine.tick.published import Made, joined
-from windrow.engine.tick.statistics import Survey, summed
+from windrow.engine.tick.statistics import counted, summed
 from windrow.engine.tick.tick import trigger_clock
 from windrow.engine.windows.registry import strategy_of
 from windrow.engine.windows.strategy import WindowStrategy
@@ -119,7 +119,7 @@ class StageRunner:
         if head <= after:
             return None
         if self.opens:
-            return opening.opened(self, kind)
+            return opening.opened(self, head, kind)
         until = self.upstream.next(after, self.stage.shown.max_versions_per_tick, head)
         if until == after:
             return None
@@ -204,14 +204,21 @@ class StageRunner:
         clock = self.clocks.moved(clock, until)
         times = TickTimes(self.next_tick, before, clock, self.clocks.active(clock))
         plan = plan_tick(self.stage, batch, self._cells(times, batch), times, held)
-        return self.commit(times, until, plan, counted(plan.survey), started, kind)
+        return self.commit(times, until, plan, counted(plan.survey), started, kind, held.expired_end)
 
     @property
     def next_tick(self) -> int:
         return 1 if self.last is None else self.last.tick + 1
 
     def commit(
-        self, times: TickTimes, until: int, plan: TickPlan, counts: Mapping[str, int], started: float, kind: str
+        self,
+        times: TickTimes,
+        until: int,
+        plan: TickPlan,
+        counts: Mapping[str, int],
+        started: float,
+        kind: str,
+        late_until: int = MINUS_INFINITY,
     ) -> Control:
         """Commit a tick of a stream that has read up to a place. Raises StepTaken where another writer has."""
         control = Control(
@@ -222,6 +229,7 @@ class StageRunner:
             clock=times.after,
             counts=counts,
             backfilled=() if self.last is None else self.last.backfilled,
+            late_until=late_until,
         )
         point("tick:before_journal")
         control = control.lasting(int(1000 * (time.monotonic() - started)))
@@ -272,21 +280,3 @@ class StageRunner:
         due = col(STATE, due_column(NOW)) <= bigint(now)
         cells = self.journal.cells(self.spark, due, self.clock.expired_end)
         return cells is not None and not where(cells, due).isEmpty()
-
-
-_COUNTED = (
-    "read",
-    "dead",
-    "bad_expression",
-    "bad_gap",
-    "filtered",
-    "unassigned",
-    "kept",
-    "assigned",
-    "late",
-)
-
-
-def counted(batch: Survey) -> dict[str, int]:
-    """What a control row says of the rows of a tick."""
-    return {name: getattr(batch, name) for name in _COUNTED}

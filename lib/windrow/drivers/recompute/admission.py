@@ -10,21 +10,24 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
 from windrow.compile.stage import CompiledStage
 from windrow.drivers.pipeline.points import point
-from windrow.drivers.pipeline.runner import StageRunner, counted
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.plan import Batch, judged_batch, surveyed
-from windrow.engine.tick.statistics import Survey, summed
+from windrow.engine.tick.statistics import Survey, counted, summed
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.spec.windows.base import LONGEST
 from windrow.store.journal.control import ADMISSION, Control, has_stream
+
+if TYPE_CHECKING:
+    from windrow.drivers.pipeline.runner import StageRunner
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,11 @@ class Admission:
     dead: list[DataFrame] = field(default_factory=list)
 
 
-def admit(runner: StageRunner, now: int) -> Iterator[Control]:
+def admit(runner: StageRunner, now: int | None = None) -> Iterator[Control]:
     """Commit a tick for what has landed and was not read yet, in several where corrections are to be told apart.
 
-    Where others read the stage, time that has passed moves its clock in a tick too, so that theirs can follow.
+    Where others read the stage, time that has passed until `now` moves its clock in a tick too, so that theirs can
+    follow.
     Raises StepTaken where another writer has committed meanwhile.
     """
     for found in _admissions(runner, now if runner.is_read else None):
@@ -85,7 +89,7 @@ def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admissi
         judged, dead = judged_batch(runner.stage, batch, cells, held)
         clock = _clock_after(runner, clock, batch, until)
         counts = counted(summed([found for _, found in judged.values()]))
-        control = _admission(last, clock, until, counts)
+        control = replace(_admission(last, clock, until, counts), late_until=held.expired_end)
         last, place = control.lasting(int(1000 * (time.monotonic() - started))), until
         yield Admission(place, clock, last, dead)
     if now is None or last is None:

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
-from windrow.compile.sql.columns import Column, all_of, array, bigint, call, case, col, keep, struct, when
+from windrow.compile.sql.columns import Column, all_of, array, bigint, call, case, col, keep, struct
 from windrow.engine.final import pairs
 from windrow.engine.frames import select, where, with_column
 from windrow.engine.tick.elements import PAIR
 from windrow.engine.windows.records import EXPIRED_END, TAKEN_IN, is_taken_in
-from windrow.spec.times import INFINITY
 from windrow.store.journal.control import Interval
 from windrow.store.projections.dead_letters import is_inside
 
@@ -38,20 +37,14 @@ def left_out(runner: StageRunner) -> DataFrame:
     found = where(dead, _not_restated(backfilled, windows.reach))
     if not runner.strategy.ends_by_cells:
         return found
-    return with_column(_with_expired_end(rows, found, runner), TAKEN_IN, _taken_in(backfilled))
+    return with_column(_with_expired_end(rows, found), TAKEN_IN, _taken_in(backfilled))
 
 
-def _with_expired_end(journal: DataFrame, dead: DataFrame, runner: StageRunner) -> DataFrame:
-    """The pairs with what had expired before the tick in which they died, or was asserted to be whole."""
-    expired_end = call("get_json_object", col("control"), "$.expired_end").cast("bigint")
-    before = select(where(journal, col("kind") == "control"), {"tick": col("tick") + 1, EXPIRED_END: expired_end})
-    known, windows = dead.join(before, on=["tick"], how="left"), runner.stage.windows
-    for one in () if runner.last is None else runner.last.backfilled:
-        window = windows.greatest_start_before(one.end) if one.until == INFINITY and not one.streamed else None
-        if window is not None:
-            asserted = call("greatest", col(EXPIRED_END), when(col("tick") > bigint(one.tick), bigint(window[1])))
-            known = with_column(known, EXPIRED_END, asserted)
-    return known
+def _with_expired_end(journal: DataFrame, dead: DataFrame) -> DataFrame:
+    """The pairs with what had expired for the elements of the tick in which they died."""
+    late_until = call("get_json_object", col("control"), "$.late_until").cast("bigint")
+    ticks = select(where(journal, col("kind") == "control"), {"tick": col("tick"), EXPIRED_END: late_until})
+    return dead.join(ticks, on=["tick"], how="left")
 
 
 def _not_restated(intervals: tuple[Interval, ...], reach: int) -> Column:

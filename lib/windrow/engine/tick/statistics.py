@@ -57,3 +57,21 @@ def summed(surveys: Sequence[Survey]) -> Survey:
         latest_end=max((s.latest_end for s in surveys if s.latest_end is not None), default=None),
         greatest_arrival=max((s.greatest_arrival for s in surveys), default=MINUS_INFINITY),
     )
+
+
+_COUNTED = (
+    "read",
+    "dead",
+    "bad_expression",
+    "bad_gap",
+    "filtered",
+    "unassigned",
+    "kept",
+    "assigned",
+    "late",
+)
+
+
+def counted(batch: Survey) -> dict[str, int]:
+    """What a control row says of the rows of a tick."""
+    return {name: getattr(batch, name) for name in _COUNTED}

@@ -106,13 +106,13 @@ class Records(WindowStrategy):
         return found.assigned > 0
 
     def held(self, expired_end: int, published: tuple[Made, ...], streams: bool) -> Held:
-        """None knows which others its records make, so windows have expired by the clock.
-
-        Or all up to the last of those that somebody asserted to be whole.
-        """
-        asserted = [one.last for one in published if one.until == INFINITY]
-        ends = [self.stage.windows.greatest_start_before(last) for last in asserted]
-        return Held(max([expired_end, *[window[1] for window in ends if window is not None]]))
+        """None knows which others its records make, so all windows up to the last that is published have expired."""
+        ends = [expired_end] if streams else [MINUS_INFINITY]
+        for one in published:
+            last = self.stage.windows.greatest_start_before(one.last)
+            if last is not None:
+                ends.append(min(one.until, last[1]))
+        return Held(max(ends))
 
     def why_not_streamed(self, published: tuple[Made, ...]) -> str | None:
         if any(one.until == INFINITY for one in published):

@@ -63,7 +63,7 @@ class Control:
     backfill or restatement; `upstream_step` is the last step of the upstream log that a stream has consumed, or the
     place in several of them (`input_logs`), and `admitted` that up to which batches have read it, where there is no
     stream; `shows` says that a batch has published, early or as last; `watermark_before` is that of the tick;
-    `counts` what the survey counted; `backfilled` the intervals that backfills made so far; `left_out` the files in
+    `late_until` up to which end windows had expired for its elements; `counts` what the survey counted; `backfilled` the intervals that backfills made so far; `left_out` the files in
     quarantine whose late rows this one did not take in.
     """
 
@@ -78,6 +78,7 @@ class Control:
     duration_ms: int = 0
     admitted: int = 0
     shows: bool = False
+    late_until: int = MINUS_INFINITY
 
     @property
     def read_to(self) -> int:
@@ -105,6 +106,7 @@ class Control:
                 "duration_ms": self.duration_ms,
                 "admitted": self.admitted,
                 "shows": self.shows,
+                "late_until": self.late_until,
             }
         )
 
@@ -123,6 +125,7 @@ class Control:
             duration_ms=values["duration_ms"],
             admitted=values.get("admitted", 0),
             shows=values.get("shows", bool(values["backfilled"])),
+            late_until=values.get("late_until", MINUS_INFINITY),
         )
 
     def lasting(self, duration_ms: int) -> Control:

@@ -73,6 +73,11 @@ class StagePanes:
                 return tick
         return None
 
+    def streams(self, spark: SparkSession) -> bool:
+        """Whether a stream has made the newest tick, or a batch beside one."""
+        last = self.last_step(spark)
+        return last > 0 and self.journal.stamp(spark, last).streams
+
     def now_after(self, spark: SparkSession, tick: int) -> int:
         """Processing time of the stage after a tick."""
         return self.journal.stamp(spark, tick).clock.now
