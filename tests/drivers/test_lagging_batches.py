@@ -80,3 +80,35 @@ def test_record_windows_behind_batches_that_lag(spark: SparkSession, tmp_path: P
     ours, theirs = final(spark, made, "close"), final(spark, reference, "close")
     assert ours.items() <= theirs.items() and len(ours) > len(theirs) / 2
     assert all(found.equal and found.windows for found in reconcile(made, spark))
+
+
+EARLIEST = [
+    {"name": "steps", "window": {"cumulative": {"size": "2h", "step": "1h"}}},
+    {"name": "days", "window": {"calendar": {"unit": "day"}}},
+]
+
+
+@pytest.mark.long
+def test_behind_the_earliest_event_times_of_windows_whose_length_is_known(spark: SparkSession, tmp_path: Path) -> None:
+    """A window behind them is complete when none of those that may reach into it is missing."""
+    made, reference = lagging(tmp_path / "made", ["hourly"]), lagging(tmp_path / "reference", ["hourly"])
+
+    def chained(one: Pipeline) -> Pipeline:
+        fields = one.to_mapping()
+        front = {**fields["stages"][0], "event_time": "earliest"}
+        fields["stages"] = [{**front, **stage} for stage in EARLIEST] + [
+            {"name": f"of_{stage['name']}", "from": stage["name"], "keys": ["k"], "window": window, "aggregates": SUMS}
+            for stage, window in zip(EARLIEST, ({"fixed": {"size": "1h"}}, {"fixed": {"size": "24h"}}), strict=True)
+        ]
+        both = {name: {"from": "steps", "keys": ["k"], "aggregates": {name: {"sum": "num"}}} for name in ("x", "y")}
+        fields["stages"].append({"name": "both", "window": {"inherited": {}}, "inputs": both})
+        return Pipeline.from_mapping(fields)
+
+    made, reference = chained(made), chained(reference)
+    run(reference, spark, once=True)
+    land(made, spark)
+    backfill(made, spark, START - 24 * HOUR, START + 24 * HOUR)
+    for stage in ("of_steps", "of_days"):
+        ours = final(spark, made, stage)
+        assert ours and ours.items() <= final(spark, reference, stage).items(), stage
+    assert all(found.equal and found.windows for found in reconcile(made, spark))

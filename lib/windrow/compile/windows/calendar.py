@@ -50,7 +50,7 @@ class CompiledCalendar(SuccessiveWindows):
         return sql.div(sql.floor_to(start, self._bucket_size, 0), self._bucket_size)
 
     def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
-        return (earliest - self._most) // self._bucket_size - 1, latest // self._bucket_size + 1
+        return (earliest - self.longest) // self._bucket_size - 1, latest // self._bucket_size + 1
 
     def _local_day(self, instant: Column) -> Column:
         """The local date of an instant, as a number of days."""
@@ -125,13 +125,12 @@ class CompiledCalendar(SuccessiveWindows):
         return int(np.datetime64(first, "M").astype("datetime64[D]").astype(int))
 
     @property
-    def _most(self) -> int:
-        """A length that no window exceeds."""
+    def longest(self) -> int:
         return (_DAYS[self.window.unit] * self.window.count + 2) * DAY
 
     @property
     def _bucket_size(self) -> int:
-        return self._most * _BUCKET_WINDOWS
+        return self.longest * _BUCKET_WINDOWS
 
 
 _DAYS_OF_CHANGES = range(-50_000, 50_000)

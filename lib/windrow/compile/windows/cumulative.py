@@ -25,6 +25,10 @@ class CompiledCumulative(CompiledWindows):
 
     needs_spread = True
 
+    @property
+    def longest(self) -> int:
+        return self.size
+
     # ---------------------------------------------------------------- as columns
 
     def assigned(self, event_time: Column) -> Column:

@@ -92,8 +92,13 @@ class CompiledInherited(UnalignedWindows):
 
 
 def together(windows: Sequence[CompiledWindows]) -> CompiledWindows:
-    """The windows of several inputs as one: where they are inherited, as long as the longest."""
+    """The windows of several inputs as one: where they are inherited, as long as the longest, of one origin or none."""
     inherited = [one for one in windows if isinstance(one, CompiledInherited)]
     if not inherited:
         return windows[0]
-    return CompiledInherited(max(one.longest for one in inherited), any(one.is_moved for one in inherited))
+    origins = {one.origin for one in inherited}
+    return CompiledInherited(
+        max(one.longest for one in inherited),
+        any(one.is_moved for one in inherited),
+        origins.pop() if len(origins) == 1 else None,
+    )

@@ -19,10 +19,11 @@ from windrow.drivers.pipeline.points import point
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.plan import Batch, judged_batch, surveyed
+from windrow.engine.tick.published import earliest_behind
 from windrow.engine.tick.statistics import Survey, counted, summed
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.stages.chains import emits_retractions
-from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.windows.base import LONGEST
 from windrow.store.journal.control import ADMISSION, Control, has_stream
 
@@ -153,7 +154,12 @@ def held_back(runner: StageRunner, clock: StageClock) -> StageClock:
     """
     if emits_retractions(runner.stage.shown):
         return clock.with_held(None)
-    return clock.with_held(saturating_add(clock.expired_end, -(longest_of(runner.stage) or 0)))
+    return clock.with_held(first_time_behind(runner.stage, clock.expired_end))
+
+
+def first_time_behind(stage: CompiledStage, time: int) -> int:
+    """No pane of a window that ends behind a time has an event time before this."""
+    return earliest_behind(stage.windows, longest_of(stage), time, strategy_of(stage).is_made_whole)
 
 
 def longest_of(stage: CompiledStage) -> int | None:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from windrow.compile.sql.columns import bigint, call, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.admission import admit, longest_of, standing
+from windrow.drivers.recompute.admission import admit, first_time_behind, longest_of, standing
 from windrow.drivers.recompute.refusals import check, is_checked_by_data
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.frames import group, where
@@ -208,9 +208,7 @@ def _first_element(work: PipelineWork, item: StageWork, start: int) -> int:
     """No element of these windows comes before this time."""
     times = [start]
     for above in made_by_batches(work, item):
-        longest = longest_of(above.runner.stage)
-        emitted = _first_element(work, above, start)
-        times.append(emitted if longest is None else saturating_add(emitted, -longest))
+        times.append(first_time_behind(above.runner.stage, _first_element(work, above, start)))
     own = item.runner.stage.stage.element_time
     return saturating_add(min(times), 0 if own is None or len(times) == 1 else -own.backward)
 

@@ -107,10 +107,17 @@ def missing(
         reach = longest if is_made_whole else None
         if end is None or (until is not None and _all_came(reach, until, stop, end)):
             continue
-        begin = start if until is None else max(start, saturating_add(until, -(longest or 0)))
+        begin = start if until is None else max(start, earliest_behind(windows, longest, until, is_made_whole))
         if end > low:
             found.append((max(begin, low), end))
     return tuple(found)
+
+
+def earliest_behind(windows: CompiledWindows, longest: int | None, time: int, is_made_whole: bool = False) -> int:
+    """No element that is a pane of a window which ends behind a time comes before this; `longest` as for `missing`."""
+    if longest is None or time in (MINUS_INFINITY, INFINITY):
+        return time
+    return saturating_add(time, -longest) if is_made_whole else windows.earliest_start(time)
 
 
 def _all_came(longest: int | None, until: int, stop: int, end: int) -> bool:
