@@ -41,6 +41,20 @@ def test_a_row_of_the_year_3000_moves_no_watermark(spark, tmp_path: Path) -> Non
     assert table(spark, tmp_path, "dead_letters").count() == 0
 
 
+def test_an_arrival_of_the_year_3000_moves_no_clock(spark, tmp_path: Path) -> None:
+    """It would take its event time with it, and let partitions be idle for ever."""
+    far = "3000-01-01T00:00:00Z"
+    made = pipeline(tmp_path, **ARRIVES, watermark={"bounded_delay": "5s"})
+    write(tmp_path, "1.json", row(iso(1), 1), {**row(far, 2), "arrived": far})
+    run(made, spark, once=True)
+    write(tmp_path, "2.json", row(iso(2), 3), row(iso(3), 4))
+    run(made, spark, once=True, drain=True)
+    (dead,) = table(spark, tmp_path, "dead_letters", "rows").collect()
+    assert (dead["reason"], dead["rule"]) == ("future_timestamp", "the arrival time is at most 1d after the clock")
+    assert counted(spark, tmp_path) == 3
+    assert table(spark, tmp_path, "dead_letters").count() == 0
+
+
 def test_without_a_bound_everything_behind_it_is_late(spark, tmp_path: Path) -> None:
     of_two_files(tmp_path, spark, max_future="none")
     assert table(spark, tmp_path, "dead_letters", "rows").count() == 0

@@ -27,12 +27,14 @@ def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[
 
     `rules` are the expectations of the source's suite that judge each row.
     """
+    latest = None if source.max_ahead is None else changing(clock + source.max_ahead, col(envelope.OFFSET))
     arrival = changing(clock, col(envelope.OFFSET)) if source.arrival_time is None else _time(source, "arrival_time")
+    arrival = arrival if latest is None else when(arrival <= latest, arrival)
     event_time = col(envelope.ARRIVAL_TIME) if source.event_time is None else _time(source, "event_time")
     partition = _partition(source)
     chain = over(rows).with_columns({envelope.ARRIVAL_TIME: arrival})
     chain = chain.with_columns({envelope.EVENT_TIME: event_time, envelope.PARTITION: partition})
-    verdicts = _verdicts(source, rules)
+    verdicts = _verdicts(source, rules, latest)
     reason = coalesce(*[when(broken, name) for broken, name, _ in verdicts])
     rule = coalesce(*[when(broken, words) for broken, _, words in verdicts])
     chain = chain.with_columns({envelope.REASON: reason, envelope.RULE: rule})
@@ -74,8 +76,10 @@ def _partition(source: Source) -> Column:
     return null("string") if source.partition is None else col(source.partition).cast("string")
 
 
-def _verdicts(source: Source, rules: tuple[Expectation, ...]) -> list[tuple[Column, str, Value]]:
-    """Condition, reason and rule, in the order in which the first that holds counts."""
+def _verdicts(
+    source: Source, rules: tuple[Expectation, ...], latest: Column | None
+) -> list[tuple[Column, str, Value]]:
+    """Condition, reason and rule, in the order in which the first that holds counts. No arrival is behind `latest`."""
     verdicts: list[tuple[Column, str, Value]] = []
     verdicts.append((col(envelope.RAW).is_not_null(), "unreadable", f"a row of {source.schema.ddl}"))
     if source.unknown is Unknown.REJECT:
@@ -84,6 +88,9 @@ def _verdicts(source: Source, rules: tuple[Expectation, ...]) -> list[tuple[Colu
         verdicts.append((is_broken(rules, source.columns), "rejected", broken_names(rules, source.columns)))
     if source.arrival_time is not None:
         column = source.arrival_time
+        if latest is not None and source.max_ahead is not None:
+            rule = f"the arrival time is at most {format_duration(source.max_ahead)} after the clock"
+            verdicts.append((_time(source, "arrival_time") > latest, "future_timestamp", rule))
         rule = f"{column.column} is an arrival time ({column.format})"
         verdicts.append((col(envelope.ARRIVAL_TIME).is_null(), "bad_timestamp", rule))
     if source.event_time is not None:

@@ -202,6 +202,17 @@ class Source(Spec):
         return None if given == UNBOUNDED else given
 
     @property
+    def max_ahead(self) -> int | None:
+        """How far ahead of the clock that lands a row its arrival time may be, in microseconds.
+
+        None where nothing bounds it, or where it has no arrival time of its own.
+        """
+        given = self.watermark.max_future
+        if self.arrival_time is None or given == UNBOUNDED:
+            return None
+        return MAX_FUTURE if given is None else given
+
+    @property
     def columns(self) -> Schema:
         """The columns of its rows: those of the schema, and those that its connector has beside them."""
         return Schema([*self.schema.items(), *self._beside.items()])
