@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 
 from tests.drivers.test_scheduled import (
     HOURS,
-    START,
     STAGES,
+    START,
     SUMS,
     check_adds_up,
     check_nothing_is_last_too_soon,

@@ -76,9 +76,7 @@ def _partition(source: Source) -> Column:
     return null("string") if source.partition is None else col(source.partition).cast("string")
 
 
-def _verdicts(
-    source: Source, rules: tuple[Expectation, ...], latest: Column | None
-) -> list[tuple[Column, str, Value]]:
+def _verdicts(source: Source, rules: tuple[Expectation, ...], latest: Column | None) -> list[tuple[Column, str, Value]]:
     """Condition, reason and rule, in the order in which the first that holds counts. No arrival is behind `latest`."""
     verdicts: list[tuple[Column, str, Value]] = []
     verdicts.append((col(envelope.RAW).is_not_null(), "unreadable", f"a row of {source.schema.ddl}"))

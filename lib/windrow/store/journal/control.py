@@ -63,8 +63,9 @@ class Control:
     backfill or restatement; `upstream_step` is the last step of the upstream log that a stream has consumed, or the
     place in several of them (`input_logs`), and `admitted` that up to which batches have read it, where there is no
     stream; `shows` says that a batch has published, early or as last; `watermark_before` is that of the tick;
-    `late_until` up to which end windows had expired for its elements; `counts` what the survey counted; `backfilled` the intervals that backfills made so far; `left_out` the files in
-    quarantine whose late rows this one did not take in.
+    `late_until` the end up to which windows had expired for its elements; `counts` what the survey counted;
+    `backfilled` the intervals that backfills made so far; `left_out` the files in quarantine whose late rows this one
+    did not take in.
     """
 
     tick: int
