@@ -13,7 +13,7 @@ from windrow.spec.fields.schemas import Schema
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import DAY, parse_time
 from windrow.spec.transcripts.cases import Step, TranscriptElement
-from windrow.testing.memory import MemoryStage
+from windrow.testing.memory.stage import MemoryStage
 from windrow.view.reconcile import reconciled_text
 
 START = parse_time("2024-01-01T00:00:00Z")

@@ -19,7 +19,7 @@ from windrow.spec.stages.graph import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.spec.transcripts.cases import Step, TranscriptElement, read_transcripts
 from windrow.testing.check import check_case
-from windrow.testing.memory import MemoryStage
+from windrow.testing.memory.stage import MemoryStage
 from windrow.view.plan.stages import stage_section
 
 MODULE = "tests.engine.own_aggregates"

@@ -13,7 +13,7 @@ from windrow.spec.expressions import Expression
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.stages.stage import Stage
 from windrow.spec.transcripts.cases import Step, TranscriptElement
-from windrow.testing.memory import MemoryStage
+from windrow.testing.memory.stage import MemoryStage
 
 WRONG = [
     ("string", {"sum": "x"}, "sum takes numbers"),
@@ -65,8 +65,8 @@ def test_a_floating_key_keeps_its_type_and_has_one_zero(spark, kind: str) -> Non
     memory = MemoryStage.of(spark, Stage.from_mapping(fields), Schema.parse(f"x {kind}"), None)
     added = tuple(TranscriptElement(1, None, {"x": zero}) for zero in (-0.0, 0.0))
     memory.step(Step(added, None, 1, None, (), None, None))
-    assert len(memory.cells) == 1 and memory.cell_schema is not None
-    assert memory.cell_schema["key"].dataType.simpleString() == memory.stage.key_type == f"struct<x:{kind}>"
+    assert len(memory.state.kept) == 1 and memory.state.schema is not None
+    assert memory.state.schema["key"].dataType.simpleString() == memory.stage.key_type == f"struct<x:{kind}>"
 
 
 def test_having_must_be_a_condition(spark) -> None:

@@ -27,8 +27,8 @@ from windrow.spec.triggers.all import AtClose
 from windrow.spec.windows.aligned import FixedWindows
 from windrow.spec.windows.inherited import InheritedWindows
 from windrow.spec.windows.records import RecordWindows
-from windrow.testing.memory import MemoryStage
-from windrow.testing.memory_chain import MemoryChain
+from windrow.testing.memory.chain import MemoryChain
+from windrow.testing.memory.stage import MemoryStage
 
 OF_RAW = Schema(COLUMNS)
 LATENESS = 20 * SECOND

@@ -11,7 +11,7 @@ from tests.model.stream import Stream
 from windrow.spec.fields.reading import Named
 from windrow.spec.transcripts.cases import Step
 from windrow.testing.matching import same
-from windrow.testing.memory import MemoryStage
+from windrow.testing.memory.stage import MemoryStage
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "40" if "LONG" in os.environ else "8"))
 """Some in every run, more in `make test-all`, thousands by hand: `EXAMPLES=2000 make test ARGS=tests/laws`."""
@@ -84,7 +84,7 @@ def agree(spark, run: strategies.Run, weight: str | None) -> None:
         rows = [{k: v for k, v in pane.row().items() if k in shown} for pane in expected.panes]
         assert not differences(rows, out.panes), place
         assert not differences([letter.row() for letter in expected.dead], out.dead), place
-        assert expected.counts.unassigned == out.survey.unassigned, place
+        assert expected.counts.unassigned == out.unassigned, place
 
 
 @settings(IN_SPARK, max_examples=EXAMPLES // 2)

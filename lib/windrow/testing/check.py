@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from windrow.spec.errors import SpecError
 from windrow.spec.transcripts.cases import Case
 from windrow.testing.matching import match_refusal, match_step
-from windrow.testing.memory_chain import MemoryChain
+from windrow.testing.memory.chain import MemoryChain
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def check_case(spark: SparkSession, case: Case) -> Outcome:
     for number, step in enumerate(case.steps):
         for stage, (name, out) in zip(case.stages, chain.step(step).items(), strict=True):
             names = (*stage.keys, *stage.result_columns)
-            wrong = match_step(step.of(name), out.panes, out.dead, out.survey.unassigned, out.watermark, names)
+            wrong = match_step(step.of(name), out.panes, out.dead, out.unassigned, out.watermark, names)
             place = f"steps[{number}] of {name}" if case.is_chain else f"steps[{number}]"
             messages += [f"{place}: {message}" for message in wrong]
     return Outcome(case.name, tuple(messages))

@@ -19,8 +19,8 @@ from windrow.engine.tick.statistics import Survey, summed
 from windrow.spec.sources.source import Source
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.stage import Stage
+from windrow.spec.times import MINUS_INFINITY
 from windrow.store.upstream.inputs import InputLogs
-from windrow.store.upstream.panes import StagePanes
 
 
 class Clocks(Protocol):
@@ -46,20 +46,29 @@ class Clocks(Protocol):
         """Whether all source partitions are idle, so that time alone completes windows."""
 
 
+class ClocksOfInput(Clocks, Protocol):
+    """The same where it may be one of several inputs."""
+
+    def time_at(self, step: int) -> InputTime:
+        """What is known of its time at a step of its log, beside its rows."""
+
+
 @dataclass(frozen=True)
 class ClocksOfSource:
-    """The watermark is made from the rows by the rule of their source."""
+    """The watermark is made from the rows by the rule of their source, which is named."""
 
-    source: Source
+    source: str
+    watermark: Watermark
     stage: Stage
+    replays: bool = False
+
+    @classmethod
+    def of(cls, source: Source, stage: Stage) -> ClocksOfSource:
+        return cls(source.name, source.watermark, stage, source.arrival_time is not None)
 
     @property
     def rule(self) -> Watermark:
-        return self.stage.watermark_over(self.source.watermark)
-
-    @property
-    def replays(self) -> bool:
-        return self.source.arrival_time is not None
+        return self.stage.watermark_over(self.watermark)
 
     def now(self, batch: Batch, until: int) -> int:
         return _found(batch).greatest_arrival
@@ -76,18 +85,35 @@ class ClocksOfSource:
     def is_idle(self, clock: StageClock) -> bool:
         return clock.idle(self.rule) >= clock.partitions.keys()
 
+    def time_at(self, step: int) -> InputTime:
+        return InputTime(Survey(), self.rule)
+
+
+class TimedPanes(Protocol):
+    """The panes of a stage, with the clock that each of its ticks leaves."""
+
+    @property
+    def name(self) -> str:
+        """Of the stage."""
+
+    def now_after(self, spark: SparkSession, tick: int) -> int:
+        """Processing time of the stage after a tick."""
+
+    def clock_after(self, spark: SparkSession, tick: int) -> StageClock:
+        """The clock of the stage after a tick, with the output watermark that its panes up to there come with."""
+
 
 @dataclass(frozen=True)
 class ClocksOfStage:
     """The watermark comes with the panes: it is the output watermark of the stage that is read, and so is `now`."""
 
     spark: SparkSession
-    panes: StagePanes
+    panes: TimedPanes
     stage: Stage
     replays: bool
 
     def now(self, batch: Batch, until: int) -> int:
-        return self.panes.now_after(self.spark, until)
+        return self.panes.now_after(self.spark, until) if until else MINUS_INFINITY
 
     def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
         return _seen(clock, _found(batch), now)
@@ -101,15 +127,18 @@ class ClocksOfStage:
     def is_idle(self, clock: StageClock) -> bool:
         return False
 
+    def time_at(self, step: int) -> InputTime:
+        known = self.panes.clock_after(self.spark, step).output_watermark if step else None
+        return InputTime(Survey(), None, known, is_known=True)
+
 
 @dataclass(frozen=True)
 class ClocksOfInputs:
     """Each input has clocks of its own; the watermark is the least of theirs."""
 
-    spark: SparkSession
     stage: Stage
     logs: InputLogs
-    inputs: Mapping[str, ClocksOfSource | ClocksOfStage]
+    inputs: Mapping[str, ClocksOfInput]
 
     @property
     def replays(self) -> bool:
@@ -117,8 +146,8 @@ class ClocksOfInputs:
 
     def now(self, batch: Batch, until: int) -> int:
         steps = self.logs.steps(until)
-        known = [one.now({}, steps[n]) for n, one in self.inputs.items() if isinstance(one, ClocksOfStage) and steps[n]]
-        return max([_found(batch).greatest_arrival, *known])
+        own = {name: {name: batch[name]} if name in batch else {} for name in self.inputs}
+        return max(one.now(own[name], steps[name]) for name, one in self.inputs.items())
 
     def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
         clock = clock.seen({}, now, _found(batch).latest_end)
@@ -137,15 +166,7 @@ class ClocksOfInputs:
 
     def _times(self, until: int) -> dict[str, InputTime]:
         steps = self.logs.steps(until)
-        times = {}
-        for name, one in self.inputs.items():
-            if isinstance(one, ClocksOfSource):
-                times[name] = InputTime(Survey(), one.rule)
-            else:
-                step = steps[name]
-                known = one.panes.clock_after(self.spark, step).output_watermark if step else None
-                times[name] = InputTime(Survey(), None, known, is_known=True)
-        return times
+        return {name: one.time_at(steps[name]) for name, one in self.inputs.items()}
 
 
 def _found(batch: Batch) -> Survey:

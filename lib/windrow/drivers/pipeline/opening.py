@@ -45,7 +45,7 @@ def opened(runner: StageRunner, head: int, kind: str) -> Control | None:
     if fronts and last.admitted < head:
         return next(admit(runner))
     _check(runner, last)
-    early = shown_early(runner.spark, runner.lake, runner.journal)
+    early = shown_early(runner.spark, runner.journal)
     if not early.isEmpty():
         return _withdrawn(runner, last, early)
     started = time.monotonic()
@@ -55,7 +55,7 @@ def opened(runner: StageRunner, head: int, kind: str) -> Control | None:
     plan = plan_tick(runner.stage, batch, None, times, held)
     found = plan.transitions
     if found is not None and runner.strategy.depends_on_others:
-        found = runner.strategy.but_for(found, shown_last(runner.spark, runner.lake, runner.journal))
+        found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal))
     times = replace(times, before=last.clock)  # for the control row: no watermark has moved
     return runner.commit(times, last.admitted, TickPlan(found, [], plan.survey), {}, started, kind)
 
@@ -85,12 +85,12 @@ def _was_corrected(runner: StageRunner, last: Control) -> bool:
 
 def _waiting_rows(runner: StageRunner, last: Control) -> Batch:
     """The rows that batches have read, but for those that are dead as late; what was counted of them stays counted."""
-    rows = runner.upstream.rows(runner.spark, 0, last.admitted)
+    parts = runner.upstream.parts(runner.spark, 0, last.admitted)
     if runner.strategy.depends_on_others:
         dead = left_out(runner).select(STEP, ROW).distinct()
-        rows = rows.join(dead, on=[STEP, ROW], how="left_anti")
+        parts = {name: rows.join(dead, on=[STEP, ROW], how="left_anti") for name, rows in parts.items()}
     held = Held() if runner.strategy.depends_on_others else Held(taken=runner.published)
-    return {name: (frame, _known(found)) for name, (frame, found) in surveyed(runner.stage, rows, held).items()}
+    return {name: (frame, _known(found)) for name, (frame, found) in surveyed(runner.stage, parts, held).items()}
 
 
 def _known(found: Survey) -> Survey:
@@ -100,7 +100,7 @@ def _known(found: Survey) -> Survey:
 
 def _withdrawn(runner: StageRunner, last: Control, early: DataFrame) -> Control:
     """Commit a tick that withdraws what batches have shown early."""
-    rows = with_gone(runner.stage, early, standing_panes(runner.spark, runner.lake, runner.journal))
+    rows = with_gone(runner.stage, early, standing_panes(runner.spark, runner.journal))
     control = replace(
         last, tick=last.tick + 1, kind=BACKFILL, watermark_before=last.clock.watermark, counts={}, left_out=(),
         duration_ms=0,

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from windrow.compile.stage import CompiledStage
 from windrow.drivers.ingest.landing import Landing, clock_micros
-from windrow.drivers.pipeline.clocks import Clocks, ClocksOfInputs, ClocksOfSource, ClocksOfStage
+from windrow.drivers.pipeline.clocks import Clocks, ClocksOfInput, ClocksOfInputs, ClocksOfSource, ClocksOfStage
 from windrow.drivers.pipeline.compiled import compiled_stage
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.rows import row_schema
@@ -109,12 +109,12 @@ class _Opening:
     ) -> StageWork:
         """Over its sources and stages, by the inputs that read them."""
         logs: dict[str, Upstream] = {}
-        clocks: dict[str, ClocksOfSource | ClocksOfStage] = {}
+        clocks: dict[str, ClocksOfInput] = {}
         read: dict[str, Source | CompiledStage] = {}
         for name, upstream in upstreams.items():
             if isinstance(upstream, Source):
                 logs[name] = raws[upstream.name]
-                clocks[name], read[name] = ClocksOfSource(upstream, self.stage), upstream
+                clocks[name], read[name] = ClocksOfSource.of(upstream, self.stage), upstream
             else:
                 above = stages[upstream.name].runner
                 panes = logs[name] = StagePanes.of(self.lake, above.journal)
@@ -124,13 +124,13 @@ class _Opening:
         compiled = located(place, lambda stage: compiled_stage(self.spark, stage, read), self.stage)
         inputs = InputLogs(logs)
         if self.stage.inputs:
-            return self._work(compiled, inputs, ClocksOfInputs(self.spark, self.stage, inputs, clocks))
+            return self._work(compiled, inputs, ClocksOfInputs(self.stage, inputs, clocks))
         return self._work(compiled, inputs, clocks[ONLY])
 
     def _work(self, compiled: CompiledStage, upstream: InputLogs, clocks: Clocks) -> StageWork:
         journal = Journal.of(self.lake, compiled, self.generation)
         is_read = bool(self.pipeline.readers_of(self.stage))
-        runner = StageRunner(self.spark, self.lake, compiled, upstream, clocks, journal, is_read)
+        runner = StageRunner(self.spark, compiled, upstream, clocks, journal, is_read)
         projections = Projections(self.spark, self.lake, journal, lambda: working_session(self.spark), _after_write)
         return StageWork(runner, projections)
 

@@ -1,41 +1,22 @@
-"""A stage advances: read the next whole steps of its upstream, compute the tick, commit it. Rule: SEMANTICS section 2.
-
-One function for the stream, `--once`, the DAGs, the tests and the start after a crash. A tick that is in the journal is
-never computed again.
-"""
+"""A stage of a lake advances: it ticks, opens behind batches, and is folded now and then."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, SparkSession
-
-from windrow.compile.columns import STATE, WEIGHT
-from windrow.compile.sql.columns import bigint, col
-from windrow.compile.stage import CompiledStage
-from windrow.compile.triggers.tree import NOW, due_column
+from windrow.compile.columns import WEIGHT
+from windrow.compile.sql.columns import col
 from windrow.drivers.pipeline import opening
-from windrow.drivers.pipeline.clocks import Clocks
 from windrow.drivers.pipeline.enlarged import turned_into_windows
 from windrow.drivers.pipeline.points import point
-from windrow.engine.clocks.clock import StageClock, TickTimes
-from windrow.engine.clocks.holds import has_new, least_held
+from windrow.drivers.pipeline.ticking import TickRunner
+from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import where
-from windrow.engine.tick.admission import Held
-from windrow.engine.tick.plan import Batch, TickPlan, plan_tick, surveyed
-from windrow.engine.tick.published import Made, joined
-from windrow.engine.tick.statistics import counted, summed
-from windrow.engine.tick.tick import trigger_clock
-from windrow.engine.windows.registry import strategy_of
-from windrow.engine.windows.strategy import WindowStrategy
-from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.spec.triggers.firings import leaves_nothing
-from windrow.store.delta.location import Lake
+from windrow.engine.tick.plan import TickPlan
+from windrow.spec.times import MINUS_INFINITY
 from windrow.store.journal.control import STREAM, Control, has_stream
 from windrow.store.journal.journal import Journal
-from windrow.store.upstream.inputs import InputLogs
 from windrow.store.upstream.panes import StagePanes
 
 FOLD_EVERY = 8
@@ -43,58 +24,10 @@ FOLD_EVERY = 8
 
 
 @dataclass
-class StageRunner:
-    """A stage at work: its compiled columns, the logs that it reads, what moves its clocks, and its journal.
+class StageRunner(TickRunner):
+    """A stage at work on a lake, beside others who may commit to its journal."""
 
-    `is_read` says that other stages read it.
-    """
-
-    spark: SparkSession
-    lake: Lake
-    stage: CompiledStage
-    upstream: InputLogs
-    clocks: Clocks
     journal: Journal
-    is_read: bool = False
-    _last: Control | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.refresh()
-
-    @property
-    def last(self) -> Control | None:
-        """The control row of the newest tick, as it was read last, or written."""
-        return self._last
-
-    def refresh(self) -> None:
-        """Read the newest tick again, after what another writer may have committed."""
-        self._last = self.journal.last(self.spark)
-
-    def write(self, control: Control, transitions: DataFrame | None, dead: list[DataFrame]) -> None:
-        """Commit a tick. Raises StepTaken where another writer has committed meanwhile."""
-        self.journal.commit(self.spark, control, transitions, dead)
-        self._last = control
-
-    def reload(self) -> list[Control]:
-        """Read the newest tick again: the ticks that others have committed since."""
-        before = 0 if self.last is None else self.last.tick
-        self.refresh()
-        if self.last is None or self.last.tick <= before:
-            return []
-        return list(self.journal.controls(self.spark, before, self.last.tick).values())
-
-    @property
-    def clock(self) -> StageClock:
-        return StageClock() if self.last is None else self.last.clock
-
-    @property
-    def upstream_step(self) -> int:
-        return 0 if self.last is None else self.last.upstream_step
-
-    @property
-    def read_to(self) -> int:
-        """The place up to which the stage has read, by a stream or by batches."""
-        return 0 if self.last is None else self.last.read_to
 
     @property
     def forgets_until(self) -> int:
@@ -105,30 +38,14 @@ class StageRunner:
         is_by_batches = self.strategy.judges_by_cells and not has_stream(self.last)
         return MINUS_INFINITY if is_by_batches else self.clock.expired_end
 
-    @property
-    def strategy(self) -> WindowStrategy:
-        """What a tick does for the family of the stage's windows."""
-        return strategy_of(self.stage)
-
     def advance(self, head: int, kind: str = STREAM) -> Control | None:
         """Take the next steps of what is read, up to the place `head`, as one tick. None when there are none.
 
         The first tick behind batches opens the stage over all that they have read (`windrow.drivers.pipeline.opening`).
         """
-        after = self.upstream_step
-        if head <= after:
-            return None
-        if self.opens:
+        if head > self.upstream_step and self.opens:
             return opening.opened(self, head, kind)
-        until = self.upstream.next(after, self.stage.shown.max_versions_per_tick, head)
-        if until == after:
-            return None
-        started = time.monotonic()
-        until, withdraws = self.until_correction(after, until)
-        held = Held(INFINITY) if withdraws else self.held
-        batch = surveyed(self.stage, self.upstream.rows(self.spark, after, until), held)
-        now = max(self.clock.now, self.clocks.now(batch, until))
-        return self._tick(self.clocks.seen(self.clock, batch, now), until, batch, held, started, kind)
+        return super().advance(head, kind)
 
     @property
     def opens(self) -> bool:
@@ -152,64 +69,6 @@ class StageRunner:
                 return self.upstream.with_step(after, name, tick), not where(rows, col(WEIGHT) < 0).isEmpty()
         return until, False
 
-    def pass_time(self, now: int) -> Control | None:
-        """A tick without elements at the head of the upstream: None where it moves no watermark and is not due.
-
-        A history that is replayed as it arrived has its own clock, which stands still without rows.
-        """
-        if not has_stream(self.last) or self.clocks.replays:
-            return None
-        clock = self.clocks.seen(self.clock.seen({}, now, self._greatest_end()), {}, now)
-        after = self.clocks.moved(clock, self.upstream_step)
-        if not after.is_ahead_of(self.clock) and not self._is_due(clock.now):
-            return None
-        return self._tick(clock, self.upstream_step, {}, self.held, time.monotonic())
-
-    def _greatest_end(self) -> int | None:
-        """The greatest end of a window, where only the cells know and an idle source would complete it."""
-        clock = self.clock
-        if not self.strategy.ends_by_cells or not self.clocks.is_idle(clock):
-            return None
-        cells = self.journal.cells(self.spark, None, clock.expired_end)
-        return None if cells is None else self.strategy.greatest_end(cells)
-
-    def drain(self) -> Control | None:
-        """A tick that moves the watermark to +infinity: all windows fire and expire."""
-        if not has_stream(self.last) or self.clock.watermark == INFINITY:
-            return None
-        clock = self.clock.with_watermark(INFINITY, self.stage.stage.allowed_lateness)
-        return self._tick(clock, self.upstream_step, {}, self.held, time.monotonic())
-
-    @property
-    def published(self) -> tuple[Made, ...]:
-        """The windows that batches have published of a stage without a stream."""
-        return () if self.last is None else joined(self.stage.windows, self.last.published, self.strategy.is_made_whole)
-
-    @property
-    def held(self) -> Held:
-        """What no element may enter: windows that have expired, and those that batches have published."""
-        return self.strategy.held(self.clock.expired_end, self.published, has_stream(self.last))
-
-    def _tick(
-        self,
-        clock: StageClock,
-        until: int,
-        batch: Batch,
-        held: Held,
-        started: float,
-        kind: str = STREAM,
-    ) -> Control:
-        before = self._holding(self.clock)
-        clock = replace(clock, output_watermark=before.output_watermark)
-        clock = self.clocks.moved(clock, until)
-        times = TickTimes(self.next_tick, before, clock, self.clocks.active(clock))
-        plan = plan_tick(self.stage, batch, self._cells(times, batch), times, held)
-        return self.commit(times, until, plan, counted(plan.survey), started, kind, held.expired_end)
-
-    @property
-    def next_tick(self) -> int:
-        return 1 if self.last is None else self.last.tick + 1
-
     def commit(
         self,
         times: TickTimes,
@@ -220,21 +79,7 @@ class StageRunner:
         kind: str,
         late_until: int = MINUS_INFINITY,
     ) -> Control:
-        """Commit a tick of a stream that has read up to a place. Raises StepTaken where another writer has."""
-        control = Control(
-            tick=times.tick,
-            kind=kind,
-            upstream_step=until,
-            watermark_before=times.before.watermark,
-            clock=times.after,
-            counts=counts,
-            backfilled=() if self.last is None else self.last.backfilled,
-            late_until=late_until,
-        )
-        point("tick:before_journal")
-        control = control.lasting(int(1000 * (time.monotonic() - started)))
-        self.write(control, plan.transitions, plan.dead)
-        point("tick:after_journal")
+        control = super().commit(times, until, plan, counts, started, kind, late_until)
         if control.tick % FOLD_EVERY == 0:
             self.fold()
         return control
@@ -250,33 +95,9 @@ class StageRunner:
         self._last = made or self.last
         return made
 
-    def _holding(self, clock: StageClock) -> StageClock:
-        """The clock with the output watermark, where the stage has a use for it."""
-        stage = self.stage.stage
-        is_wanted = stage.keeps_event_times or (self.is_read and not leaves_nothing(stage))
-        if not is_wanted or self.last is None:
-            return clock
-        return clock.with_held(least_held(stage, self.journal.cells(self.spark, has_new(), clock.expired_end)))
-
     def fold(self) -> None:
         """Fold the journal into the base, up to the last tick."""
         if self.last is not None:
             point("fold:before_base")
             self.journal.fold(self.spark, self.last.tick, self.last.clock.expired_end)
             point("fold:after_base")
-
-    def _cells(self, times: TickTimes, batch: Batch) -> DataFrame | None:
-        """The open cells that the tick may concern: those of its elements' buckets, and those that are due."""
-        if self.last is None:
-            return None
-        found = summed([found for _, found in batch.values()])
-        wanted = self.strategy.wanted(times, found, self.stage.cells.is_due(trigger_clock(self.stage, times)))
-        return None if wanted is None else self.journal.cells(self.spark, wanted, times.before.expired_end)
-
-    def _is_due(self, now: int) -> bool:
-        """Whether a deadline of processing time has been reached."""
-        if not self.stage.tree.root.has_due(NOW):
-            return False
-        due = col(STATE, due_column(NOW)) <= bigint(now)
-        cells = self.journal.cells(self.spark, due, self.clock.expired_end)
-        return cells is not None and not where(cells, due).isEmpty()

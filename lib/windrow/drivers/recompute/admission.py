@@ -83,7 +83,7 @@ def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admissi
         started = time.monotonic()
         until, withdraws = runner.until_correction(place, head)
         held = runner.held if not withdraws else Held(INFINITY)
-        batch = surveyed(runner.stage, runner.upstream.rows(runner.spark, place, until), held)
+        batch = surveyed(runner.stage, runner.upstream.parts(runner.spark, place, until), held)
         cells = (
             runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.strategy.judges_by_cells else None
         )

@@ -79,7 +79,7 @@ def commit(
             return result
         replacing = None
         if differs:
-            rows = with_gone(runner.stage, changes, standing_panes(spark, work.lake, journal))
+            rows = with_gone(runner.stage, changes, standing_panes(spark, journal))
             replacing = transitions(runner.stage, rows, has_stream(runner.last), scope.clock.watermark)
         control = _control(runner, scope, batch.takes_in, taken_in.left_out, joins=not takes_some)
         result = replace(result, tick=control.tick)
@@ -123,12 +123,12 @@ def _in_full(item: StageWork, made: Made) -> Made:
 def _changes(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame) -> DataFrame:
     """The windows that differ: `key`, bounds, the structs `stream` and `batch`, and whether they wait."""
     runner, spark = item.runner, work.spark
-    everything = shown(spark, work.lake, runner.journal)
+    everything = shown(spark, runner.journal)
     final = where(batch, ~col(WAITS)).drop(WAITS)
     touched = [frame for frame in (_touched(work, item, scope, batch),) if frame is not None]
     shows_early = not has_stream(runner.last)
     if shows_early:
-        early = shown_early(spark, work.lake, runner.journal)
+        early = shown_early(spark, runner.journal)
         touched.append(final.select(*CELL).join(early, on=list(CELL), how="left_semi"))
     forced = None if not touched else touched[0] if len(touched) == 1 else touched[0].union(touched[1]).distinct()
     standing = _shown_part(item, scope, batch, everything)

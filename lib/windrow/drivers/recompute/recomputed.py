@@ -78,7 +78,7 @@ def _merged(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame) 
 def widened(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame, takes_in: bool = True) -> Widened:
     """The windows of a stage whose windows merge, recomputed over rows and as they are shown, around the spans."""
     batch = batch_over(item, scope.spans if takes_in else (), rows)
-    standing = shown(work.spark, work.lake, item.runner.journal)
+    standing = shown(work.spark, item.runner.journal)
     return Widened(item.runner.stage, scope.spans, scope.until, batch, standing, scope.gaps)
 
 

@@ -83,14 +83,14 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         dead = dead.join(where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi")
     late_rows = dead.count()
     batch = batch_of(item, rows, dead if late_rows else None)
-    stream = shown(spark, work.lake, runner.journal)
+    stream = shown(spark, runner.journal)
     is_published = is_made(item.runner.published, col(WINDOW_START), col(WINDOW_END))
     if streams:
         expired = (col(WINDOW_END) <= bigint(last.clock.expired_end)) | is_published
         batch, stream = where(batch, expired), where(stream, expired)
         stream = _not_merging(work, item, stream)
     else:
-        last_shown = shown_last(spark, work.lake, runner.journal)
+        last_shown = shown_last(spark, runner.journal)
         stream = stream.join(last_shown, on=list(CELL), how="left_semi")
         others = where(batch, ~is_published).join(last_shown, on=list(CELL), how="left_semi")
         batch = where(batch, is_published).unionByName(others)

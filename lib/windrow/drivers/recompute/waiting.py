@@ -160,7 +160,7 @@ def held_by(item: StageWork, clock: StageClock) -> str:
 
 def _slowest_of(clocks: ClocksOfSource, clock: StageClock) -> str:
     """The source, or those of its partitions that are behind the others."""
-    source = f"source {clocks.source.name}"
+    source = f"source {clocks.source}"
     if not clock.partitions:
         return f"{source}, which has sent nothing"
     idle = clock.idle(clocks.rule)

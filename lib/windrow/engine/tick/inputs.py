@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import INPUT
 from windrow.compile.elements.envelope import ENVELOPE, STEP
-from windrow.compile.sql.columns import col, lit, struct
+from windrow.compile.sql.columns import Column, col, lit, struct
 from windrow.compile.stage import CompiledStage
-from windrow.engine.frames import select, where
+from windrow.engine.frames import select, where, with_column
 from windrow.spec.stages.graph import ONLY
 
 
@@ -24,11 +24,19 @@ def as_one(frames: Mapping[str, DataFrame], names: Sequence[str]) -> DataFrame:
     """Rows with their envelope as one relation; `names` are those of all inputs, of which some may have none."""
     parts = []
     for name, frame in frames.items():
-        own = {column: col(column) for column in ENVELOPE}
-        own[STEP] = col(STEP) * len(names) + names.index(name)
+        own = {**{column: col(column) for column in ENVELOPE}, STEP: _told_apart(name, names)}
         columns = struct(**{column: col(column) for column in frame.columns if column not in ENVELOPE})
         parts.append(select(frame, {**own, INPUT: lit(name), _struct(name): columns}))
     return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
+
+
+def numbered(frame: DataFrame, name: str, names: Sequence[str]) -> DataFrame:
+    """The rows of one input with the steps that they have as one relation with those of the others."""
+    return frame if len(names) == 1 else with_column(frame, STEP, _told_apart(name, names))
+
+
+def _told_apart(name: str, names: Sequence[str]) -> Column:
+    return col(STEP) * len(names) + names.index(name)
 
 
 def parted(stage: CompiledStage, rows: DataFrame) -> dict[str, DataFrame]:

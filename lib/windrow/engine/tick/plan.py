@@ -19,7 +19,6 @@ from windrow.engine.frames import apply, over, where, with_column
 from windrow.engine.tick import dead_letters
 from windrow.engine.tick.admission import Held, has_window_in
 from windrow.engine.tick.cogroups import united
-from windrow.engine.tick.inputs import parted
 from windrow.engine.tick.published import Span
 from windrow.engine.tick.statistics import Survey, summed
 from windrow.engine.tick.survey import survey
@@ -48,9 +47,8 @@ Batch = Mapping[str, tuple[DataFrame, Survey]]
 """The rows of a tick with what was found in them, by the inputs of the stage; the only one has the name `ONLY`."""
 
 
-def surveyed(stage: CompiledStage, rows: DataFrame, held: Held) -> Batch:
+def surveyed(stage: CompiledStage, parts: Mapping[str, DataFrame], held: Held) -> Batch:
     """The rows of each input, looked at."""
-    parts = parted(stage, rows)
     return {name: (frame, survey_rows(stage.of_input(name), frame, held)) for name, frame in parts.items()}
 
 
@@ -117,12 +115,6 @@ def pruned(stage: CompiledStage, rows: DataFrame) -> DataFrame:
     asserting = () if stage.assertion is None else stage.assertion.columns_read
     used = {name.lower() for name in (*stage.elements.columns_read, *asserting)}
     return rows.select(*[name for name in rows.columns if name in SURVEYED or name.lower() in used])
-
-
-def tick_times(before: StageClock, after: StageClock, rule: Watermark, stage: Stage, number: int) -> TickTimes:
-    """The clocks of a tick by the rule of its source: the watermark is generated here and never goes back."""
-    after = moved(after, rule, stage)
-    return TickTimes(number, before, after, active(after, rule))
 
 
 def active(clock: StageClock, rule: Watermark) -> tuple[int, ...]:

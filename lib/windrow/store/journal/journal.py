@@ -44,6 +44,7 @@ PARTITIONS = ("kind", "bucket")
 class Journal:
     """The journal of one generation of a stage, and the base into which it is folded."""
 
+    lake: Lake
     stage: CompiledStage
     generation: int
     log: StepLog
@@ -54,6 +55,7 @@ class Journal:
         name = stage.stage.name
         journal, cells = lake.table(name, f"journal/{generation}"), lake.table(name, f"cells/{generation}")
         return cls(
+            lake,
             stage,
             generation,
             StepLog(journal, f"windrow-journal-{name}-{generation}", indexed=1),

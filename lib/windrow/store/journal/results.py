@@ -15,7 +15,6 @@ from windrow.spec.aggregates import Aggregate, CollectSet, Histogram, Top
 from windrow.spec.errors import NotInThisVersion
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.store.delta.location import Lake
 from windrow.store.journal.journal import Journal
 
 _OVER_PANES: Mapping[str, str] = {
@@ -45,13 +44,13 @@ def identity_columns(keys: Mapping[str, object]) -> dict[str, Column]:
     return {KEY: key, WINDOW_START: start, WINDOW_END: end}
 
 
-def shown(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+def shown(spark: SparkSession, journal: Journal) -> DataFrame:
     """The table `current` as `key`, bounds and `v_` columns; the panes of a stage that may clear combined.
 
     Of a join there is one `v_` column, with the rows of each window.
     """
     stage = journal.stage.stage
-    table = lake.table(stage.name, "current").read(spark)
+    table = journal.lake.table(stage.name, "current").read(spark)
     if journal.stage.joined is not None:
         return _joined(journal.stage.shown, table)
     values = {f"v_{name}": col(name) for name in stage.aggregates}
@@ -73,19 +72,19 @@ def shown(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
     return group(rows, CELL, combined)
 
 
-def shown_last(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+def shown_last(spark: SparkSession, journal: Journal) -> DataFrame:
     """`key` and bounds of the windows of which the last pane is shown, each once."""
-    return _cells_where(spark, lake, journal, col("is_last"))
+    return _cells_where(spark, journal, col("is_last"))
 
 
-def shown_early(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+def shown_early(spark: SparkSession, journal: Journal) -> DataFrame:
     """Those of the windows that a batch shows before they have expired, each once; of a stage without a stream."""
-    return _cells_where(spark, lake, journal, ~col("is_last"))
+    return _cells_where(spark, journal, ~col("is_last"))
 
 
-def _cells_where(spark: SparkSession, lake: Lake, journal: Journal, condition: Column) -> DataFrame:
+def _cells_where(spark: SparkSession, journal: Journal, condition: Column) -> DataFrame:
     stage = journal.stage.stage
-    table = where(lake.table(stage.name, "current").read(spark), condition)
+    table = where(journal.lake.table(stage.name, "current").read(spark), condition)
     return select(table, identity_columns(stage.keys)).distinct()
 
 
@@ -97,11 +96,11 @@ def _joined(stage: Stage, table: DataFrame) -> DataFrame:
     return group(select(table, {**identity_columns(stage.keys), **values}), CELL, rows)
 
 
-def standing_panes(spark: SparkSession, lake: Lake, journal: Journal) -> DataFrame:
+def standing_panes(spark: SparkSession, journal: Journal) -> DataFrame:
     """The panes that stand, with all their fields: those of `panes` that `current` shows; of a join, their rows."""
     stage = journal.stage.shown
-    panes = lake.table(stage.name, "panes").read(spark)
-    current = lake.table(stage.name, "current").read(spark)
+    panes = journal.lake.table(stage.name, "panes").read(spark)
+    current = journal.lake.table(stage.name, "current").read(spark)
     fields = ("timing", "pane_index", "on_time_index", "is_first", "is_last", "trigger", "watermark_percentile")
     values = {f"v_{name}": col(name) for name in stage.emitted}
     values["event_time"] = call("unix_micros", col("event_time"))

@@ -20,5 +20,8 @@ class Upstream(Protocol):
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until."""
 
+    def has_rows(self, after: int, until: int) -> bool:
+        """Whether the steps after < step <= until may have rows: False only where the log knows that they have none."""
+
     def quarantined(self, spark: SparkSession) -> int:
         """The last step that took rows out of earlier ones; 0 where there is none."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.engine.tick.inputs import as_one
+from windrow.engine.tick.inputs import as_one, numbered
 from windrow.spec.stages.graph import ONLY
 from windrow.store.upstream.base import Upstream
 
@@ -79,6 +79,16 @@ class InputLogs:
     def with_step(self, place: int, name: str, step: int) -> int:
         """A place with another step of one log."""
         return self.place({**self.steps(place), name: step})
+
+    def parts(self, spark: SparkSession, after: int, until: int) -> dict[str, DataFrame]:
+        """The rows of the steps after < step <= until of each input that may have some, with their envelope."""
+        first, last, names = self.steps(after), self.steps(until), [*self.logs]
+        ends = {name: last[name] for name in names if last[name] > first[name]}
+        return {
+            name: numbered(self.logs[name].rows(spark, first[name], end), name, names)
+            for name, end in ends.items()
+            if self.logs[name].has_rows(first[name], end)
+        }
 
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until; `engine.inputs.parted` gives back those of each input."""

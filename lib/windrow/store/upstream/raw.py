@@ -50,6 +50,9 @@ class Raw:
         commit = self.log.last(spark)
         return 0 if commit is None else commit.step
 
+    def has_rows(self, after: int, until: int) -> bool:
+        return True
+
     def quarantined(self, spark: SparkSession) -> int:
         """The last step that took a file out, which may change what earlier steps hold; 0 where there is none."""
         return self.quarantined_at(self.log.last(spark))

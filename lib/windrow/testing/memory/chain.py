@@ -13,7 +13,7 @@ from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.graph import ONLY, read_by
 from windrow.spec.stages.stage import Stage
 from windrow.spec.transcripts.cases import Step
-from windrow.testing.memory import MemoryStage, TickOutcome
+from windrow.testing.memory.stage import MemoryStage, TickOutcome
 
 
 @dataclass
@@ -47,7 +47,4 @@ class MemoryChain:
 
     def step(self, step: Step) -> dict[str, TickOutcome]:
         """One tick of every stage."""
-        outcomes: dict[str, TickOutcome] = {}
-        for name, memory in self.stages.items():
-            outcomes[name] = memory.step(step, outcomes)
-        return outcomes
+        return {name: memory.step(step) for name, memory in self.stages.items()}

@@ -1,4 +1,4 @@
-"""A stage whose cells are held by the driver: small data, every tick looked at. For transcripts and laws."""
+"""A stage that ticks in memory by the runner of the stream, and what comes out of each tick as plain rows."""
 
 from __future__ import annotations
 
@@ -10,32 +10,30 @@ from typing import Any
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.sql.columns import Column, bigint, col
+from windrow.compile.sql.columns import Column, col
 from windrow.compile.stage import CompiledStage
+from windrow.drivers.pipeline.clocks import ClocksOfInput, ClocksOfInputs, ClocksOfStage
 from windrow.drivers.pipeline.rows import row_schema
+from windrow.drivers.pipeline.ticking import TickRunner
 from windrow.drivers.spark.session import small_session
-from windrow.engine.clocks.clock import StageClock, TickTimes
-from windrow.engine.clocks.holds import least_held
-from windrow.engine.clocks.inputs import InputTime, met, partitions
-from windrow.engine.compiling.chain import compile_over, in_band, pane_elements, rows_of
+from windrow.engine.compiling.chain import compile_over, rows_of
 from windrow.engine.compiling.stage import InputRows, compile_inputs, compile_stage, with_assertion
-from windrow.engine.frames import local, select, with_column
-from windrow.engine.tick.admission import Held
-from windrow.engine.tick.plan import plan_tick, survey_rows, tick_times
-from windrow.engine.tick.statistics import Survey, summed
-from windrow.engine.windows.registry import strategy_of
+from windrow.engine.frames import local, select
 from windrow.spec.aggregates import Collect
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.graph import ONLY
 from windrow.spec.stages.stage import Stage
-from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME, MINUS_INFINITY, saturating_add
+from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME
 from windrow.spec.transcripts.cases import Step, TranscriptElement
-from windrow.spec.triggers.firings import leaves_nothing
 from windrow.store.projections.schemas import struct_of
+from windrow.store.upstream.base import Upstream
+from windrow.store.upstream.inputs import InputLogs
+from windrow.testing.memory.clocks import ClocksAsGiven, ClocksByRule, Given
+from windrow.testing.memory.state import MemoryLog, MemoryPanes, MemoryState, frame_of
 
 
 @dataclass(frozen=True)
@@ -44,10 +42,8 @@ class TickOutcome:
 
     panes: list[dict[str, Any]]
     dead: list[dict[str, Any]]
-    survey: Survey
+    unassigned: int
     watermark: int
-    transitions: DataFrame | None
-    """What the stages that read the stage take their elements from, if there are any."""
 
 
 @dataclass
@@ -63,15 +59,33 @@ class MemoryStage:
     stage: CompiledStage
     rules: Mapping[str, Watermark | None]
     upstreams: Mapping[str, MemoryStage] = field(default_factory=dict)
-    is_read: bool = False
-    clock: StageClock = field(default_factory=StageClock)
-    tick: int = 0
-    cells: dict[tuple[Any, ...], Row] = field(default_factory=dict)
-    cell_schema: StructType | None = None
+    state: MemoryState = field(init=False)
+    runner: TickRunner = field(init=False)
+    _given: Given = field(default_factory=lambda: Given(0))
+    _logs: dict[str, MemoryLog] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for upstream in self.upstreams.values():
-            upstream.is_read = True
+        self.state = MemoryState(self.stage)
+        logs: dict[str, Upstream] = {}
+        clocks: dict[str, ClocksOfInput] = {}
+        for name in self.stage.inputs or (ONLY,):
+            logs[name], clocks[name] = self._input(name)
+        inputs = InputLogs(logs)
+        spec = self.stage.stage
+        clock = ClocksOfInputs(spec, inputs, clocks) if self.stage.inputs else clocks[ONLY]
+        self.runner = TickRunner(self.spark, self.stage, inputs, clock, self.state)
+
+    def _input(self, name: str) -> tuple[Upstream, ClocksOfInput]:
+        upstream, spec = self.upstreams.get(name), self.stage.stage
+        if upstream is not None:
+            upstream.state.is_read = upstream.runner.is_read = True
+            panes = MemoryPanes(upstream.state)
+            return panes, ClocksOfStage(self.spark, panes, spec, replays=False)
+        log = self._logs[name] = MemoryLog(name)
+        rule = self.rules.get(name)
+        if rule is None:
+            return log, ClocksAsGiven(spec, self._given)
+        return log, ClocksByRule(name, rule, spec, given=self._given)
 
     @classmethod
     def of(
@@ -125,89 +139,27 @@ class MemoryStage:
         }
         return cls(session, schema, replace(compiled, inputs=parts), rules, upstreams)
 
-    def step(self, step: Step, outcomes: Mapping[str, TickOutcome] | None = None) -> TickOutcome:
-        """One tick over the elements of sources, and over what the stages that are read have given, by their names."""
-        now = self._now(step)
-        rows: dict[str, DataFrame] = {}
-        given: dict[str, int | None] = {}
-        for name in self.stage.inputs or (ONLY,):
-            upstream = self.upstreams.get(name)
-            if upstream is not None:
-                found = (outcomes or {})[upstream.stage.shown.name].transitions
-                if found is not None:
-                    rows[name] = pane_elements(upstream.stage, found)
-                given[name], now = upstream.output_watermark, max(now, upstream.clock.now)
-            else:
-                elements = [(number, one) for number, one in enumerate(step.add) if (one.input or ONLY) == name]
-                if elements:
-                    rows[name] = self._rows(name, elements, now)
-                given[name] = step.watermark
-        out = self._tick(rows, now, given)
-        out.dead[:0] = self._dead_at_landing(step, now)
-        return out
-
-    @property
-    def output_watermark(self) -> int:
-        """The output watermark after the last tick."""
-        return self._holding().output_watermark
-
-    def _holding(self) -> StageClock:
-        """The clock with the output watermark that the open cells leave it, where the stage has a use for it."""
-        stage = self.stage.stage
-        if leaves_nothing(stage):
-            return self.clock.with_held(None)
-        is_wanted = stage.keeps_event_times or self.is_read
-        return self.clock.with_held(least_held(stage, self._cells())) if is_wanted else self.clock
-
-    def _tick(self, rows: Mapping[str, DataFrame], now: int, given: Mapping[str, int | None]) -> TickOutcome:
-        held = Held(self.clock.expired_end)
-        surveys = {name: survey_rows(self.stage.of_input(name), frame, held) for name, frame in rows.items()}
-        times = self._times(surveys, now, given)
-        inputs = {name: (frame, surveys[name]) for name, frame in rows.items()}
-        plan = plan_tick(self.stage, inputs, self._cells(), times, held)
-        panes: list[dict[str, Any]] = []
-        dead: list[dict[str, Any]] = []
-        transitions = None
-        if plan.transitions is not None:
-            panes, transitions = self._apply(plan.transitions, times)
-        for letters in plan.dead:
-            dead += [self._dead_row(row) for row in letters.collect()]
-        self.clock, self.tick = times.after, times.tick
-        return TickOutcome(panes, dead, plan.survey, times.after.watermark, transitions)
-
-    def _times(self, surveys: Mapping[str, Survey], now: int, given: Mapping[str, int | None]) -> TickTimes:
-        stage, number = self.stage.stage, self.tick + 1
-        self.clock = self._holding()
-        if strategy_of(self.stage).ends_by_cells:
-            ends = [end for _, start, end, *_ in self.cells if start < end]
-            self.clock = self.clock.seen({}, self.clock.now, max(ends, default=None))
-        batch = summed(list(surveys.values()))
-        clock = self.clock.seen(batch.greatest, now, batch.latest_end, batch.asserted)
-        if self.stage.inputs:
-            inputs = {
-                name: InputTime(surveys.get(name, Survey()), self.rules.get(name), given[name], name in self.upstreams)
-                for name in self.stage.inputs
-            }
-            after = met(clock, now, inputs, stage)
-            return TickTimes(number, self.clock, after, partitions(after, inputs))
-        rule, watermark = self.rules[ONLY], given[ONLY]
-        if rule is not None:
-            return tick_times(self.clock, clock, stage.watermark_over(rule), stage, number)
-        if watermark is None:
-            return TickTimes(number, self.clock, clock)
-        if self.upstreams:
-            return TickTimes(number, self.clock, in_band(stage, clock, watermark))
-        return TickTimes(number, self.clock, clock.with_watermark(watermark, stage.allowed_lateness))
-
-    def _now(self, step: Step) -> int:
-        """Processing time of the step; where none is written, that of the step before, and the epoch at first."""
-        if step.now is not None:
-            return step.now
-        return 0 if self.clock.now == MINUS_INFINITY else self.clock.now
+    def step(self, step: Step) -> TickOutcome:
+        """One tick over the elements of sources, and over what the stages that are read have emitted."""
+        self._given.now = now = self._given.now if step.now is None else step.now
+        self._given.watermark = step.watermark
+        for name, log in self._logs.items():
+            elements = [(number, one) for number, one in enumerate(step.add) if (one.input or ONLY) == name]
+            if elements or (step.watermark is not None and self.rules.get(name) is None):
+                log.steps.append(self._rows(name, elements, now) if elements else None)
+        control = self.runner.advance(self.runner.upstream.last_step(self.spark)) or self.runner.pass_time(now)
+        dead = self._dead_at_landing(step, now)
+        if control is None:
+            return TickOutcome([], dead, 0, self.runner.clock.watermark)
+        panes = [self._pane(row, pane) for row in self.state.transitions[-1] for pane in row["panes"] or []]
+        dead += [self._dead_row(row) for row in self.state.dead[-1]]
+        return TickOutcome(self._with_derived(panes), dead, control.counts["unassigned"], control.clock.watermark)
 
     def _rows(self, name: str, elements: list[tuple[int, TranscriptElement]], now: int) -> DataFrame:
         schema = row_schema(self.schema)
-        return self._frame([self._row(name, number, element, now, schema) for number, element in elements], schema)
+        return frame_of(
+            self.spark, [self._row(name, number, element, now, schema) for number, element in elements], schema
+        )
 
     def _row(self, name: str, number: int, element: TranscriptElement, now: int, schema: StructType) -> tuple[Any, ...]:
         rule = self.rules.get(name)
@@ -226,39 +178,9 @@ class MemoryStage:
         if reason is None and weight is not None and element.columns.get(weight) not in (1, -1):
             reason = "bad_expression"
         values = [typed(element.columns.get(column), schema[column]) for column in self.schema]
-        return (self.tick + 1, number, at, now, element.partition, None, reason, None, None, *values)
+        return (len(self._logs[name].steps) + 1, number, at, now, element.partition, None, reason, None, None, *values)
 
-    def _cells(self) -> DataFrame | None:
-        if not self.cells or self.cell_schema is None:
-            return None
-        return self._frame(list(self.cells.values()), self.cell_schema)
-
-    def _apply(self, transitions: DataFrame, times: TickTimes) -> tuple[list[dict[str, Any]], DataFrame | None]:
-        collected = transitions.collect()
-        self._forget()
-        fields = {f.name: f for f in transitions.schema.fields}
-        self.cell_schema = StructType([fields[name] for name in (*CELL, STATE)])
-        panes = []
-        for row in collected:
-            identity: tuple[Any, ...] = (row["key"], row[WINDOW_START], row[WINDOW_END])
-            if strategy_of(self.stage).adds_up:  # none takes the place of another
-                identity = (*identity, times.tick)
-            self.cells.pop(identity, None)
-            if row[STATE] is not None:
-                self.cells[identity] = Row(row["key"], row[WINDOW_START], row[WINDOW_END], row[STATE])
-            panes += [self._pane(row, pane, times) for pane in row["panes"] or []]
-        return self._with_derived(panes), self._emitted(collected, transitions.schema, times.tick)
-
-    def _emitted(self, transitions: list[Row], schema: StructType, tick: int) -> DataFrame | None:
-        """What the stages that read this one take; None where none does, as a frame costs Spark some time."""
-        return with_column(self._frame(transitions, schema), "tick", bigint(tick)) if self.is_read else None
-
-    def _forget(self) -> None:
-        """Drop the bounds of expired windows that no element in time can meet any more."""
-        horizon = saturating_add(self.clock.expired_end, -self.stage.remembered)
-        self.cells = {identity: row for identity, row in self.cells.items() if identity[2] > horizon}
-
-    def _pane(self, row: Row, pane: Row, times: TickTimes) -> dict[str, Any]:
+    def _pane(self, row: Row, pane: Row) -> dict[str, Any]:
         end = row[WINDOW_END]
         return {
             **{name: row["key"][name] for name in self.stage.stage.keys},
@@ -284,15 +206,11 @@ class MemoryStage:
         kinds.update({name: key[name].dataType.simpleString() for name in self.stage.stage.keys})
         schema = ", ".join(["`number` int", *[f"`{name}` {kind}" for name, kind in kinds.items()]])
         rows = [(number, *[pane[name] for name in kinds]) for number, pane in enumerate(panes)]
-        frame = self._frame(rows, struct_of(schema))
+        frame = frame_of(self.spark, rows, struct_of(schema))
         values = {name: Column(expression.value_sql) for name, expression in derive.items()}
         for row in select(frame, {"number": col("number"), **values}).collect():
             panes[row["number"]].update({name: row[name] for name in derive})
         return panes
-
-    def _frame(self, rows: list[Any], schema: StructType) -> DataFrame:
-        """The driver's rows in one partition, so that nothing behind it needs a shuffle."""
-        return local(self.spark, rows, schema).coalesce(1)
 
     def _dead_at_landing(self, step: Step, now: int) -> list[dict[str, Any]]:
         schema = row_schema(self.schema)
