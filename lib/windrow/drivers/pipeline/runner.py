@@ -1,4 +1,6 @@
-"""A stage advances: read the next whole steps of its upstream, compute the tick, commit it. Rule: SEMANTICS section 2.
+"""A stage advances: read the next whole steps of its upstream, compute the tick, commit it.
+
+Rule: docs/semantics.md#ticks.
 
 One function for the stream, `--once`, the DAGs, the tests and the start after a crash. A tick that is in the journal is
 never computed again.
