@@ -1,4 +1,4 @@
-"""The reference model: SEMANTICS in plain Python, element by element, written from that page and not from the engine.
+"""The reference model: docs/semantics.md in plain Python, element by element, written from it and not from the engine.
 
     from tests.model.stream import Stream            # a stage that ticks, with cells, clock and watermark between ticks
     stream = Stream(stage, schema, watermark=None)   # spec.Stage, {column: type}, spec.Watermark or None (it is given)

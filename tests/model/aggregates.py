@@ -1,6 +1,8 @@
 """Aggregates over the elements of a window, exactly: integers as Python integers, decimals as decimals.
 
-SEMANTICS section 7. An aggregate is a function of (event time, value) pairs in any order; nulls are skipped.
+Rule: docs/semantics.md#aggregates.
+
+An aggregate is a function of (event time, value) pairs in any order; nulls are skipped.
 """
 
 from __future__ import annotations

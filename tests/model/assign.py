@@ -1,4 +1,4 @@
-"""Which windows an element falls in by itself, whatever other elements there are. SEMANTICS section 3."""
+"""Which windows an element falls in by itself, whatever other elements there are. Rule: docs/semantics.md#windows."""
 
 from __future__ import annotations
 

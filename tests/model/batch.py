@@ -1,4 +1,7 @@
-"""A backfill: one tick over all elements, with the watermark at +infinity after it. SEMANTICS section 11."""
+"""A backfill: one tick over all elements, with the watermark at +infinity after it.
+
+Rules: docs/semantics.md#backfill-and-reconcile, docs/semantics.md#the-watermark-of-a-batch.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A stage that batches make over what has landed, with a watermark of their own. SEMANTICS section 11.
+"""A stage that batches make over what has landed, with a watermark of their own.
+
+Rule: docs/semantics.md#the-watermark-of-a-batch.
 
 The model of a lake without a stream: elements land, batches are run over the windows that start in an interval, and
 what is left waits for the next batch.

@@ -1,4 +1,4 @@
-"""A cell: all that is kept of one key and one window. SEMANTICS sections 2 and 6."""
+"""A cell: all that is kept of one key and one window. Rules: docs/semantics.md#ticks, docs/semantics.md#panes."""
 
 from __future__ import annotations
 

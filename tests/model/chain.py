@@ -1,4 +1,7 @@
-"""Stages that read each other and tick in their order; a stage may have several inputs. SEMANTICS sections 8 and 10."""
+"""Stages that read each other and tick in their order; a stage may have several inputs.
+
+Rules: docs/semantics.md#stages-that-read-stages, docs/semantics.md#several-inputs.
+"""
 
 from __future__ import annotations
 

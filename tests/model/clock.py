@@ -1,4 +1,7 @@
-"""The clock of a tick, and how a source's watermark is made. SEMANTICS sections 2 and 8."""
+"""The clock of a tick, and how a source's watermark is made.
+
+Rules: docs/semantics.md#event-times-and-clocks, docs/semantics.md#watermarks.
+"""
 
 from __future__ import annotations
 

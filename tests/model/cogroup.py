@@ -1,4 +1,7 @@
-"""Co-groups: several inputs, each with its own keys and aggregates, in the cells of one stage. SEMANTICS section 10."""
+"""Co-groups: several inputs, each with its own keys and aggregates, in the cells of one stage.
+
+Rule: docs/semantics.md#several-inputs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reading the elements of a tick: what each gives the stage, or why it is dead. SEMANTICS sections 2, 8 and 9."""
+"""Reading the elements of a tick: what each gives the stage, or why it is dead.
+
+Rules: docs/semantics.md#where-every-row-is, docs/semantics.md#watermarks.
+"""
 
 from __future__ import annotations
 

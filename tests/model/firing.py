@@ -1,4 +1,7 @@
-"""What a cell emits in a tick: at most one pane, behind withdrawals of what it replaces. SEMANTICS sections 4 and 6."""
+"""What a cell emits in a tick: at most one pane, behind withdrawals of what it replaces.
+
+Rules: docs/semantics.md#panes, docs/semantics.md#accumulation-and-changes, docs/semantics.md#sessions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The watermarks of the inputs of a stage, and the clock of the stage that they make. SEMANTICS sections 8 and 10."""
+"""The watermarks of the inputs of a stage, and the clock of the stage that they make.
+
+Rule: docs/semantics.md#several-inputs.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merging: sessions of a key that overlap become one, and their cells one cell. SEMANTICS sections 2 and 4."""
+"""Merging: sessions of a key that overlap become one, and their cells one cell. Rule: docs/semantics.md#sessions."""
 
 from __future__ import annotations
 

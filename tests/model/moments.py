@@ -1,4 +1,7 @@
-"""When a window expires, and what its trigger sees of a tick. SEMANTICS sections 1 and 2."""
+"""When a window expires, and what its trigger sees of a tick.
+
+Rules: docs/semantics.md#ticks, docs/semantics.md#windows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panes as elements of the stage that reads them. SEMANTICS section 10."""
+"""Panes as elements of the stage that reads them. Rule: docs/semantics.md#stages-that-read-stages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panes: what a window emits. SEMANTICS section 6."""
+"""Panes: what a window emits. Rules: docs/semantics.md#panes, docs/semantics.md#accumulation-and-changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The boundaries of `AtPeriod`: reference + k * period, in local time for whole days. SEMANTICS section 5."""
+"""The boundaries of `AtPeriod`: reference + k * period, in local time for whole days.
+
+Rule: docs/semantics.md#triggers.
+"""
 
 from __future__ import annotations
 

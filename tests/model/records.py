@@ -1,4 +1,6 @@
-"""Record windows: every record makes the window that ends at it and the one that starts behind it. SEMANTICS section 3.
+"""Record windows: every record makes the window that ends at it and the one that starts behind it.
+
+Rule: docs/semantics.md#record-windows.
 
 With the resolution r and the difference d, a record at u (its time, taken down to a multiple of r) makes [u - d, u + r)
 and [u + r, u + 2r + d). It is in each window [s, s + d + r) with s <= u < s + d + r.

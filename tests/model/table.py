@@ -1,4 +1,7 @@
-"""The current table: what remains of the panes. SEMANTICS section 6, and the tables of the pipeline page."""
+"""The current table: what remains of the panes.
+
+Rules: docs/semantics.md#accumulation-and-changes, docs/tables.md#current.
+"""
 
 from __future__ import annotations
 

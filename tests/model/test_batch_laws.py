@@ -1,4 +1,7 @@
-"""Laws of batches with a watermark, in the reference model: they publish what a stream shows. SEMANTICS section 11."""
+"""Laws of batches with a watermark, in the reference model: they publish what a stream shows.
+
+Rule: docs/semantics.md#the-watermark-of-a-batch.
+"""
 
 from __future__ import annotations
 

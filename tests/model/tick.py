@@ -1,4 +1,7 @@
-"""The tick: one transition `(state, elements, clock) -> (state, panes, dead letters, counts)`. SEMANTICS section 2."""
+"""The tick: one transition `(state, elements, clock) -> (state, panes, dead letters, counts)`.
+
+Rule: docs/semantics.md#ticks.
+"""
 
 from __future__ import annotations
 

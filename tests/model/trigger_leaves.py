@@ -1,4 +1,6 @@
-"""The leaves of a trigger as small state machines, and what every node of the tree can do. SEMANTICS section 5.
+"""The leaves of a trigger as small state machines, and what every node of the tree can do.
+
+Rules: docs/semantics.md#triggers, docs/semantics.md#sessions.
 
 Where cells merge, the node of the new one is told of theirs (`on_merge`). In a tick a node is told of the cell's new
 elements (`on_elements`, once), learns the watermark, is asked whether it is `ready`, and, if the root was, told that it

@@ -1,4 +1,7 @@
-"""The trees of triggers as small state machines: how a node follows from its children. SEMANTICS section 5."""
+"""The trees of triggers as small state machines: how a node follows from its children.
+
+Rules: docs/semantics.md#triggers, docs/semantics.md#sessions.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The hash of a key: XXH64 of each value, with that of the values before it as its seed; a null adds nothing.
 
-The algorithm is that of the xxHash specification. How values become bytes is Spark's choice: SEMANTICS section 3 takes
-its function `xxhash64`, which begins with the seed 42.
+The algorithm is that of the xxHash specification. How values become bytes is Spark's choice:
+docs/semantics.md#windows takes its function `xxhash64`, which begins with the seed 42.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Stages that read stages: each refusal with its fix, and what is just accepted. SEMANTICS section 10."""
+"""Stages that read stages: each refusal with its fix, and what is just accepted.
+
+Rule: docs/semantics.md#stages-that-read-stages.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Times and durations: what is read, what is written, what is refused. SEMANTICS section 1."""
+"""Times and durations: what is read, what is written, what is refused.
+
+Rules: docs/semantics.md#event-times-and-clocks, docs/pipeline-files.md#how-files-are-read.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Triggers: their grammar, its errors, and which are refused because they could lose data. SEMANTICS section 5."""
+"""Triggers: their grammar, its errors, and which are refused because they could lose data.
+
+Rule: docs/semantics.md#triggers.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The final result of every window over a set of elements: one tick with the watermark at +infinity.
 
-Nothing is late and every window is emitted once, so no trigger is asked: a batch is `combine` and the values. Rule:
-SEMANTICS section 11.
+Nothing is late and every window is emitted once, so no trigger is asked: a batch is `combine` and the values.
+
+Rules: docs/semantics.md#what-is-promised, docs/semantics.md#backfill-and-reconcile.
 """
 
 from __future__ import annotations

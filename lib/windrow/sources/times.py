@@ -1,4 +1,7 @@
-"""Times in columns as microseconds, in any session time zone. Rule: SEMANTICS section 9."""
+"""Times in columns as microseconds, in any session time zone.
+
+Rules: docs/semantics.md#event-times-and-clocks, docs/pipeline-files.md#time-columns.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The envelope and the verdict of every row that was read: null, or the first reason why it is dead.
 
-Rule: SEMANTICS sections 2 and 9. A row is judged against its arrival time, once and for all, when it lands.
+Rule: docs/semantics.md#where-every-row-is. A row is judged against its arrival time, once and for all, when it lands.
 """
 
 from __future__ import annotations

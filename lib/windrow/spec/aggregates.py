@@ -1,4 +1,4 @@
-"""Aggregates: what a window computes over its elements. Rule: SEMANTICS section 7."""
+"""Aggregates: what a window computes over its elements. Rule: docs/semantics.md#aggregates."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Times and durations as users write them, and as windrow counts them: 64-bit microseconds since 1970-01-01T00:00:00Z.
 
-Rule: SEMANTICS section 1. Conversion happens here, once; everything behind it is an integer.
+Rules: docs/semantics.md#event-times-and-clocks, docs/pipeline-files.md#how-files-are-read.
+
+Conversion happens here, once; everything behind it is an integer.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ MINUS_INFINITY = -(2**63)
 """-infinity: the watermark before the first element, the start of the global window."""
 
 EARLIEST_EVENT_TIME = -62_135_596_800 * SECOND
-"""0001-01-01T00:00:00Z; an event time before it is a dead letter (SEMANTICS section 9)."""
+"""0001-01-01T00:00:00Z; an event time before it is a dead letter (docs/semantics.md#where-every-row-is)."""
 LATEST_EVENT_TIME = 253_402_300_800 * SECOND - 1
 """9999-12-31T23:59:59.999999Z."""
 
@@ -40,7 +42,7 @@ _TIME_HINT = "write ISO 8601 with an offset, for instance 2013-01-01T05:00:00Z"
 
 
 def saturating_add(a: int, b: int) -> int:
-    """a + b that stays at +infinity and -infinity (SEMANTICS section 1: expiry is a sum that saturates)."""
+    """a + b that stays at +infinity and -infinity (docs/semantics.md#windows: expiry is a sum that saturates)."""
     if a in (INFINITY, MINUS_INFINITY):
         return a
     return max(MINUS_INFINITY, min(INFINITY, a + b))

@@ -1,4 +1,7 @@
-"""A stage over one batch, in a notebook: no lake, no tick, only the results. Rule: SEMANTICS section 11."""
+"""A stage over one batch, in a notebook: no lake, no tick, only the results.
+
+Rule: docs/semantics.md#backfill-and-reconcile.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Aggregates as columns: prepare and combine elements, merge partials, extract the value. Rule: SEMANTICS section 7."""
+"""Aggregates as columns: prepare and combine elements, merge partials, extract the value.
+
+Rule: docs/semantics.md#aggregates.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,9 @@
         def extract(self, of):
             return of("high") - of("low")
 
-`call`, `least` and `greatest` are of `windrow.compile.sql.columns`. Rule: SEMANTICS section 7.
+`call`, `least` and `greatest` are of `windrow.compile.sql.columns`.
+
+Rule: docs/pipeline-files.md#aggregates-of-your-own.
 """
 
 from __future__ import annotations

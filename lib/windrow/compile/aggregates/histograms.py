@@ -1,4 +1,4 @@
-"""How many values are in each of some buckets. Rule: SEMANTICS section 7."""
+"""How many values are in each of some buckets. Rule: docs/semantics.md#aggregates."""
 
 from __future__ import annotations
 

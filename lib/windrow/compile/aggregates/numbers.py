@@ -1,4 +1,4 @@
-"""Counts, sums and means, exact whatever the grouping. Rule: SEMANTICS section 7.
+"""Counts, sums and means, exact whatever the grouping. Rule: docs/semantics.md#aggregates.
 
 A sum of bigints is kept as two bigint limbs (high and low 32 bits), which cannot overflow before 2^31 elements and is
 carried whenever a state is written; it costs a third of what decimal(38) does.

@@ -1,6 +1,6 @@
 """What an aggregate is made of: parts, each a column of the cell's state, and the value that they make.
 
-Rule: SEMANTICS section 7.
+Rule: docs/semantics.md#aggregates.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Estimates from sketches of bounded size, by Spark's own functions. Rule: SEMANTICS section 7.
+"""Estimates from sketches of bounded size, by Spark's own functions. Rule: docs/semantics.md#aggregates.
 
 A sketch is a binary part of the cell's state, and is merged from tick to tick. It cannot be undone, and how it is
 merged shows in the last digits of its estimate, so backfill and reconcile do not compare it.

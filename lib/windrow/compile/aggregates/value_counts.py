@@ -1,4 +1,4 @@
-"""Aggregates over elements that can be taken back: values and how often each is there. Rule: SEMANTICS section 7.
+"""Aggregates over elements that can be taken back: values and how often each is there. Rule: docs/semantics.md#weights.
 
 The state is an array of (value, n), sorted by value; n is negative where more was taken back than there was, which can
 only be seen until the missing elements come.

@@ -1,4 +1,7 @@
-"""Aggregates that are made of the values themselves: extremes, edges, lists and sets. Rule: SEMANTICS section 7."""
+"""Aggregates that are made of the values themselves: extremes, edges, lists and sets.
+
+Rule: docs/semantics.md#aggregates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The variance and standard deviation of a sample, as Spark's `var_samp` and `stddev_samp`. Rule: SEMANTICS section 7.
+"""The variance and standard deviation of a sample, as Spark's `var_samp` and `stddev_samp`.
+
+Rule: docs/semantics.md#aggregates.
 
 Over whole numbers what is kept is exact: n, the sum, and the sum of squares, so that the result is the same bits
 whatever the grouping. With n s the sum of squares and t the sum, the variance is (n s - t^2) / (n (n - 1)); the

@@ -1,4 +1,4 @@
-"""Which panes clear the aggregates of their window. Rule: SEMANTICS section 6."""
+"""Which panes clear the aggregates of their window. Rule: docs/semantics.md#accumulation-and-changes."""
 
 from __future__ import annotations
 

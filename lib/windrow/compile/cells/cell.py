@@ -1,4 +1,6 @@
-"""What one tick does to a cell, one key and window, as columns. Rule: SEMANTICS sections 2 and 6.
+"""What one tick does to a cell, one key and window, as columns.
+
+Rules: docs/semantics.md#ticks, docs/semantics.md#panes, docs/semantics.md#accumulation-and-changes.
 
 Every step is a plain projection over a frame with one row for each cell that is asked.
 """

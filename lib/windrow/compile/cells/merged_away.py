@@ -1,4 +1,7 @@
-"""Windows that were merged into another: their last transitions, and what is left of them. SEMANTICS section 4."""
+"""Windows that were merged into another: their last transitions, and what is left of them.
+
+Rule: docs/semantics.md#sessions.
+"""
 
 from __future__ import annotations
 

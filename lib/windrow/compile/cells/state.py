@@ -1,4 +1,6 @@
-"""The state of a cell, one key and window, as columns: their names, types and first values. Rule: SEMANTICS section 2.
+"""The state of a cell, one key and window, as columns: their names, types and first values.
+
+Rule: docs/semantics.md#ticks.
 
 The state is flat: aggregates' parts, what is new, the counters of panes, what the last pane was, and the trigger's
 nodes.

@@ -1,7 +1,7 @@
 """Rows of a source as elements of a stage: what `select`, `explode`, `where`, keys and aggregates' arguments are.
 
-A row whose expression fails is dead as `bad_expression`; nothing here can fail a tick (SEMANTICS section 9). Keys and
-arguments are only looked at where `where` keeps the row, so that a condition can guard them.
+A row whose expression fails is dead as `bad_expression`; nothing here can fail a tick. Keys and arguments are only
+looked at where `where` keeps the row, so that a condition can guard them. Rule: docs/semantics.md#where-every-row-is.
 """
 
 from __future__ import annotations

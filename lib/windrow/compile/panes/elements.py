@@ -1,4 +1,6 @@
-"""Panes as the rows of a stage that reads a stage: with the envelope of rows of a source. Rule: SEMANTICS section 10.
+"""Panes as the rows of a stage that reads a stage: with the envelope of rows of a source.
+
+Rule: docs/semantics.md#stages-that-read-stages.
 
 | column of the envelope | what |
 |---|---|

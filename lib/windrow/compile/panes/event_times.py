@@ -1,4 +1,4 @@
-"""The event times of panes that are those of their elements, and the output watermark. SEMANTICS sections 6 and 8.
+"""The event times of panes that are those of their elements, and the output watermark. Rule: docs/semantics.md#panes.
 
 A cell keeps one time: the earliest or latest of its new elements that were not behind the stage's output watermark when
 they were added; null where there is none.

@@ -1,4 +1,7 @@
-"""The panes of a join as they are shown: a row for each pair of what one has collected. Rule: SEMANTICS section 10."""
+"""The panes of a join as they are shown: a row for each pair of what one has collected.
+
+Rule: docs/semantics.md#several-inputs.
+"""
 
 from __future__ import annotations
 

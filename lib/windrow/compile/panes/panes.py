@@ -1,4 +1,7 @@
-"""Panes as columns: what a firing emits, and the rows of `panes` that a transition stands for. SEMANTICS section 6."""
+"""Panes as columns: what a firing emits, and the rows of `panes` that a transition stands for.
+
+Rules: docs/semantics.md#panes, docs/semantics.md#accumulation-and-changes.
+"""
 
 from __future__ import annotations
 

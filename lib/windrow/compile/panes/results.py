@@ -1,4 +1,6 @@
-"""Conditions over results: the aggregates, keys and derived columns of a cell or pane. Rule: SEMANTICS sections 5, 10.
+"""Conditions over results: the aggregates, keys and derived columns of a cell or pane.
+
+Rules: docs/semantics.md#triggers, docs/semantics.md#where-every-row-is.
 
 Triggers look at the results of a cell before they are asked; `having` looks at those of a pane before it is shown. A
 condition that is null, or fails, does not hold.

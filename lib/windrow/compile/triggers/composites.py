@@ -1,4 +1,7 @@
-"""The nodes of a trigger tree that have others below them, as columns. Rule: SEMANTICS section 5."""
+"""The nodes of a trigger tree that have others below them, as columns.
+
+Rules: docs/semantics.md#triggers, docs/semantics.md#sessions.
+"""
 
 from __future__ import annotations
 

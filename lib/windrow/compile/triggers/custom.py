@@ -1,4 +1,7 @@
-"""A trigger node of a user's own as columns: its expressions over its state and the clocks. SEMANTICS section 5."""
+"""A trigger node of a user's own as columns: its expressions over its state and the clocks.
+
+Rule: docs/pipeline-files.md#triggers-of-your-own.
+"""
 
 from __future__ import annotations
 

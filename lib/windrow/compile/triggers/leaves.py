@@ -1,4 +1,4 @@
-"""The leaves of a trigger tree as columns. Rule: SEMANTICS section 5."""
+"""The leaves of a trigger tree as columns. Rules: docs/semantics.md#triggers, docs/semantics.md#sessions."""
 
 from __future__ import annotations
 

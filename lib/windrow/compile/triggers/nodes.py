@@ -1,6 +1,8 @@
 """What every node of a trigger tree is: its state, and what it does in each phase of a tick, as columns.
 
-Rule: SEMANTICS section 5. A node never sees a row of its own; it is a set of columns `t<i>_...` of the cell's row. The
+Rules: docs/semantics.md#triggers, docs/semantics.md#sessions.
+
+A node never sees a row of its own; it is a set of columns `t<i>_...` of the cell's row. The
 clocks of a tick are literals, so boundaries and deadlines that start in it are computed once, in Python; they differ
 from tick to tick, so they are written as `changing`.
 `windrow.compile.triggers.tree` puts the phases together; the nodes are in `trigger_leaves` and `trigger_composites`.

@@ -1,4 +1,7 @@
-"""The boundaries of `AtPeriod`. Rule: SEMANTICS section 5; whole days and longer follow the zone's local time."""
+"""The boundaries of `AtPeriod`; whole days and longer follow the zone's local time.
+
+Rule: docs/semantics.md#triggers.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A trigger tree as projections: one for each phase and height, so that a plan grows linearly with the tree.
 
 The phases of a tick, in order: elements go down the tree (`add`), readiness goes up (`ask`), the firing goes down and
-what has finished up, resets go down, and the new state has its deadlines (`fire`). Rule: SEMANTICS section 5.
+what has finished up, resets go down, and the new state has its deadlines (`fire`). Rule: docs/semantics.md#triggers.
 """
 
 from __future__ import annotations

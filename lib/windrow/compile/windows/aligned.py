@@ -1,6 +1,8 @@
 """Window functions as columns. Aligned windows are combined per slice and never exploded over elements.
 
-Rule: SEMANTICS section 3. A slice is the largest interval that no window boundary cuts: the greatest common divisor
+Rule: docs/semantics.md#windows.
+
+A slice is the largest interval that no window boundary cuts: the greatest common divisor
 of size and period. Every element of a slice is in the same windows.
 """
 

@@ -1,4 +1,7 @@
-"""What a tick asks of a window function: columns over elements, and times on the driver. Rule: SEMANTICS section 3."""
+"""What a tick asks of a window function: columns over elements, and times on the driver.
+
+Rule: docs/semantics.md#windows.
+"""
 
 from __future__ import annotations
 

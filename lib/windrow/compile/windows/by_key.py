@@ -1,4 +1,7 @@
-"""Fixed windows that are shifted by their key, so that not all of them end at one time. Rule: SEMANTICS section 3."""
+"""Fixed windows that are shifted by their key, so that not all of them end at one time.
+
+Rule: docs/semantics.md#windows.
+"""
 
 from __future__ import annotations
 

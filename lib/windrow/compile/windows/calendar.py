@@ -1,4 +1,4 @@
-"""Calendar windows: their bounds as columns, and on the driver. Rule: SEMANTICS section 3.
+"""Calendar windows: their bounds as columns, and on the driver. Rule: docs/semantics.md#windows.
 
 Units are numbered from the one that holds 1970-01-01, and start at a local date, which is a number of days.
 """

@@ -1,6 +1,6 @@
 """Cumulative windows: a slice is a step, and the mark of a window is its end, as those of one size begin together.
 
-Rule: SEMANTICS section 3.
+Rule: docs/semantics.md#windows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Windows of a user's own: a class that says in columns which windows an element is in. Rule: SEMANTICS section 3."""
+"""Windows of a user's own: a class that says in columns which windows an element is in.
+
+Rule: docs/pipeline-files.md#windows-of-your-own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Inherited windows: each element is a pane, and its window is the pane's. Rule: SEMANTICS sections 3 and 10."""
+"""Inherited windows: each element is a pane, and its window is the pane's.
+
+Rules: docs/semantics.md#windows, docs/semantics.md#stages-that-read-stages.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Local times of a zone and the instants at which they come. Rule: SEMANTICS sections 3 and 5.
+"""Local times of a zone and the instants at which they come.
+
+Rules: docs/semantics.md#windows, docs/semantics.md#triggers.
 
 Local times are microseconds too: what a clock in the zone shows, counted as if the zone were UTC. A local time that
 comes twice is the first one, one that does not exist is the first instant after the gap.

@@ -1,4 +1,6 @@
-"""Windows that merge, as columns: which rows are of one window, and the cell that parts become. SEMANTICS section 4.
+"""Windows that merge, as columns: which rows are of one window, and the cell that parts become.
+
+Rule: docs/semantics.md#sessions.
 
 Rows are the open cells of a key and what the tick adds, each with its bounds. A cell that keeps its bounds is carried
 on; any other window is a new cell, made of what its parts held, and they are merged away.

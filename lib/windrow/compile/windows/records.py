@@ -1,4 +1,7 @@
-"""Record windows as columns: the one that ends at a record, and the one that starts behind it. SEMANTICS section 3."""
+"""Record windows as columns: the one that ends at a record, and the one that starts behind it.
+
+Rule: docs/semantics.md#record-windows.
+"""
 
 from __future__ import annotations
 

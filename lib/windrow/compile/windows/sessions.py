@@ -1,4 +1,4 @@
-"""Sessions as columns: the window of one element, before windows of a key merge. Rule: SEMANTICS sections 3 and 4."""
+"""Sessions as columns: the window of one element, before windows of a key merge. Rule: docs/semantics.md#sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows that overlap, formed from slices of window time, as columns. Rule: SEMANTICS section 3.
+"""Windows that overlap, formed from slices of window time, as columns. Rule: docs/semantics.md#windows.
 
 Cut the slices of a key into blocks as long as a window: a window is the end of one block and the beginning of the next,
 so it is two values merged, however many slices it has. The one is what a block holds from a slice on, the other what

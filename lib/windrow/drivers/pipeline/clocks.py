@@ -1,6 +1,7 @@
 """What moves the clocks of a stage: the rows of a source by its rule, or the clocks of the stage that it reads.
 
-Rule: SEMANTICS sections 1, 8 and 10.
+Rules: docs/semantics.md#event-times-and-clocks, docs/semantics.md#watermarks,
+docs/semantics.md#stages-that-read-stages.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """A stream opens a stage that batches have read: one tick over all that they read makes the cells of what waits.
 
-Rule: SEMANTICS section 11. What a batch has published as last is not shown again, and what it has shown early is
+Rule: docs/semantics.md#the-watermark-of-a-batch.
+
+What a batch has published as last is not shown again, and what it has shown early is
 withdrawn first, in a tick of its own. From then on the stage stands where a stream would that had always been there.
 A stage opens behind those that it reads: what they emit then may have expired long ago, and is in time for it.
 """

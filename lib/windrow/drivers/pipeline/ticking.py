@@ -1,4 +1,6 @@
-"""A stage ticks: read the next whole steps of its upstream, compute the tick, commit it. Rule: SEMANTICS section 2.
+"""A stage ticks: read the next whole steps of its upstream, compute the tick, commit it.
+
+Rule: docs/semantics.md#ticks.
 
 One runner for the stream, `--once`, the DAGs, transcripts, laws and the start after a crash, over what a stage keeps
 between ticks: a journal on Delta, or the memory of the driver. A tick that is committed is never computed again.

@@ -1,6 +1,8 @@
 """A batch reads what has landed since the last one: it moves the stage's clock, and judges the rows.
 
-Rule: SEMANTICS section 11. The clock is that of a stream after the same rows, at the clock of the moment. What came too
+Rule: docs/semantics.md#the-watermark-of-a-batch.
+
+The clock is that of a stream after the same rows, at the clock of the moment. What came too
 late for a window that a batch has published, or on which an expression fails, is a dead letter from then on; all other
 rows wait in the upstream until a batch is asked for their windows, or a stream opens the stage.
 """

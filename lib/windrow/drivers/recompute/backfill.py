@@ -1,4 +1,6 @@
-"""A backfill: windows recomputed from raw, judged where nobody sees them, and then published. SEMANTICS section 11.
+"""A backfill: windows recomputed from raw, judged where nobody sees them, and then published.
+
+Rule: docs/semantics.md#backfill-and-reconcile.
 
     land -> gate on the rows -> compute into staging -> gate on the staged windows -> publish
 

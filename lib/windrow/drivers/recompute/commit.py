@@ -1,6 +1,6 @@
 """The commit of what differs between recomputed windows and those that a stage shows, with retractions.
 
-Rule: SEMANTICS section 11.
+Rule: docs/semantics.md#backfill-and-reconcile.
 """
 
 from __future__ import annotations

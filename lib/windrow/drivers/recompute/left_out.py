@@ -1,6 +1,6 @@
 """The pairs of element and window that are in no result, as late or closed: what a batch and a stream differ in.
 
-Rule: SEMANTICS section 11.
+Rule: docs/semantics.md#late-rows.
 """
 
 from __future__ import annotations

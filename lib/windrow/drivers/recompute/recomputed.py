@@ -1,4 +1,7 @@
-"""The windows of a stage once more, from the rows of its upstream: their final values. Rule: SEMANTICS section 11."""
+"""The windows of a stage once more, from the rows of its upstream: their final values.
+
+Rule: docs/semantics.md#backfill-and-reconcile.
+"""
 
 from __future__ import annotations
 

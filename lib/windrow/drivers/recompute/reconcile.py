@@ -1,4 +1,7 @@
-"""Reconcile: is what the stream shows what a batch over the same rows would give? SEMANTICS section 11."""
+"""Reconcile: is what the stream shows what a batch over the same rows would give?
+
+Rules: docs/semantics.md#backfill-and-reconcile, docs/semantics.md#late-rows.
+"""
 
 from __future__ import annotations
 

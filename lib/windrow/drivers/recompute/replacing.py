@@ -1,4 +1,6 @@
-"""The transitions by which recomputed windows take the place of those that a stage shows. Rule: SEMANTICS section 11.
+"""The transitions by which recomputed windows take the place of those that a stage shows.
+
+Rules: docs/semantics.md#backfill-and-reconcile, docs/semantics.md#late-rows.
 
 `streams` and `late` say whether a stream has shown panes of these windows, or could have.
 """

@@ -1,4 +1,7 @@
-"""A restatement: a backfill over the windows that have late dead letters, which takes them in. SEMANTICS section 11."""
+"""A restatement: a backfill over the windows that have late dead letters, which takes them in.
+
+Rule: docs/semantics.md#late-rows.
+"""
 
 from __future__ import annotations
 

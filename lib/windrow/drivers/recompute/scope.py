@@ -1,4 +1,7 @@
-"""What a batch is asked for, and which of those windows it may publish as last. Rule: SEMANTICS section 11."""
+"""What a batch is asked for, and which of those windows it may publish as last.
+
+Rule: docs/semantics.md#the-watermark-of-a-batch.
+"""
 
 from __future__ import annotations
 

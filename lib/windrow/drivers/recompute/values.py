@@ -1,4 +1,4 @@
-"""The final results of a stage over the rows of its upstream. Rule: SEMANTICS section 11."""
+"""The final results of a stage over the rows of its upstream. Rule: docs/semantics.md#backfill-and-reconcile."""
 
 from __future__ import annotations
 

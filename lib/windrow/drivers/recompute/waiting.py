@@ -1,6 +1,6 @@
 """Windows that a batch was asked for and that have not expired: which, until when, and what holds them back.
 
-Rule: SEMANTICS section 11.
+Rule: docs/semantics.md#the-watermark-of-a-batch.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """The clocks of a stage: processing time, and the watermark with that of every source partition.
 
-Rule: SEMANTICS sections 1, 2 and 8. Values only; microseconds. Nothing here reads a clock.
+Rules: docs/semantics.md#event-times-and-clocks, docs/semantics.md#watermarks.
+
+Values only; microseconds. Nothing here reads a clock.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What holds back a stage's output watermark: the event times of panes that are still to come. SEMANTICS section 8."""
+"""What holds back a stage's output watermark: the event times of panes that are still to come.
+
+Rules: docs/semantics.md#panes, docs/semantics.md#stages-that-read-stages.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The clocks of several inputs, and what a stage makes of them: the least watermark. SEMANTICS sections 8 and 10."""
+"""The clocks of several inputs, and what a stage makes of them: the least watermark.
+
+Rule: docs/semantics.md#several-inputs.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A stage over the panes of another one: what it is compiled against, and the watermark that comes with the panes.
 
-Rule: SEMANTICS sections 8 and 10.
+Rule: docs/semantics.md#stages-that-read-stages.
 """
 
 from __future__ import annotations

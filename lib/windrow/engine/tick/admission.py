@@ -1,6 +1,8 @@
 """The windows that the elements of a tick may not enter: they have expired, or a batch has published them.
 
-Rule: SEMANTICS section 11. A window that a batch has published as last has expired for its lake. Rows that the batch
+Rules: docs/semantics.md#lateness-expiry-and-closing, docs/semantics.md#the-watermark-of-a-batch.
+
+A window that a batch has published as last has expired for its lake. Rows that the batch
 had read are skipped there; rows that landed later are late.
 """
 

@@ -1,4 +1,4 @@
-"""Elements of several inputs in the cells of one stage. Rule: SEMANTICS section 10.
+"""Elements of several inputs in the cells of one stage. Rule: docs/semantics.md#several-inputs.
 
 They are one relation, in which an element lacks the arguments of the other inputs' aggregates. Where elements are
 aggregated each input is a group of its own first, so that its parts know nothing of the others' elements: null is the

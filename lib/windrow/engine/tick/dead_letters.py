@@ -1,6 +1,8 @@
 """The pairs of element and window that are in no result: late, for a closed cell, or of a row whose expression failed.
 
-Rule: SEMANTICS section 2. Each function gives rows of one shape: `reason`, `event_time`, `window_start`, `window_end`
+Rule: docs/semantics.md#where-every-row-is.
+
+Each function gives rows of one shape: `reason`, `event_time`, `window_start`, `window_end`
 (null where no window is concerned), the envelope, and `element`, a struct of all other columns of the row: whatever
 their names are, none is in the way of what windrow adds.
 """

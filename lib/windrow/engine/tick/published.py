@@ -1,4 +1,7 @@
-"""The windows that batches have published as last, as intervals of their starts. Rule: SEMANTICS section 11."""
+"""The windows that batches have published as last, as intervals of their starts.
+
+Rule: docs/semantics.md#the-watermark-of-a-batch.
+"""
 
 from __future__ import annotations
 

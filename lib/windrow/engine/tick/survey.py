@@ -16,7 +16,10 @@ from windrow.spec.times import MINUS_INFINITY
 
 
 def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
-    """Count the rows of a batch (`CompiledElements.judged`), each in exactly one of the ways that SEMANTICS names."""
+    """Count the rows of a batch (`CompiledElements.judged`), each in exactly one of its places.
+
+    Rule: docs/semantics.md#where-every-row-is.
+    """
     at = col(envelope.EVENT_TIME)
     alive = col(envelope.REASON).is_null()
     works = alive & ~col(FAILED)

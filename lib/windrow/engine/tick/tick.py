@@ -1,4 +1,4 @@
-"""One tick of a stage: (cells, elements, clock) -> transitions. Rule: SEMANTICS section 2.
+"""One tick of a stage: (cells, elements, clock) -> transitions. Rule: docs/semantics.md#ticks.
 
 Frames: `cells` has one row for each cell that has not expired (`key`, `window_start`, `window_end`, `state`),
 `elements` one row for each element (`key`, `event_time`, `x_...`), the result one row for each window that was

@@ -1,4 +1,6 @@
-"""Windows that no element of their key may meet: sessions that have expired or are closed. Rule: SEMANTICS section 2.
+"""Windows that no element of their key may meet: sessions that have expired or are closed.
+
+Rule: docs/semantics.md#sessions.
 
 An element is judged by its own window, before any merging. What it must not meet are few bounds, so they are looked at
 only for the elements that can.

@@ -1,6 +1,8 @@
 """Windows that merge, a set at a time: the tick's windows and the open cells of their keys become one relation.
 
-Rule: SEMANTICS section 4. Elements that are close together are combined first; window functions over the key then find
+Rule: docs/semantics.md#sessions.
+
+Elements that are close together are combined first; window functions over the key then find
 which rows are of one window, and one grouping makes it.
 """
 

@@ -1,4 +1,6 @@
-"""Windows that records make: those that end at one, and those that start behind one. Rule: SEMANTICS section 3.
+"""Windows that records make: those that end at one, and those that start behind one.
+
+Rule: docs/semantics.md#record-windows.
 
 Elements of a key at one time of the grid are one row. Those rows are kept as cells of their own, without length, as
 long as a window may still arise that holds them. A window is what a frame of such rows holds: the time before one of

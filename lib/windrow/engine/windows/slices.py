@@ -1,4 +1,6 @@
-"""Slices of window time as cells, where windows fire in the tick only in which they expire. Rule: SEMANTICS section 3.
+"""Slices of window time as cells, where windows fire in the tick only in which they expire.
+
+Rule: docs/semantics.md#windows.
 
 A tick leaves what its elements make of each slice as a cell of its own and looks nothing up; windows are formed from
 all that there is of their slices in the tick in which they fire, and are in the journal then only.

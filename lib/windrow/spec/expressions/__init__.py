@@ -25,7 +25,9 @@ class Expression:
 
     `text` is made from the tree, never what came in, and is its identity and YAML form. `columns` are the top-level
     columns that it reads, in order of first appearance. Whoever uses it must check that they exist: Spark gives some
-    names, such as `user`, a meaning of their own where there is no such column. Rules: SEMANTICS section 9.
+    names, such as `user`, a meaning of their own where there is no such column.
+
+    Rules: docs/pipeline-files.md#expressions, docs/semantics.md#where-every-row-is.
     """
 
     text: str

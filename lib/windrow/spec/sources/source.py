@@ -1,6 +1,6 @@
 """Sources: where elements come from, what their times are, and how their watermark is made.
 
-Rule: SEMANTICS sections 8 and 9; the grammar is in the pipeline reference.
+Rules: docs/semantics.md#event-times-and-clocks, docs/semantics.md#watermarks; the grammar is in the pipeline reference.
 """
 
 from __future__ import annotations

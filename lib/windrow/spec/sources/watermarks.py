@@ -1,4 +1,4 @@
-"""How a source's watermark is made. Rule: SEMANTICS section 8."""
+"""How a source's watermark is made. Rule: docs/semantics.md#watermarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A stage that reads a stage: what would give a wrong result, and so is refused. Rule: SEMANTICS section 10.
+"""A stage that reads a stage: what would give a wrong result, and so is refused.
+
+Rule: docs/semantics.md#stages-that-read-stages.
 
 Every refusal has its fix.
 """

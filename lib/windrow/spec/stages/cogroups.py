@@ -1,4 +1,7 @@
-"""Stages with several inputs: each input as a stage of its own, and what it may read. Rule: SEMANTICS section 10."""
+"""Stages with several inputs: each input as a stage of its own, and what it may read.
+
+Rule: docs/semantics.md#several-inputs.
+"""
 
 from __future__ import annotations
 

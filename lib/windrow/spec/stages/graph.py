@@ -1,4 +1,7 @@
-"""Which stage reads which, and whether all of them go together. Rule: SEMANTICS section 10."""
+"""Which stage reads which, and whether all of them go together.
+
+Rules: docs/semantics.md#stages-that-read-stages, docs/semantics.md#several-inputs.
+"""
 
 from __future__ import annotations
 

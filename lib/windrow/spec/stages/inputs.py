@@ -1,4 +1,7 @@
-"""The inputs of a co-group and of a join: elements of several kinds in one window. Rule: SEMANTICS section 10."""
+"""The inputs of a co-group and of a join: elements of several kinds in one window.
+
+Rule: docs/semantics.md#several-inputs.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from windrow.spec.stages.stage import Stage
 from windrow.spec.triggers.all import nodes_of
 
 PANE_COLUMNS = ("window_start", "window_end", "timing", "pane_index", "weight")
-"""What a stage may read of every pane beside its keys and results. Rule: SEMANTICS section 10."""
+"""What a stage may read of every pane beside its keys and results. Rule: docs/semantics.md#stages-that-read-stages."""
 
 
 def pane_columns(upstream: Stage) -> tuple[str, ...]:

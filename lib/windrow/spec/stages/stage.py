@@ -1,6 +1,8 @@
 """A stage: what is computed over the elements of a source, for which keys and windows, and when it is emitted.
 
-Rule: SEMANTICS sections 2 to 7; the grammar is in the pipeline reference.
+Rules: docs/semantics.md#windows, docs/semantics.md#triggers, docs/semantics.md#panes,
+docs/semantics.md#accumulation-and-changes, docs/semantics.md#lateness-expiry-and-closing, docs/semantics.md#aggregates;
+the grammar is in the pipeline reference.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Stages over a weighted source, whose rows of weight -1 take back what rows of weight +1 have added.
 
-Rule: SEMANTICS sections 7 and 10.
+Rule: docs/semantics.md#weights.
 """
 
 from __future__ import annotations

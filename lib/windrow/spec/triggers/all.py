@@ -1,4 +1,4 @@
-"""Triggers: when a window emits a pane. A trigger is a tree of these nodes. Rule: SEMANTICS section 5.
+"""Triggers: when a window emits a pane. A trigger is a tree of these nodes. Rule: docs/semantics.md#triggers.
 
 A node says what it is; its state machine is `windrow.compile.triggers.tree`.
 """

@@ -1,4 +1,4 @@
-"""Which triggers can lose data: those that may finish before their window expires. Rule: SEMANTICS section 5."""
+"""Which triggers can lose data: those that may finish before their window expires. Rule: docs/semantics.md#triggers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The triggers that are made of others. Rule: SEMANTICS section 5."""
+"""The triggers that are made of others. Rule: docs/semantics.md#triggers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Triggers of a user's own: state, and what a tick does to it, as Spark SQL expressions. Rule: SEMANTICS section 5.
+"""Triggers of a user's own: state, and what a tick does to it, as Spark SQL expressions.
+
+Rule: docs/pipeline-files.md#triggers-of-your-own.
 
 @windrow.register
 @dataclass(frozen=True)

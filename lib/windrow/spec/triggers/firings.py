@@ -1,4 +1,7 @@
-"""Which stages fire once per window at most, as far as their triggers tell. Rule: SEMANTICS sections 5, 6 and 10."""
+"""Which stages fire once per window at most, as far as their triggers tell.
+
+Rules: docs/semantics.md#triggers, docs/semantics.md#panes, docs/semantics.md#stages-that-read-stages.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The leaves of triggers: what a window waits for. Rule: SEMANTICS section 5."""
+"""The leaves of triggers: what a window waits for. Rule: docs/semantics.md#triggers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every trigger node is, and how a tree of them is read, checked and written. Rule: SEMANTICS section 5."""
+"""What every trigger node is, and how a tree of them is read, checked and written. Rule: docs/semantics.md#triggers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Window functions: which windows an element falls in. Rule: SEMANTICS section 3.
+"""Window functions: which windows an element falls in. Rule: docs/semantics.md#windows.
 
 A window is half-open, `[start, end)`, in microseconds. All fields that are lengths are microseconds too.
 """

@@ -1,4 +1,4 @@
-"""What every window function says of itself. Rule: SEMANTICS section 3."""
+"""What every window function says of itself. Rule: docs/semantics.md#windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Inherited windows: those of the upstream panes, kept as they are. Rule: SEMANTICS sections 3 and 10."""
+"""Inherited windows: those of the upstream panes, kept as they are.
+
+Rules: docs/semantics.md#windows, docs/semantics.md#stages-that-read-stages.
+"""
 
 from __future__ import annotations
 

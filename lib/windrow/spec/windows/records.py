@@ -1,4 +1,4 @@
-"""Record windows: around and behind every record, as in KIP-450. Rule: SEMANTICS section 3."""
+"""Record windows: around and behind every record, as in KIP-450. Rule: docs/semantics.md#record-windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions: windows of a key that merge where they overlap. Rule: SEMANTICS sections 3 and 4."""
+"""Sessions: windows of a key that merge where they overlap. Rule: docs/semantics.md#sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The logs that a stage reads, as one. Rule: SEMANTICS sections 2 and 10.
+"""The logs that a stage reads, as one. Rules: docs/semantics.md#ticks, docs/semantics.md#several-inputs.
 
 How far several logs are read is one number, their *place*: the step of the only one, or the steps of all of them in
 one whole number. A stage goes forward only, so that of two of its places one is behind the other in every log, and

@@ -1,4 +1,7 @@
-"""The panes of a stage as the log that another stage reads: one step a tick. Rule: SEMANTICS section 10."""
+"""The panes of a stage as the log that another stage reads: one step a tick.
+
+Rule: docs/semantics.md#stages-that-read-stages.
+"""
 
 from __future__ import annotations
 

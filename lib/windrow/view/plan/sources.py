@@ -1,4 +1,4 @@
-"""What a source does, in words. Rule: SEMANTICS sections 8 and 9."""
+"""What a source does, in words. Rules: docs/semantics.md#event-times-and-clocks, docs/semantics.md#watermarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""What a stage does, in words. Rule: SEMANTICS sections 2 to 7."""
+"""What a stage does, in words.
+
+Rules: docs/semantics.md#windows, docs/semantics.md#triggers, docs/semantics.md#panes,
+docs/semantics.md#accumulation-and-changes, docs/semantics.md#lateness-expiry-and-closing, docs/semantics.md#aggregates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a window fires, in words: the trigger tree as lines of text. Rule: SEMANTICS section 5."""
+"""When a window fires, in words: the trigger tree as lines of text. Rule: docs/semantics.md#triggers."""
 
 from __future__ import annotations
 
