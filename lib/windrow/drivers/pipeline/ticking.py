@@ -137,15 +137,15 @@ class TickRunner:
         """
         if not has_stream(self.last) or self.clocks.replays:
             return None
-        clock = self.clocks.seen(self.clock.seen({}, now, self._greatest_end()), {}, now)
+        clock = self.clocks.seen(self.clock.seen({}, now, None), {}, now)
+        clock = clock.seen({}, now, self._greatest_end(clock))
         after = self.clocks.moved(clock, self.upstream_step)
         if not after.is_ahead_of(self.clock) and not self._is_due(clock.now):
             return None
         return self._tick(clock, self.upstream_step, {}, self.held, time.monotonic())
 
-    def _greatest_end(self) -> int | None:
+    def _greatest_end(self, clock: StageClock) -> int | None:
         """The greatest end of a window, where only the cells know and an idle source would complete it."""
-        clock = self.clock
         if not self.strategy.ends_by_cells or not self.clocks.is_idle(clock):
             return None
         cells = self.journal.cells(self.spark, None, clock.expired_end)

@@ -143,11 +143,17 @@ class MemoryStage:
         """One tick over the elements of sources, and over what the stages that are read have emitted."""
         self._given.now = now = self._given.now if step.now is None else step.now
         self._given.watermark = step.watermark
+        taken = {name: len(log.steps) for name, log in self._logs.items()}
         for name, log in self._logs.items():
             elements = [(number, one) for number, one in enumerate(step.add) if (one.input or ONLY) == name]
             if elements or (step.watermark is not None and self.rules.get(name) is None):
                 log.steps.append(self._rows(name, elements, now) if elements else None)
-        control = self.runner.advance(self.runner.upstream.last_step(self.spark)) or self.runner.pass_time(now)
+        try:
+            control = self.runner.advance(self.runner.upstream.last_step(self.spark)) or self.runner.pass_time(now)
+        except Exception:
+            for name, log in self._logs.items():  # as if it had not been given
+                del log.steps[taken[name] :]
+            raise
         dead = self._dead_at_landing(step, now)
         if control is None:
             return TickOutcome([], dead, 0, self.runner.clock.watermark)
