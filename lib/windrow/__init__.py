@@ -184,10 +184,12 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names.spli
 __all__ = ["__version__", *sorted(_HOME)]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'windrow' has no attribute {name!r}")
-    return getattr(import_module(f"windrow.{_HOME[name]}"), name)
+if not TYPE_CHECKING:  # a checker knows the names, and that there are no others
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOME:
+            raise AttributeError(f"module 'windrow' has no attribute {name!r}")
+        return getattr(import_module(f"windrow.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, fields
 from decimal import Decimal
 from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields.kinds import EXPRESSION, NUMBER, SHARE, list_of, whole_between
-from windrow.spec.fields.reading import Kind, Spec, located, of, unknown_name
+from windrow.spec.fields.kinds import EXPRESSION, NUMBER, SHARE, list_of, mapping_of, whole_between
+from windrow.spec.fields.reading import Kind, Spec, located, unknown_name
+from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
 
 
 class Aggregate(Spec):
@@ -28,23 +29,23 @@ class Aggregate(Spec):
         return ()
 
 
-@dataclass(frozen=True)
+@specification
 class Count(Aggregate):
     """The number of elements, or of those for which the expression is not null. A whole number, never null."""
 
     NAME = "count"
-    of: Expression | None = field(default=None, metadata=of(EXPRESSION))
+    of: Converted[Expression | None, ExpressionLike | None] = converted(EXPRESSION, default=None)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
         return () if self.of is None else (self.of,)
 
 
-@dataclass(frozen=True)
+@specification
 class OfExpression(Aggregate):
     """The base of aggregates over one expression."""
 
-    of: Expression = field(metadata=of(EXPRESSION))
+    of: Converted[Expression, ExpressionLike] = converted(EXPRESSION)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -144,15 +145,15 @@ MOST_BOUNDS = 1_000
 """How many bounds a histogram may have."""
 
 
-@dataclass(frozen=True)
+@specification
 class Top(OfExpression):
     """The `count` largest values as a list, the largest first; equal values count each. Empty over nothing."""
 
     NAME = "top"
-    count: int = field(metadata=of(whole_between(1, MOST_KEPT)))
+    count: int = plain(whole_between(1, MOST_KEPT))
 
 
-@dataclass(frozen=True)
+@specification
 class Histogram(OfExpression):
     """The numbers of values in the buckets between bounds, as a list with one item more than there are bounds.
 
@@ -161,7 +162,7 @@ class Histogram(OfExpression):
     """
 
     NAME = "histogram"
-    bounds: tuple[int | Decimal, ...] = field(metadata=of(list_of(NUMBER)))
+    bounds: Converted[tuple[int | Decimal, ...], Iterable[float | Decimal | str]] = converted(list_of(NUMBER))
 
     def validate(self) -> None:
         if not 1 <= len(self.bounds) <= MOST_BOUNDS:
@@ -179,7 +180,7 @@ class ApproxCountDistinct(OfExpression):
     CAN_BE_UNDONE = False
 
 
-@dataclass(frozen=True)
+@specification
 class Quantiles(OfExpression):
     """The values at ranks from 0 to 1, estimated by a KLL sketch: a rank is within 0.02 most of the time.
 
@@ -189,7 +190,7 @@ class Quantiles(OfExpression):
     NAME = "quantiles"
     IS_SKETCH = True
     CAN_BE_UNDONE = False
-    at: tuple[float, ...] = field(metadata=of(list_of(SHARE)))
+    at: Converted[tuple[float, ...], Iterable[float | Decimal]] = converted(list_of(SHARE))
 
     def validate(self) -> None:
         if not self.at:
@@ -200,7 +201,7 @@ MOST_FREQUENT = 1_000
 """How many values `approx_top` may give."""
 
 
-@dataclass(frozen=True)
+@specification
 class ApproxTop(OfExpression):
     """The `count` most frequent values as a list of structs (item, count), the most frequent first.
 
@@ -210,10 +211,10 @@ class ApproxTop(OfExpression):
     NAME = "approx_top"
     IS_SKETCH = True
     CAN_BE_UNDONE = False
-    count: int = field(metadata=of(whole_between(1, MOST_FREQUENT)))
+    count: int = plain(whole_between(1, MOST_FREQUENT))
 
 
-@dataclass(frozen=True)
+@specification
 class TotalSize(Aggregate):
     """The bytes of all elements, by the `size` of their source; for triggers only, no file can name it."""
 
@@ -277,4 +278,5 @@ def _write(aggregate: Aggregate) -> Mapping[str, Any]:
     return {aggregate.NAME: written["of"] if list(written) == ["of"] else written}
 
 
-AGGREGATE = Kind(_accept, _read, _write)
+AGGREGATE: Kind[Aggregate, Aggregate] = Kind(_accept, _read, _write)
+AGGREGATES_BY_NAME = mapping_of(AGGREGATE)

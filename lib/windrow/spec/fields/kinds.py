@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.reading import Kind, Named, Spec, located
+from windrow.spec.fields.typed import DurationLike, ExpressionLike, TimeLike
 from windrow.spec.times import (
     EARLIEST_EVENT_TIME,
     LATEST_EVENT_TIME,
@@ -23,13 +24,18 @@ from windrow.spec.times import (
     parse_time,
 )
 
+K = TypeVar("K")
+G = TypeVar("G")
+E = TypeVar("E", bound=StrEnum)
+S = TypeVar("S", bound=Spec)
+
 
 def _same(value: Any) -> Any:
     return value
 
 
-def simple(accept: Callable[[Any], Any], write: Callable[[Any], Any] = _same) -> Kind:
-    """A kind whose Python and YAML forms are read alike."""
+def simple(accept: Callable[[Any], K], write: Callable[[Any], Any] = _same) -> Kind[K, K]:
+    """A kind whose Python and YAML forms are read alike, and kept as they are."""
     return Kind(accept, accept, write)
 
 
@@ -72,7 +78,7 @@ def _count(value: Any) -> int:
     return int(value)
 
 
-def whole_between(least: int, most: int) -> Kind:
+def whole_between(least: int, most: int) -> Kind[int, int]:
     """A whole number from `least` to `most`."""
 
     def accept(value: Any) -> int:
@@ -173,20 +179,24 @@ NAME = simple(_name)
 FLAG = simple(_flag)
 POSITIVE_INTEGER = simple(_positive_integer)
 COUNT = simple(_count)
-SHARE = simple(_share)
-NUMBER = simple(_number, _written_number)
+SHARE: Kind[float, float | Decimal] = Kind(_share, _share, _same)
+NUMBER: Kind[int | Decimal, float | Decimal | str] = Kind(_number, _number, _written_number)
 PERCENTILE = simple(_percentile)
 ZONE = simple(lambda value: check_zone(_text(value)))
-DURATION = Kind(_not_negative(_python_duration), _not_negative(parse_duration), format_duration)
-POSITIVE_DURATION = Kind(_positive(_python_duration), _positive(parse_duration), format_duration)
-TIME = Kind(_within_the_calendar(_python_time), _within_the_calendar(parse_time), format_time)
-EXPRESSION = simple(_expression, lambda expression: expression.text)
+DURATION: Kind[int, DurationLike] = Kind(
+    _not_negative(_python_duration), _not_negative(parse_duration), format_duration
+)
+POSITIVE_DURATION: Kind[int, DurationLike] = Kind(
+    _positive(_python_duration), _positive(parse_duration), format_duration
+)
+TIME: Kind[int, TimeLike] = Kind(_within_the_calendar(_python_time), _within_the_calendar(parse_time), format_time)
+EXPRESSION: Kind[Expression, ExpressionLike] = Kind(_expression, _expression, lambda expression: expression.text)
 
 
-def choice(options: type[StrEnum], hints: Mapping[str, str] | None = None) -> Kind:
-    """One of the values of an enumeration of texts."""
+def choice(options: type[E], hints: Mapping[str, str] | None = None) -> Kind[E, Any]:
+    """One of the values of an enumeration of texts; whoever names the kind says which texts these are."""
 
-    def accept(value: Any) -> StrEnum:
+    def accept(value: Any) -> E:
         if isinstance(value, options):
             return value
         if isinstance(value, str) and value in list(options):
@@ -195,13 +205,13 @@ def choice(options: type[StrEnum], hints: Mapping[str, str] | None = None) -> Ki
         hint = f"here it is called {hints[value]}" if hints and isinstance(value, str) and value in hints else None
         raise SpecError("", f"must be one of {known}", value, hint)
 
-    return simple(accept, str)
+    return Kind(accept, accept, str)
 
 
-def nested(cls: type[Spec]) -> Kind:
+def nested(cls: type[S]) -> Kind[S, S]:
     """A field that is itself a specification."""
 
-    def accept(value: Any) -> Spec:
+    def accept(value: Any) -> S:
         if not isinstance(value, cls):
             raise SpecError("", f"must be a {cls.__name__}", value)
         return value
@@ -209,11 +219,11 @@ def nested(cls: type[Spec]) -> Kind:
     return Kind(accept, cls.from_mapping, lambda value: value.to_mapping())
 
 
-def list_of(kind: Kind) -> Kind:
+def list_of(kind: Kind[K, G]) -> Kind[tuple[K, ...], Iterable[G]]:
     """A list, kept as a tuple; errors say which item."""
 
-    def each(step: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
-        def read(value: Any) -> tuple[Any, ...]:
+    def each(step: Callable[[Any], K]) -> Callable[[Any], tuple[K, ...]]:
+        def read(value: Any) -> tuple[K, ...]:
             if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
                 raise SpecError("", "must be a list", value)
             return tuple(located(f"[{index}]", step, item) for index, item in enumerate(value))
@@ -223,11 +233,11 @@ def list_of(kind: Kind) -> Kind:
     return Kind(each(kind.accept), each(kind.read), lambda values: [kind.write(value) for value in values])
 
 
-def mapping_of(kind: Kind) -> Kind:
+def mapping_of(kind: Kind[K, G]) -> Kind[Named[K], Mapping[str, G]]:
     """A mapping from names to values of one kind, kept in its order."""
 
-    def each(step: Callable[[Any], Any]) -> Callable[[Any], Named[Any]]:
-        def read(value: Any) -> Named[Any]:
+    def each(step: Callable[[Any], K]) -> Callable[[Any], Named[K]]:
+        def read(value: Any) -> Named[K]:
             if not isinstance(value, Mapping):
                 raise SpecError("", "must be a mapping from names", value)
             return Named([(located(str(name), _name, name), located(name, step, item)) for name, item in value.items()])
@@ -237,3 +247,7 @@ def mapping_of(kind: Kind) -> Kind:
     return Kind(
         each(kind.accept), each(kind.read), lambda named: {name: kind.write(value) for name, value in named.items()}
     )
+
+
+EXPRESSIONS = mapping_of(EXPRESSION)
+"""Expressions by name."""

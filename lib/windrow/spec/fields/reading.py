@@ -4,6 +4,8 @@ A specification is a frozen dataclass that derives from `Spec`. Each of its fiel
 
     size: int = field(metadata=of(POSITIVE_DURATION))
 
+windrow's own write that in another way, by which a type checker knows both what is passed and what is kept: `typed.py`.
+
 `accept` takes what Python code passes (and the stored value itself), `read` what stands in YAML, `write` gives the
 YAML form back. All three raise `SpecError` with an empty place; the caller puts the name of the field in front.
 """
@@ -13,35 +15,43 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from windrow.spec.errors import NotInThisVersion, SpecError
 
 T = TypeVar("T")
 V = TypeVar("V")
+K = TypeVar("K")
+G = TypeVar("G")
 
 
 @dataclass(frozen=True)
-class Kind:
-    """One type of field: what Python passes, what YAML says, and the YAML form."""
+class Kind(Generic[K, G]):
+    """One type of field: what Python passes, what YAML says, and the YAML form.
 
-    accept: Callable[[Any], Any]
-    read: Callable[[Any], Any]
+    `K` is the type of what is kept, `G` that of what Python may give.
+    """
+
+    accept: Callable[[Any], K]
+    read: Callable[[Any], K]
     write: Callable[[Any], Any]
 
 
-def of(kind: Kind) -> Mapping[str, Kind]:
+AnyKind = Kind[Any, Any]
+
+
+def of(kind: AnyKind) -> Mapping[str, AnyKind]:
     """The metadata of a dataclass field of this kind."""
     return {"kind": kind}
 
 
-def kind_of(spec_field: Field[Any]) -> Kind:
+def kind_of(spec_field: Field[Any]) -> AnyKind:
     """The kind that a field of a specification names; one that names none (of a user's own class) is taken as it is."""
-    kind: Kind = spec_field.metadata.get("kind", _AS_IT_IS)
+    kind: AnyKind = spec_field.metadata.get("kind", _AS_IT_IS)
     return kind
 
 
-_AS_IT_IS = Kind(lambda value: value, lambda value: value, lambda value: value)
+_AS_IT_IS: AnyKind = Kind(lambda value: value, lambda value: value, lambda value: value)
 
 
 class Spec:
@@ -112,7 +122,7 @@ def write_fields(spec: Spec) -> dict[str, Any]:
     return written
 
 
-def _is_default(spec_field: Field[Any], kind: Kind, value: Any) -> bool:
+def _is_default(spec_field: Field[Any], kind: AnyKind, value: Any) -> bool:
     default = spec_field.default if spec_field.default_factory is MISSING else spec_field.default_factory()
     if default is MISSING:
         return False

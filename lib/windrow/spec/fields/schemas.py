@@ -96,4 +96,8 @@ def _accept(value: Any) -> Schema:
     raise SpecError("", "must be a list of columns and types", value, "a string, b long")
 
 
-SCHEMA = Kind(_accept, _accept, lambda schema: ", ".join(f"{name} {kind}" for name, kind in schema.items()))
+SchemaLike = Schema | Mapping[str, str] | str
+"""Columns and their types: a DDL text, or a mapping from names to types."""
+SCHEMA: Kind[Schema, SchemaLike] = Kind(
+    _accept, _accept, lambda schema: ", ".join(f"{name} {kind}" for name, kind in schema.items())
+)

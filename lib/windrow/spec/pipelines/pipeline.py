@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ import yaml
 from windrow.spec.errors import SpecError
 from windrow.spec.extensions import EXTENSIONS, load_extensions
 from windrow.spec.fields.kinds import NAME, TEXT, list_of, nested
-from windrow.spec.fields.reading import Named, Spec, located, of
+from windrow.spec.fields.reading import Named, Spec, located
+from windrow.spec.fields.typed import Converted, converted, plain, specification
 from windrow.spec.pipelines.documents import load_yaml, read_document
 from windrow.spec.pipelines.places import check_places
 from windrow.spec.pipelines.schedules import Schedule
@@ -29,7 +30,7 @@ from windrow.spec.stages.stage import Stage
 from windrow.spec.stages.weights import check_accumulation, check_takes_back
 
 
-@dataclass(frozen=True)
+@specification
 class Pipeline(Spec):
     """A pipeline. `lake` is a path or URI that Spark can write; sources and stages share one namespace.
 
@@ -42,12 +43,12 @@ class Pipeline(Spec):
     YAML_LATER = frozenset({"catalog"})
     YAML_HINTS = {"name": "pipeline", "path": "lake"}
 
-    pipeline: str = field(metadata=of(NAME))
-    lake: str = field(metadata=of(TEXT))
-    sources: tuple[Source, ...] = field(metadata=of(list_of(nested(Source))))
-    stages: tuple[Stage, ...] = field(metadata=of(list_of(nested(Stage))))
-    schedule: Schedule | None = field(default=None, metadata=of(nested(Schedule)))
-    extensions: tuple[str, ...] = field(default=(), metadata=of(EXTENSIONS))
+    pipeline: str = plain(NAME)
+    lake: str = plain(TEXT)
+    sources: Converted[tuple[Source, ...], Iterable[Source]] = converted(list_of(nested(Source)))
+    stages: Converted[tuple[Stage, ...], Iterable[Stage]] = converted(list_of(nested(Stage)))
+    schedule: Schedule | None = plain(nested(Schedule), default=None)
+    extensions: Converted[tuple[str, ...], Iterable[str]] = converted(EXTENSIONS, default=())
 
     @classmethod
     def from_mapping(cls, mapping: Any) -> Pipeline:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import COUNT, DURATION, NAME, POSITIVE_DURATION, TEXT, TIME, ZONE, choice, simple
-from windrow.spec.fields.reading import Spec, of
+from windrow.spec.fields.reading import Kind, Spec
+from windrow.spec.fields.typed import Converted, DurationLike, TimeLike, converted, plain, specification
 from windrow.spec.times import HOUR, MINUTE
 
 
 def _cron(value: Any) -> str:
-    text: str = TEXT.accept(value)
+    text = TEXT.accept(value)
     if len(text.split()) != 5:
         raise SpecError("", "must be a cron expression of five fields", text, '"0 3 * * *": every day at three')
     return text
@@ -27,7 +27,11 @@ class OnTimeout(StrEnum):
     FAIL = "fail"
 
 
-@dataclass(frozen=True)
+OnTimeoutLike = OnTimeout | Literal["early", "whole", "fail"]
+ON_TIMEOUT: Kind[OnTimeout, OnTimeoutLike] = choice(OnTimeout)
+
+
+@specification
 class Schedule(Spec):
     """The schedule of a pipeline's DAG.
 
@@ -42,12 +46,12 @@ class Schedule(Spec):
 
     YAML_HINTS = {"schedule": "cron", "start_date": "start", "timezone": "zone", "conn_id": "connection"}
 
-    cron: str = field(metadata=of(simple(_cron)))
-    start: int = field(metadata=of(TIME))
-    end: int | None = field(default=None, metadata=of(TIME))
-    zone: str = field(default="UTC", metadata=of(ZONE))
-    connection: str = field(default="spark_default", metadata=of(NAME))
-    retries: int = field(default=2, metadata=of(COUNT))
-    wait: int = field(default=36 * HOUR, metadata=of(DURATION))
-    on_timeout: OnTimeout = field(default=OnTimeout.FAIL, metadata=of(choice(OnTimeout)))
-    poke_interval: int = field(default=5 * MINUTE, metadata=of(POSITIVE_DURATION))
+    cron: str = plain(simple(_cron))
+    start: Converted[int, TimeLike] = converted(TIME)
+    end: Converted[int | None, TimeLike | None] = converted(TIME, default=None)
+    zone: str = plain(ZONE, default="UTC")
+    connection: str = plain(NAME, default="spark_default")
+    retries: int = plain(COUNT, default=2)
+    wait: Converted[int, DurationLike] = converted(DURATION, default=36 * HOUR)
+    on_timeout: Converted[OnTimeout, OnTimeoutLike] = converted(ON_TIMEOUT, default=OnTimeout.FAIL)
+    poke_interval: Converted[int, DurationLike] = converted(POSITIVE_DURATION, default=5 * MINUTE)

@@ -14,7 +14,7 @@ from typing import Any
 
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import COUNT, FLAG, NAME, TEXT, choice, list_of, simple
-from windrow.spec.fields.reading import Kind, Named, located, unknown_name
+from windrow.spec.fields.reading import AnyKind, Kind, Named, located, unknown_name
 from windrow.spec.times import in_64_bits
 
 
@@ -64,7 +64,8 @@ def _share(value: Any) -> Any:
 
 
 BOUND, SHARE = simple(_bound), simple(_share)
-SCALARS, COLUMNS, REGEX = Kind(_several, _several, list), list_of(NAME), simple(_regex)
+SCALARS: AnyKind = Kind(_several, _several, list)
+COLUMNS, REGEX = list_of(NAME), simple(_regex)
 _BETWEEN = {"min_value": BOUND, "max_value": BOUND, "strict_min": FLAG, "strict_max": FLAG}
 _LENGTHS = {"min_value": COUNT, "max_value": COUNT}
 _PAIR = {"column_A": NAME, "column_B": NAME}
@@ -74,20 +75,20 @@ _PAIR = {"column_A": NAME, "column_B": NAME}
 class Shape:
     """The arguments of an expectation. `by_row`: each row keeps or breaks it, so that it may be a rule of landing."""
 
-    required: Mapping[str, Kind] = field(default_factory=dict)
-    optional: Mapping[str, Kind] = field(default_factory=dict)
+    required: Mapping[str, AnyKind] = field(default_factory=dict)
+    optional: Mapping[str, AnyKind] = field(default_factory=dict)
     by_row: bool = False
 
     @property
-    def arguments(self) -> dict[str, Kind]:
+    def arguments(self) -> dict[str, AnyKind]:
         return {**self.required, **self.optional}
 
 
-def _of_rows(optional: Mapping[str, Kind] | None = None, **required: Kind) -> Shape:
+def _of_rows(optional: Mapping[str, AnyKind] | None = None, **required: AnyKind) -> Shape:
     return Shape({"column": NAME, **required}, {**(optional or {}), "mostly": SHARE}, by_row=True)
 
 
-def _of_column(optional: Mapping[str, Kind] | None = None, **required: Kind) -> Shape:
+def _of_column(optional: Mapping[str, AnyKind] | None = None, **required: AnyKind) -> Shape:
     return Shape({"column": NAME, **required}, optional or {})
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import POSITIVE_INTEGER, TEXT, choice, simple
-from windrow.spec.fields.reading import Kind, Named, Spec, of
+from windrow.spec.fields.reading import Kind, Named, Spec
+from windrow.spec.fields.typed import Converted, converted, plain, specification
 
 WEIGHT = "_weight"
 """The column of a change feed that says whether a row is added, +1, or taken back, -1."""
@@ -113,13 +113,18 @@ class DeltaChanges(StrEnum):
 
 
 TOPIC = simple(_topic)
-OPTIONS = Kind(_options, _options, dict)
-KAFKA_START = choice(KafkaStart)
-KAFKA_VALUE = choice(KafkaValue)
-DELTA_CHANGES = choice(DeltaChanges, {"cdf": "feed", "changes": "feed", "upsert": "feed"})
+OPTIONS: Kind[Named[str], Mapping[str, str | int]] = Kind(_options, _options, dict)
+KafkaStartLike = KafkaStart | Literal["earliest", "latest"]
+KafkaValueLike = KafkaValue | Literal["json"]
+DeltaChangesLike = DeltaChanges | Literal["append", "feed"]
+KAFKA_START: Kind[KafkaStart, KafkaStartLike] = choice(KafkaStart)
+KAFKA_VALUE: Kind[KafkaValue, KafkaValueLike] = choice(KafkaValue)
+DELTA_CHANGES: Kind[DeltaChanges, DeltaChangesLike] = choice(
+    DeltaChanges, {"cdf": "feed", "changes": "feed", "upsert": "feed"}
+)
 
 
-@dataclass(frozen=True)
+@specification
 class Kafka(Connector):
     """One topic of Kafka, each message once. A landing batch takes at most `max_offsets_per_batch` of them.
 
@@ -136,19 +141,19 @@ class Kafka(Connector):
     HAS_FILES = False
     MEANING = ("topic",)
 
-    servers: str = field(metadata=of(TEXT))
-    topic: str = field(metadata=of(TOPIC))
-    start: KafkaStart = field(default=KafkaStart.EARLIEST, metadata=of(KAFKA_START))
-    value: KafkaValue = field(default=KafkaValue.JSON, metadata=of(KAFKA_VALUE))
-    max_offsets_per_batch: int = field(default=1_000_000, metadata=of(POSITIVE_INTEGER))
-    options: Named[str] = field(default_factory=Named, metadata=of(OPTIONS))
+    servers: str = plain(TEXT)
+    topic: str = plain(TOPIC)
+    start: Converted[KafkaStart, KafkaStartLike] = converted(KAFKA_START, default=KafkaStart.EARLIEST)
+    value: Converted[KafkaValue, KafkaValueLike] = converted(KAFKA_VALUE, default=KafkaValue.JSON)
+    max_offsets_per_batch: int = plain(POSITIVE_INTEGER, default=1_000_000)
+    options: Converted[Named[str], Mapping[str, str | int]] = converted(OPTIONS, default=Named())
 
     @property
     def has_json(self) -> bool:
         return self.value is KafkaValue.JSON
 
 
-@dataclass(frozen=True)
+@specification
 class DeltaSource(Connector):
     """A Delta table: the rows that it holds at first, then those that are appended, or every change of its feed.
 
@@ -158,9 +163,9 @@ class DeltaSource(Connector):
 
     YAML_HINTS = {"table": "path", "max_files_per_trigger": "max_files_per_batch"}
 
-    path: str = field(metadata=of(TEXT))
-    changes: DeltaChanges = field(default=DeltaChanges.APPEND, metadata=of(DELTA_CHANGES))
-    max_files_per_batch: int = field(default=1000, metadata=of(POSITIVE_INTEGER))
+    path: str = plain(TEXT)
+    changes: Converted[DeltaChanges, DeltaChangesLike] = converted(DELTA_CHANGES, default=DeltaChanges.APPEND)
+    max_files_per_batch: int = plain(POSITIVE_INTEGER, default=1000)
 
     @property
     def is_feed(self) -> bool:
@@ -175,7 +180,7 @@ class DeltaSource(Connector):
         return WEIGHT if self.is_feed else None
 
 
-@dataclass(frozen=True)
+@specification
 class Rate(Connector):
     """Rows that count up, so many a second, to try a pipeline out: `timestamp` and `value`, from 0 on."""
 
@@ -183,4 +188,4 @@ class Rate(Connector):
     HAS_FILES = False
     SCHEMA: ClassVar[Mapping[str, str]] = {"timestamp": "timestamp", "value": "bigint"}
 
-    rows_per_second: int = field(default=1, metadata=of(POSITIVE_INTEGER))
+    rows_per_second: int = plain(POSITIVE_INTEGER, default=1)

@@ -8,15 +8,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, TEXT, ZONE, choice, nested
-from windrow.spec.fields.reading import Kind, Spec, of
-from windrow.spec.fields.schemas import SCHEMA, Schema
+from windrow.spec.fields.reading import Kind, Spec
+from windrow.spec.fields.schemas import SCHEMA, Schema, SchemaLike
+from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
 from windrow.spec.sources.connectors import Connector, DeltaSource, Kafka, Rate
 from windrow.spec.sources.watermarks import UNBOUNDED, Watermark
 from windrow.spec.stages.weights import check_weight
@@ -31,7 +31,10 @@ class FileFormat(StrEnum):
     PARQUET = "parquet"
 
 
-FILE_FORMAT = choice(FileFormat, {"jsonl": "json", "ndjson": "json", "jsonlines": "json"})
+FileFormatLike = FileFormat | Literal["json", "csv", "parquet"]
+FILE_FORMAT: Kind[FileFormat, FileFormatLike] = choice(
+    FileFormat, {"jsonl": "json", "ndjson": "json", "jsonlines": "json"}
+)
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
@@ -57,7 +60,7 @@ def without_variables(text: str) -> str:
     return _VARIABLE.sub("", text)
 
 
-@dataclass(frozen=True)
+@specification
 class Files(Connector):
     """Files under a path, each read once. A landing batch takes at most `max_files_per_batch` of them; the rest waits.
 
@@ -66,10 +69,10 @@ class Files(Connector):
 
     YAML_HINTS = {"max_files_per_trigger": "max_files_per_batch", "dir": "path", "folder": "path"}
 
-    path: str = field(metadata=of(TEXT))
-    format: FileFormat = field(default=FileFormat.JSON, metadata=of(FILE_FORMAT))
-    max_files_per_batch: int = field(default=1000, metadata=of(POSITIVE_INTEGER))
-    header: bool = field(default=True, metadata=of(FLAG))
+    path: str = plain(TEXT)
+    format: Converted[FileFormat, FileFormatLike] = converted(FILE_FORMAT, default=FileFormat.JSON)
+    max_files_per_batch: int = plain(POSITIVE_INTEGER, default=1000)
+    header: bool = plain(FLAG, default=True)
 
     @property
     def has_json(self) -> bool:
@@ -87,16 +90,19 @@ class TimeFormat(StrEnum):
     UNIX_NS = "unix_ns"
 
 
-TIME_FORMAT = choice(TimeFormat, {"iso": "iso8601", "iso_8601": "iso8601", "epoch": "unix_s", "unix": "unix_s"})
+TimeFormatLike = TimeFormat | Literal["timestamp", "iso8601", "unix_s", "unix_ms", "unix_us", "unix_ns"]
+TIME_FORMAT: Kind[TimeFormat, TimeFormatLike] = choice(
+    TimeFormat, {"iso": "iso8601", "iso_8601": "iso8601", "epoch": "unix_s", "unix": "unix_s"}
+)
 
 
-@dataclass(frozen=True)
+@specification
 class TimeColumn(Spec):
     """A column that holds a time. `zone` is that of strings and zone-less timestamps without an offset of their own."""
 
-    column: str = field(metadata=of(NAME))
-    format: TimeFormat = field(default=TimeFormat.TIMESTAMP, metadata=of(TIME_FORMAT))
-    zone: str | None = field(default=None, metadata=of(ZONE))
+    column: str = plain(NAME)
+    format: Converted[TimeFormat, TimeFormatLike] = converted(TIME_FORMAT, default=TimeFormat.TIMESTAMP)
+    zone: str | None = plain(ZONE, default=None)
 
 
 def _read_event_time(value: Any) -> TimeColumn | None:
@@ -110,11 +116,13 @@ def _read_event_time(value: Any) -> TimeColumn | None:
 def _accept_event_time(value: Any) -> TimeColumn | None:
     if value is None or value == "now":
         return None
-    accepted: TimeColumn = nested(TimeColumn).accept(value)
-    return accepted
+    return nested(TimeColumn).accept(value)
 
 
-EVENT_TIME = Kind(_accept_event_time, _read_event_time, lambda column: "now" if column is None else column.to_mapping())
+EventTimeLike = TimeColumn | Literal["now"] | None
+EVENT_TIME: Kind[TimeColumn | None, EventTimeLike] = Kind(
+    _accept_event_time, _read_event_time, lambda column: "now" if column is None else column.to_mapping()
+)
 
 
 class Unknown(StrEnum):
@@ -124,7 +132,10 @@ class Unknown(StrEnum):
     REJECT = "reject"
 
 
-UNKNOWN = choice(Unknown, {"rescue": "keep", "fail": "reject", "ignore": "keep", "drop": "keep"})
+UnknownLike = Unknown | Literal["keep", "reject"]
+UNKNOWN: Kind[Unknown, UnknownLike] = choice(
+    Unknown, {"rescue": "keep", "fail": "reject", "ignore": "keep", "drop": "keep"}
+)
 RESCUED = "_rescued"
 """The column of JSON sources with the fields that the schema does not name, as JSON; null where there are none."""
 
@@ -139,7 +150,7 @@ MAX_FUTURE = DAY
 """How far ahead of its arrival a row may be where the source says nothing: one wrong clock must not end all windows."""
 
 
-@dataclass(frozen=True)
+@specification
 class Source(Spec):
     """One input: a connector, the schema of its rows, and their times.
 
@@ -152,20 +163,20 @@ class Source(Spec):
     file with the expectations on its rows.
     """
 
-    name: str = field(metadata=of(NAME))
-    files: Files | None = field(default=None, kw_only=True, metadata=of(nested(Files)))
-    kafka: Kafka | None = field(default=None, kw_only=True, metadata=of(nested(Kafka)))
-    delta: DeltaSource | None = field(default=None, kw_only=True, metadata=of(nested(DeltaSource)))
-    rate: Rate | None = field(default=None, kw_only=True, metadata=of(nested(Rate)))
-    schema: Schema = field(metadata=of(SCHEMA))
-    event_time: TimeColumn | None = field(metadata=of(EVENT_TIME))
-    watermark: Watermark = field(metadata=of(nested(Watermark)))
-    arrival_time: TimeColumn | None = field(default=None, metadata=of(nested(TimeColumn)))
-    partition: str | None = field(default=None, metadata=of(NAME))
-    size: Expression | None = field(default=None, metadata=of(EXPRESSION))
-    weight: str | None = field(default=None, metadata=of(NAME))
-    unknown: Unknown = field(default=Unknown.KEEP, metadata=of(UNKNOWN))
-    quality: str | None = field(default=None, metadata=of(TEXT))
+    name: str = plain(NAME)
+    files: Files | None = plain(nested(Files), default=None, kw_only=True)
+    kafka: Kafka | None = plain(nested(Kafka), default=None, kw_only=True)
+    delta: DeltaSource | None = plain(nested(DeltaSource), default=None, kw_only=True)
+    rate: Rate | None = plain(nested(Rate), default=None, kw_only=True)
+    schema: Converted[Schema, SchemaLike] = converted(SCHEMA)
+    event_time: Converted[TimeColumn | None, EventTimeLike] = converted(EVENT_TIME)
+    watermark: Watermark = plain(nested(Watermark))
+    arrival_time: TimeColumn | None = plain(nested(TimeColumn), default=None)
+    partition: str | None = plain(NAME, default=None)
+    size: Converted[Expression | None, ExpressionLike | None] = converted(EXPRESSION, default=None)
+    weight: str | None = plain(NAME, default=None)
+    unknown: Converted[Unknown, UnknownLike] = converted(UNKNOWN, default=Unknown.KEEP)
+    quality: str | None = plain(TEXT, default=None)
 
     def validate(self) -> None:
         self._check_connector()

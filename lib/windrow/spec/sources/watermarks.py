@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import DURATION, EXPRESSION, POSITIVE_DURATION
-from windrow.spec.fields.reading import Kind, Spec, of
+from windrow.spec.fields.reading import Kind, Spec
+from windrow.spec.fields.typed import Converted, DurationLike, ExpressionLike, converted, plain, specification
 from windrow.spec.times import INFINITY
 
 
@@ -20,7 +21,7 @@ def _accept_processing_time(value: object) -> bool:
     raise SpecError("", "has no fields", value, "write processing_time: {}")
 
 
-PROCESSING_TIME = Kind(_accept_processing_time, _accept_processing_time, lambda value: {})
+PROCESSING_TIME: Kind[bool, bool] = Kind(_accept_processing_time, _accept_processing_time, lambda value: {})
 
 
 UNBOUNDED = INFINITY
@@ -28,20 +29,21 @@ UNBOUNDED = INFINITY
 
 
 def _accept_bound(value: Any) -> int:
-    bound: int = value if value == UNBOUNDED else DURATION.accept(value)
-    return bound
+    return UNBOUNDED if value in (UNBOUNDED, "none") else DURATION.accept(value)
 
 
 def _read_bound(value: Any) -> int:
-    bound: int = UNBOUNDED if value == "none" else DURATION.read(value)
-    return bound
+    return UNBOUNDED if value == "none" else DURATION.read(value)
 
 
-BOUND = Kind(_accept_bound, _read_bound, lambda value: "none" if value == UNBOUNDED else DURATION.write(value))
+BoundLike = DurationLike | Literal["none"]
+BOUND: Kind[int, BoundLike] = Kind(
+    _accept_bound, _read_bound, lambda value: "none" if value == UNBOUNDED else DURATION.write(value)
+)
 """A duration, or `none`."""
 
 
-@dataclass(frozen=True)
+@specification
 class Watermark(Spec):
     """The watermark of a source partition: exactly one of four rules, and what holds for each of them.
 
@@ -59,12 +61,12 @@ class Watermark(Spec):
     YAML_HINTS = {"delay": "bounded_delay", "lag": "fixed_lag", "out_of_orderness": "bounded_delay",
                   "punctuation": "punctuated"}  # fmt: skip
 
-    bounded_delay: int | None = field(default=None, metadata=of(DURATION))
-    fixed_lag: int | None = field(default=None, metadata=of(DURATION))
-    punctuated: Expression | None = field(default=None, metadata=of(EXPRESSION))
-    processing_time: bool = field(default=False, metadata=of(PROCESSING_TIME))
-    idle_timeout: int | None = field(default=None, metadata=of(POSITIVE_DURATION))
-    max_future: int | None = field(default=None, metadata=of(BOUND))
+    bounded_delay: Converted[int | None, DurationLike | None] = converted(DURATION, default=None)
+    fixed_lag: Converted[int | None, DurationLike | None] = converted(DURATION, default=None)
+    punctuated: Converted[Expression | None, ExpressionLike | None] = converted(EXPRESSION, default=None)
+    processing_time: bool = plain(PROCESSING_TIME, default=False)
+    idle_timeout: Converted[int | None, DurationLike | None] = converted(POSITIVE_DURATION, default=None)
+    max_future: Converted[int | None, BoundLike | None] = converted(BOUND, default=None)
 
     def validate(self) -> None:
         rules = [rule is not None for rule in (self.bounded_delay, self.fixed_lag, self.punctuated)]

@@ -6,15 +6,16 @@ Rule: docs/semantics.md#several-inputs.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
-from windrow.spec.aggregates import AGGREGATE, Aggregate, Collect
+from windrow.spec.aggregates import AGGREGATES_BY_NAME, Aggregate, Collect
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields.kinds import EXPRESSION, NAME, choice, mapping_of, nested
-from windrow.spec.fields.reading import Kind, Named, Spec, of
-from windrow.spec.stages.keys import KEYS, RESERVED_NAMES
+from windrow.spec.fields.kinds import EXPRESSION, EXPRESSIONS, NAME, choice, mapping_of, nested
+from windrow.spec.fields.reading import Kind, Named, Spec
+from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
+from windrow.spec.stages.keys import KEYS, RESERVED_NAMES, KeysLike
 
 
 class JoinKind(StrEnum):
@@ -36,7 +37,7 @@ class JoinKind(StrEnum):
         return self in (JoinKind.RIGHT, JoinKind.FULL)
 
 
-@dataclass(frozen=True)
+@specification
 class Input(Spec):
     """One input of a stage: which elements, their keys, and what is computed of them.
 
@@ -48,12 +49,12 @@ class Input(Spec):
     YAML_HINTS = {"key": "keys", "on": "keys", "group_by": "keys", "filter": "where", "fields": "columns",
                   "aggregate": "aggregates"}  # fmt: skip
 
-    from_: str | None = field(default=None, metadata=of(NAME))
-    select: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
-    where: Expression | None = field(default=None, metadata=of(EXPRESSION))
-    keys: Named[Expression] = field(default_factory=Named, metadata=of(KEYS))
-    aggregates: Named[Aggregate] = field(default_factory=Named, metadata=of(mapping_of(AGGREGATE)))
-    columns: Named[Expression] = field(default_factory=Named, metadata=of(KEYS))
+    from_: str | None = plain(NAME, default=None)
+    select: Converted[Named[Expression], Mapping[str, ExpressionLike]] = converted(EXPRESSIONS, default=Named())
+    where: Converted[Expression | None, ExpressionLike | None] = converted(EXPRESSION, default=None)
+    keys: Converted[Named[Expression], KeysLike] = converted(KEYS, default=Named())
+    aggregates: Converted[Named[Aggregate], Mapping[str, Aggregate]] = converted(AGGREGATES_BY_NAME, default=Named())
+    columns: Converted[Named[Expression], KeysLike] = converted(KEYS, default=Named())
 
     def validate(self) -> None:
         if self.aggregates and self.columns:
@@ -72,8 +73,11 @@ class Input(Spec):
         return Named({**self.aggregates, **columns})
 
 
-JOIN = choice(JoinKind, {"outer": "full", "full_outer": "full", "left_outer": "left", "right_outer": "right"})
-INPUTS: Kind = mapping_of(nested(Input))
+JoinLike = JoinKind | Literal["inner", "left", "right", "full"]
+JOIN: Kind[JoinKind, JoinLike] = choice(
+    JoinKind, {"outer": "full", "full_outer": "full", "left_outer": "left", "right_outer": "right"}
+)
+INPUTS: Kind[Named[Input], Mapping[str, Input]] = mapping_of(nested(Input))
 OF_INPUTS = ("from", "select", "explode", "element_time", "where", "keys", "aggregates")
 """The fields of a stage that stand in its inputs, where it has several."""
 

@@ -9,6 +9,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import EXPRESSION, NAME
 from windrow.spec.fields.reading import Kind, Named, located
+from windrow.spec.fields.typed import ExpressionLike
 
 RESERVED_NAMES = frozenset(
     {"window_start", "window_end", "timing", "pane_index", "on_time_index", "is_first", "is_last", "event_time",
@@ -42,4 +43,6 @@ def _write_keys(keys: Named[Expression]) -> list[Any]:
     return [name if keys[name] == plain[name] else {name: keys[name].text} for name in keys]
 
 
-KEYS = Kind(_read_keys, _read_keys, _write_keys)
+KeysLike = Iterable[str | Mapping[str, ExpressionLike]] | Mapping[str, ExpressionLike]
+"""A list of columns, each a name or `{name: EXPRESSION}`, or a mapping from names to expressions."""
+KEYS: Kind[Named[Expression], KeysLike] = Kind(_read_keys, _read_keys, _write_keys)

@@ -8,29 +8,29 @@ the grammar is in the pipeline reference.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
-from windrow.spec.aggregates import AGGREGATE, Aggregate
+from windrow.spec.aggregates import AGGREGATES_BY_NAME, Aggregate
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import (
     DURATION,
     EXPRESSION,
+    EXPRESSIONS,
     FLAG,
     NAME,
     POSITIVE_INTEGER,
     TEXT,
     choice,
-    mapping_of,
     nested,
 )
-from windrow.spec.fields.reading import Kind, Named, Spec, located, of, write_fields
+from windrow.spec.fields.reading import Kind, Named, Spec, located, write_fields
+from windrow.spec.fields.typed import Converted, DurationLike, ExpressionLike, converted, plain, specification
 from windrow.spec.sources.watermarks import Watermark
-from windrow.spec.stages.inputs import INPUTS, JOIN, OF_INPUTS, Input, JoinKind, check_inputs
-from windrow.spec.stages.keys import KEYS, RESERVED_NAMES
-from windrow.spec.triggers.all import DEFAULT_TRIGGER, TRIGGER, Then, Trigger, nodes_of
+from windrow.spec.stages.inputs import INPUTS, JOIN, OF_INPUTS, Input, JoinKind, JoinLike, check_inputs
+from windrow.spec.stages.keys import KEYS, RESERVED_NAMES, KeysLike
+from windrow.spec.triggers.all import DEFAULT_TRIGGER, TRIGGER, Then, Trigger, TriggerLike, nodes_of
 from windrow.spec.triggers.closing import can_close, check_loses_nothing
 from windrow.spec.triggers.custom import CustomTrigger, check_custom
 from windrow.spec.windows.aligned import WINDOW
@@ -70,20 +70,29 @@ class PaneTime(StrEnum):
 
 
 _PATENT_MODES = {"clear_always": Accumulation.DISCARDING, "accumulate_always": Accumulation.ACCUMULATING}
-_ACCUMULATION = choice(
+_ACCUMULATION: Kind[Accumulation, Accumulation] = choice(
     Accumulation,
     {"accumulating_and_retracting": "retracting", "update": "accumulating", "append": "discarding"},
 )
-ACCUMULATION = Kind(
+AccumulationLike = (
+    Accumulation
+    | Literal["discarding", "accumulating", "retracting", "clear_by_default", "accumulate_by_default"]
+    | Literal["clear_always", "accumulate_always"]
+)
+ACCUMULATION: Kind[Accumulation, AccumulationLike] = Kind(
     lambda value: _ACCUMULATION.accept(_PATENT_MODES.get(value, value) if isinstance(value, str) else value),
     lambda value: _ACCUMULATION.read(_PATENT_MODES.get(value, value) if isinstance(value, str) else value),
     str,
 )
-EMISSION = choice(Emission)
-PANE_TIME = choice(PaneTime, {"end": "end_of_window", "first": "earliest", "last": "latest"})
+EmissionLike = Emission | Literal["if_nonempty", "always"]
+EMISSION: Kind[Emission, EmissionLike] = choice(Emission)
+PaneTimeLike = PaneTime | Literal["end_of_window", "earliest", "latest"]
+PANE_TIME: Kind[PaneTime, PaneTimeLike] = choice(
+    PaneTime, {"end": "end_of_window", "first": "earliest", "last": "latest"}
+)
 
 
-@dataclass(frozen=True)
+@specification
 class ElementTime(Spec):
     """The event time of a stage's elements, where it is not that of the source: a timestamp, by an expression.
 
@@ -93,11 +102,11 @@ class ElementTime(Spec):
 
     YAML_HINTS = {"expression": "of", "column": "of", "bound": "backward"}
 
-    backward: int = field(metadata=of(DURATION))
-    of: Expression = field(metadata=of(EXPRESSION))
+    backward: Converted[int, DurationLike] = converted(DURATION)
+    of: Converted[Expression, ExpressionLike] = converted(EXPRESSION)
 
 
-@dataclass(frozen=True)
+@specification
 class Stage(Spec):
     """One stage. All lengths are microseconds; `keys`, `select`, `aggregates` and `derive` map names to expressions.
 
@@ -114,30 +123,30 @@ class Stage(Spec):
     YAML_HINTS = {"group_by": "keys", "key": "keys", "lateness": "allowed_lateness", "filter": "where",
                   "mode": "accumulation", "windows": "window", "aggregate": "aggregates"}  # fmt: skip
 
-    name: str = field(default="stage", metadata=of(NAME))
-    from_: str | None = field(default=None, metadata=of(NAME))
-    inputs: Named[Input] = field(default_factory=Named, metadata=of(INPUTS))
-    join: JoinKind | None = field(default=None, metadata=of(JOIN))
-    max_versions_per_tick: int = field(default=1, metadata=of(POSITIVE_INTEGER))
-    select: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
-    explode: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
-    element_time: ElementTime | None = field(default=None, metadata=of(nested(ElementTime)))
-    where: Expression | None = field(default=None, metadata=of(EXPRESSION))
-    keys: Named[Expression] = field(default_factory=Named, metadata=of(KEYS))
-    window: WindowFunction = field(metadata=of(WINDOW), kw_only=True)
-    trigger: Trigger = field(default=DEFAULT_TRIGGER, metadata=of(TRIGGER))
-    accumulation: Accumulation = field(default=Accumulation.ACCUMULATING, metadata=of(ACCUMULATION))
-    retract: bool = field(default=False, metadata=of(FLAG))
-    allowed_lateness: int = field(default=0, metadata=of(DURATION))
-    on_time: Emission = field(default=Emission.IF_NONEMPTY, metadata=of(EMISSION))
-    closing: Emission = field(default=Emission.IF_NONEMPTY, metadata=of(EMISSION))
-    only_if_changed: bool = field(default=False, metadata=of(FLAG))
-    event_time: PaneTime = field(default=PaneTime.END_OF_WINDOW, metadata=of(PANE_TIME))
-    allow_closing: bool = field(default=False, metadata=of(FLAG))
-    aggregates: Named[Aggregate] = field(metadata=of(mapping_of(AGGREGATE)), kw_only=True)
-    derive: Named[Expression] = field(default_factory=Named, metadata=of(mapping_of(EXPRESSION)))
-    having: Expression | None = field(default=None, metadata=of(EXPRESSION))
-    quality: str | None = field(default=None, metadata=of(TEXT))
+    name: str = plain(NAME, default="stage")
+    from_: str | None = plain(NAME, default=None)
+    inputs: Converted[Named[Input], Mapping[str, Input]] = converted(INPUTS, default=Named())
+    join: Converted[JoinKind | None, JoinLike | None] = converted(JOIN, default=None)
+    max_versions_per_tick: int = plain(POSITIVE_INTEGER, default=1)
+    select: Converted[Named[Expression], Mapping[str, ExpressionLike]] = converted(EXPRESSIONS, default=Named())
+    explode: Converted[Named[Expression], Mapping[str, ExpressionLike]] = converted(EXPRESSIONS, default=Named())
+    element_time: ElementTime | None = plain(nested(ElementTime), default=None)
+    where: Converted[Expression | None, ExpressionLike | None] = converted(EXPRESSION, default=None)
+    keys: Converted[Named[Expression], KeysLike] = converted(KEYS, default=Named())
+    window: WindowFunction = plain(WINDOW, kw_only=True)
+    trigger: Converted[Trigger, TriggerLike] = converted(TRIGGER, default=DEFAULT_TRIGGER)
+    accumulation: Converted[Accumulation, AccumulationLike] = converted(ACCUMULATION, default=Accumulation.ACCUMULATING)
+    retract: bool = plain(FLAG, default=False)
+    allowed_lateness: Converted[int, DurationLike] = converted(DURATION, default=0)
+    on_time: Converted[Emission, EmissionLike] = converted(EMISSION, default=Emission.IF_NONEMPTY)
+    closing: Converted[Emission, EmissionLike] = converted(EMISSION, default=Emission.IF_NONEMPTY)
+    only_if_changed: bool = plain(FLAG, default=False)
+    event_time: Converted[PaneTime, PaneTimeLike] = converted(PANE_TIME, default=PaneTime.END_OF_WINDOW)
+    allow_closing: bool = plain(FLAG, default=False)
+    aggregates: Converted[Named[Aggregate], Mapping[str, Aggregate]] = converted(AGGREGATES_BY_NAME, kw_only=True)
+    derive: Converted[Named[Expression], Mapping[str, ExpressionLike]] = converted(EXPRESSIONS, default=Named())
+    having: Converted[Expression | None, ExpressionLike | None] = converted(EXPRESSION, default=None)
+    quality: str | None = plain(TEXT, default=None)
 
     @classmethod
     def from_mapping(cls, mapping: Any) -> Stage:

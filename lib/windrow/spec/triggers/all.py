@@ -32,6 +32,7 @@ from windrow.spec.triggers.tree import (
     Domain,
     Then,
     Trigger,
+    TriggerLike,
     counts_bytes,
     nodes_of,
     percentiles_of,
@@ -42,8 +43,8 @@ from windrow.spec.triggers.tree import (
 __all__ = [
     "DEFAULT_TRIGGER", "TRIGGER", "TRIGGERS", "AfterBytes", "AfterCount", "AfterDelay", "AfterMatch", "AfterWatermark",
     "AllOf", "AtClose", "AtPeriod", "AtWatermark", "Domain", "FirstOf", "Never", "Repeat", "RepeatCount",
-    "RepeatUntil", "SequenceOf", "Then", "Trigger", "WhenResult", "counts_bytes", "nodes_of", "percentiles_of",
-    "tick_aggregates", "without_sugar",
+    "RepeatUntil", "SequenceOf", "Then", "Trigger", "TriggerLike", "WhenResult", "counts_bytes", "nodes_of",
+    "percentiles_of", "tick_aggregates", "without_sugar",
 ]  # fmt: skip
 
 DEFAULT_TRIGGER: Trigger = Repeat(AtWatermark())

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import replace
 
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import POSITIVE_INTEGER
-from windrow.spec.fields.reading import of
+from windrow.spec.fields.typed import Converted, converted, plain, specification
 from windrow.spec.triggers.leaves import AtWatermark
-from windrow.spec.triggers.tree import TRIGGER, TRIGGER_LIST, Then, Trigger
+from windrow.spec.triggers.tree import TRIGGER, TRIGGER_LIST, ThenLike, Trigger, TriggerLike
 
 
-@dataclass(frozen=True, init=False)
+@specification
 class _Several(Trigger):
     BODY = "triggers"
-    triggers: tuple[Trigger, ...] = field(metadata=of(TRIGGER_LIST))
+    triggers: Converted[tuple[Trigger, ...], Iterable[TriggerLike]] = converted(TRIGGER_LIST)
 
-    def __init__(self, *nodes: Trigger, triggers: Any = None, then: Then | None = None) -> None:
+    def __init__(
+        self, *nodes: TriggerLike, triggers: Iterable[TriggerLike] | None = None, then: ThenLike | None = None
+    ) -> None:
         object.__setattr__(self, "triggers", nodes if triggers is None else triggers)
         object.__setattr__(self, "then", then)
         self.__post_init__()
@@ -49,46 +51,46 @@ class SequenceOf(_Several):
     NAME = "sequence_of"
 
 
-@dataclass(frozen=True)
+@specification
 class Repeat(Trigger):
     """Its trigger again and again: reset whenever it has finished. Never finished."""
 
     NAME = "repeat"
     BODY = "repeat"
-    repeat: Trigger = field(metadata=of(TRIGGER))
+    repeat: Converted[Trigger, TriggerLike] = converted(TRIGGER)
 
     @property
     def children(self) -> tuple[Trigger, ...]:
         return (self.repeat,)
 
 
-@dataclass(frozen=True)
+@specification
 class RepeatUntil(Trigger):
     """As `Repeat`, but ready also when `until` is, and finished when it fires with `until` ready."""
 
     NAME = "repeat_until"
-    repeat: Trigger = field(metadata=of(TRIGGER))
-    until: Trigger = field(metadata=of(TRIGGER))
+    repeat: Converted[Trigger, TriggerLike] = converted(TRIGGER)
+    until: Converted[Trigger, TriggerLike] = converted(TRIGGER)
 
     @property
     def children(self) -> tuple[Trigger, ...]:
         return (self.repeat, self.until)
 
 
-@dataclass(frozen=True)
+@specification
 class RepeatCount(Trigger):
     """As `Repeat`, finished after `times` firings."""
 
     NAME = "repeat_count"
-    repeat: Trigger = field(metadata=of(TRIGGER))
-    times: int = field(metadata=of(POSITIVE_INTEGER))
+    repeat: Converted[Trigger, TriggerLike] = converted(TRIGGER)
+    times: int = plain(POSITIVE_INTEGER)
 
     @property
     def children(self) -> tuple[Trigger, ...]:
         return (self.repeat,)
 
 
-@dataclass(frozen=True)
+@specification
 class AfterWatermark(Trigger):
     """Short for a sequence: `early` repeated until the watermark, one firing there, then `late` repeated.
 
@@ -96,8 +98,8 @@ class AfterWatermark(Trigger):
     """
 
     NAME = "after_watermark"
-    early: Trigger | None = field(default=None, metadata=of(TRIGGER))
-    late: Trigger | None = field(default=None, metadata=of(TRIGGER))
+    early: Converted[Trigger | None, TriggerLike | None] = converted(TRIGGER, default=None)
+    late: Converted[Trigger | None, TriggerLike | None] = converted(TRIGGER, default=None)
 
     def desugared(self) -> Trigger:
         until: Trigger = AtWatermark() if self.early is None else RepeatUntil(self.early, AtWatermark())

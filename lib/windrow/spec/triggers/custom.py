@@ -22,13 +22,13 @@ class WhenQuiet(windrow.CustomTrigger):
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.reading import located
 from windrow.spec.fields.schemas import column_type
+from windrow.spec.fields.typed import specification
 from windrow.spec.triggers.moments import Moment
 from windrow.spec.triggers.tree import Domain, Trigger
 
@@ -43,7 +43,7 @@ MERGES = ("sum", "min", "max", "any", "all")
 """How a field of several windows that merge becomes one."""
 
 
-@dataclass(frozen=True)
+@specification
 class CustomTrigger(Trigger):
     """The base of a leaf that a user writes.
 

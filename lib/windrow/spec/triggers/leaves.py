@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from windrow.spec.aggregates import Aggregate, CountIf, TotalSize
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import DURATION, EXPRESSION, PERCENTILE, POSITIVE_DURATION, POSITIVE_INTEGER, TIME, ZONE
-from windrow.spec.fields.reading import of
+from windrow.spec.fields.typed import (
+    Converted,
+    DurationLike,
+    ExpressionLike,
+    TimeLike,
+    converted,
+    plain,
+    specification,
+)
 from windrow.spec.times import DAY
-from windrow.spec.triggers.tree import DOMAIN, Domain, Trigger
+from windrow.spec.triggers.tree import DOMAIN, Domain, DomainLike, Trigger
 
 
-@dataclass(frozen=True)
+@specification
 class AtWatermark(Trigger):
     """Ready when the watermark has reached the window's end; after a reset behind that, at every new element.
 
@@ -22,14 +29,14 @@ class AtWatermark(Trigger):
     """
 
     NAME = "at_watermark"
-    percentile: int = field(default=100, metadata=of(PERCENTILE))
+    percentile: int = plain(PERCENTILE, default=100)
 
     @property
     def percentiles(self) -> tuple[int, ...]:
         return () if self.percentile == 100 else (self.percentile,)
 
 
-@dataclass(frozen=True)
+@specification
 class AtPeriod(Trigger):
     """Ready at the first `reference + k * period` strictly after the clock at the first new element.
 
@@ -38,10 +45,10 @@ class AtPeriod(Trigger):
 
     NAME = "at_period"
     YAML_HINTS = {"every": "period", "interval": "period"}
-    period: int = field(metadata=of(POSITIVE_DURATION))
-    reference: int = field(default=0, metadata=of(TIME))
-    zone: str = field(default="UTC", metadata=of(ZONE))
-    domain: Domain = field(default=Domain.PROCESSING_TIME, metadata=of(DOMAIN))
+    period: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
+    reference: Converted[int, TimeLike] = converted(TIME, default=0)
+    zone: str = plain(ZONE, default="UTC")
+    domain: Converted[Domain, DomainLike] = converted(DOMAIN, default=Domain.PROCESSING_TIME)
 
     @property
     def is_local(self) -> bool:
@@ -49,7 +56,7 @@ class AtPeriod(Trigger):
         return self.zone != "UTC" and self.period % DAY == 0
 
 
-@dataclass(frozen=True)
+@specification
 class AfterDelay(Trigger):
     """Ready when the clock of `domain` has reached its value at the first new element plus `delay`.
 
@@ -57,8 +64,8 @@ class AfterDelay(Trigger):
     """
 
     NAME = "after_delay"
-    delay: int = field(default=0, metadata=of(DURATION))
-    domain: Domain = field(default=Domain.PROCESSING_TIME, metadata=of(DOMAIN))
+    delay: Converted[int, DurationLike] = converted(DURATION, default=0)
+    domain: Converted[Domain, DomainLike] = converted(DOMAIN, default=Domain.PROCESSING_TIME)
 
     @property
     def wait(self) -> int:
@@ -66,43 +73,43 @@ class AfterDelay(Trigger):
         return max(self.delay, 1)
 
 
-@dataclass(frozen=True)
+@specification
 class AfterCount(Trigger):
     """Ready at `count` elements or more since the node was reset."""
 
     NAME = "after_count"
     BODY = "count"
-    count: int = field(metadata=of(POSITIVE_INTEGER))
+    count: int = plain(POSITIVE_INTEGER)
 
 
-@dataclass(frozen=True)
+@specification
 class AfterBytes(Trigger):
     """Ready at `bytes` bytes or more since the node was reset; the size of an element is its source's `size`."""
 
     NAME = "after_bytes"
     BODY = "bytes"
-    bytes: int = field(metadata=of(POSITIVE_INTEGER))
+    bytes: int = plain(POSITIVE_INTEGER)
 
     @property
     def aggregates(self) -> Mapping[str, Aggregate]:
         return {"bytes": TotalSize()}
 
 
-@dataclass(frozen=True)
+@specification
 class AfterMatch(Trigger):
     """Ready when `count` elements since the node was reset have matched `where`, a condition over one element."""
 
     NAME = "after_match"
     YAML_HINTS = {"predicate": "where", "matches": "count", "times": "count"}
-    where: Expression = field(metadata=of(EXPRESSION))
-    count: int = field(default=1, metadata=of(POSITIVE_INTEGER))
+    where: Converted[Expression, ExpressionLike] = converted(EXPRESSION)
+    count: int = plain(POSITIVE_INTEGER, default=1)
 
     @property
     def aggregates(self) -> Mapping[str, Aggregate]:
         return {"matches": CountIf(self.where)}
 
 
-@dataclass(frozen=True)
+@specification
 class WhenResult(Trigger):
     """Ready when the window has new elements and `condition` holds over its aggregates and derived columns as they are.
 
@@ -111,21 +118,21 @@ class WhenResult(Trigger):
 
     NAME = "when_result"
     BODY = "condition"
-    condition: Expression = field(metadata=of(EXPRESSION))
+    condition: Converted[Expression, ExpressionLike] = converted(EXPRESSION)
 
     @property
     def conditions(self) -> tuple[Expression, ...]:
         return (self.condition,)
 
 
-@dataclass(frozen=True)
+@specification
 class AtClose(Trigger):
     """Ready when the watermark has reached the end plus the allowed lateness: one final result, at expiry."""
 
     NAME = "at_close"
 
 
-@dataclass(frozen=True)
+@specification
 class Never(Trigger):
     """Never ready; the closing pane at expiry is all there is."""
 

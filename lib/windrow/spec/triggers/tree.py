@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from windrow.spec.aggregates import Aggregate, TotalSize
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import choice, list_of
-from windrow.spec.fields.reading import Kind, Spec, located, of, unknown_name
+from windrow.spec.fields.reading import Kind, Spec, located, unknown_name
+from windrow.spec.fields.typed import Converted, converted, specification
 
 
 class Domain(StrEnum):
@@ -21,7 +22,8 @@ class Domain(StrEnum):
     EVENT_TIME = "event_time"
 
 
-DOMAIN = choice(Domain, {"wall_time": "processing_time", "stream_time": "event_time"})
+DomainLike = Domain | Literal["processing_time", "event_time"]
+DOMAIN: Kind[Domain, DomainLike] = choice(Domain, {"wall_time": "processing_time", "stream_time": "event_time"})
 
 
 class Then(StrEnum):
@@ -31,10 +33,11 @@ class Then(StrEnum):
     ACCUMULATE = "accumulate"
 
 
-THEN = choice(Then, {"discard": "clear", "keep": "accumulate"})
+ThenLike = Then | Literal["clear", "accumulate"]
+THEN: Kind[Then, ThenLike] = choice(Then, {"discard": "clear", "keep": "accumulate"})
 
 
-@dataclass(frozen=True)
+@specification
 class Trigger(Spec):
     """The base of all trigger nodes.
 
@@ -46,7 +49,7 @@ class Trigger(Spec):
     NAME: ClassVar[str]
     BODY: ClassVar[str | None] = None
 
-    then: Then | None = field(default=None, kw_only=True, metadata=of(THEN))
+    then: Converted[Then | None, ThenLike | None] = converted(THEN, default=None, kw_only=True)
 
     @property
     def children(self) -> tuple[Trigger, ...]:
@@ -180,5 +183,7 @@ def _write(trigger: Trigger) -> Any:
     return {trigger.NAME: mapping[trigger.BODY] if trigger.BODY else mapping, **then}
 
 
-TRIGGER = Kind(_accept, _read, _write)
+TriggerLike = Trigger | str
+"""A trigger, or the name of one that has no fields or may leave them all out."""
+TRIGGER: Kind[Trigger, TriggerLike] = Kind(_accept, _read, _write)
 TRIGGER_LIST = list_of(TRIGGER)

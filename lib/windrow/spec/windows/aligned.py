@@ -6,13 +6,13 @@ A window is half-open, `[start, end)`, in microseconds. All fields that are leng
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import DURATION, POSITIVE_DURATION, POSITIVE_INTEGER, ZONE, choice
-from windrow.spec.fields.reading import Kind, of, unknown_name
+from windrow.spec.fields.reading import Kind, unknown_name
+from windrow.spec.fields.typed import Converted, DurationLike, converted, plain, specification
 from windrow.spec.windows.base import LONGEST, MOST_WINDOWS, WindowFunction
 from windrow.spec.windows.inherited import InheritedWindows
 from windrow.spec.windows.records import RecordWindows
@@ -31,7 +31,11 @@ class Phase(StrEnum):
     BY_KEY = "by_key"
 
 
-@dataclass(frozen=True)
+PhaseLike = Phase | Literal["by_key"]
+PHASE: Kind[Phase, PhaseLike] = choice(Phase)
+
+
+@specification
 class FixedWindows(WindowFunction):
     """Windows of one size that follow each other: `start = floor((t - offset) / size) * size + offset`.
 
@@ -42,9 +46,9 @@ class FixedWindows(WindowFunction):
     NAME = "fixed"
     YAML_HINTS = _SIZE_HINTS
 
-    size: int = field(metadata=of(POSITIVE_DURATION))
-    offset: int = field(default=0, metadata=of(DURATION))
-    phase: Phase | None = field(default=None, metadata=of(choice(Phase)))
+    size: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
+    offset: Converted[int, DurationLike] = converted(DURATION, default=0)
+    phase: Converted[Phase | None, PhaseLike | None] = converted(PHASE, default=None)
 
     def validate(self) -> None:
         _check_size(self.size)
@@ -71,7 +75,7 @@ def _check_number(place: str, size: int, step: int) -> None:
         raise SpecError(place, rule, f"{number:,} windows")
 
 
-@dataclass(frozen=True)
+@specification
 class SlidingWindows(WindowFunction):
     """Windows of one size, one of which starts at every `k * period + offset`; also called hopping.
 
@@ -82,9 +86,9 @@ class SlidingWindows(WindowFunction):
     NAME = "sliding"
     YAML_HINTS = _SIZE_HINTS
 
-    size: int = field(metadata=of(POSITIVE_DURATION))
-    period: int = field(metadata=of(POSITIVE_DURATION))
-    offset: int = field(default=0, metadata=of(DURATION))
+    size: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
+    period: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
+    offset: Converted[int, DurationLike] = converted(DURATION, default=0)
 
     def validate(self) -> None:
         _check_size(max(self.size, self.period))
@@ -97,7 +101,7 @@ class SlidingWindows(WindowFunction):
         return self.period > self.size
 
 
-@dataclass(frozen=True)
+@specification
 class CumulativeWindows(WindowFunction):
     """Windows that begin together and grow: `[start, start + step)`, `[start, start + 2 step)` and so on.
 
@@ -109,9 +113,9 @@ class CumulativeWindows(WindowFunction):
     NAME = "cumulative"
     YAML_HINTS: ClassVar[Mapping[str, str]] = {"max_size": "size", "period": "step", "slide": "step", "every": "step"}
 
-    size: int = field(metadata=of(POSITIVE_DURATION))
-    step: int = field(metadata=of(POSITIVE_DURATION))
-    offset: int = field(default=0, metadata=of(DURATION))
+    size: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
+    step: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
+    offset: Converted[int, DurationLike] = converted(DURATION, default=0)
 
     def validate(self) -> None:
         _check_size(self.size)
@@ -144,7 +148,13 @@ class Weekday(StrEnum):
     SUNDAY = "sunday"
 
 
-@dataclass(frozen=True)
+UnitLike = Unit | Literal["day", "week", "month", "quarter", "year"]
+WeekdayLike = Weekday | Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+UNIT: Kind[Unit, UnitLike] = choice(Unit)
+WEEKDAY: Kind[Weekday, WeekdayLike] = choice(Weekday)
+
+
+@specification
 class CalendarWindows(WindowFunction):
     """Days, weeks, months, quarters or years of a zone: bounds are local midnights, so a day may have 23 or 25 hours.
 
@@ -156,10 +166,10 @@ class CalendarWindows(WindowFunction):
     NAME = "calendar"
     YAML_HINTS: ClassVar[Mapping[str, str]] = {"timezone": "zone", "tz": "zone", "size": "unit", "start": "week_start"}
 
-    unit: Unit = field(metadata=of(choice(Unit)))
-    count: int = field(default=1, metadata=of(POSITIVE_INTEGER))
-    zone: str = field(default="UTC", metadata=of(ZONE))
-    week_start: Weekday = field(default=Weekday.MONDAY, metadata=of(choice(Weekday)))
+    unit: Converted[Unit, UnitLike] = converted(UNIT)
+    count: int = plain(POSITIVE_INTEGER, default=1)
+    zone: str = plain(ZONE, default="UTC")
+    week_start: Converted[Weekday, WeekdayLike] = converted(WEEKDAY, default=Weekday.MONDAY)
 
     def validate(self) -> None:
         if self.count > MOST_UNITS:
@@ -168,7 +178,7 @@ class CalendarWindows(WindowFunction):
             raise SpecError("week_start", "is for weeks", str(self.week_start), "unit: week")
 
 
-@dataclass(frozen=True)
+@specification
 class GlobalWindow(WindowFunction):
     """One window, all of time: `[-infinity, +infinity)`. It completes at the watermark +infinity only."""
 
@@ -207,4 +217,4 @@ def _read(value: Any) -> WindowFunction:
         raise error.within(name) from error
 
 
-WINDOW = Kind(_accept, _read, lambda window: {window.NAME: window.to_mapping()})
+WINDOW: Kind[WindowFunction, WindowFunction] = Kind(_accept, _read, lambda window: {window.NAME: window.to_mapping()})

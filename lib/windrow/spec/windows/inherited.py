@@ -5,12 +5,11 @@ Rules: docs/semantics.md#windows, docs/semantics.md#stages-that-read-stages.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from windrow.spec.fields.typed import specification
 from windrow.spec.windows.base import WindowFunction
 
 
-@dataclass(frozen=True)
+@specification
 class InheritedWindows(WindowFunction):
     """The window of an element is that of the pane that it is, whatever its event time; a withdrawal's is the old one.
 

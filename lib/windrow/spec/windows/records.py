@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import DURATION, POSITIVE_DURATION
-from windrow.spec.fields.reading import of
+from windrow.spec.fields.typed import Converted, DurationLike, converted, specification
 from windrow.spec.windows.base import LONGEST, WindowFunction
 
 
-@dataclass(frozen=True)
+@specification
 class RecordWindows(WindowFunction):
     """For each record at `t` the windows `[t - difference, t]` and `[t + r, t + r + difference]`, bounds included.
 
@@ -28,8 +27,8 @@ class RecordWindows(WindowFunction):
         "time_difference": "difference", "size": "difference", "precision": "resolution", "grace": "allowed_lateness"
     }  # fmt: skip
 
-    difference: int = field(metadata=of(DURATION))
-    resolution: int = field(default=1, metadata=of(POSITIVE_DURATION))
+    difference: Converted[int, DurationLike] = converted(DURATION)
+    resolution: Converted[int, DurationLike] = converted(POSITIVE_DURATION, default=1)
 
     def validate(self) -> None:
         if self.difference > LONGEST:

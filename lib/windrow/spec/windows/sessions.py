@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import EXPRESSION, FLAG, POSITIVE_DURATION
-from windrow.spec.fields.reading import Kind, of
+from windrow.spec.fields.reading import Kind
+from windrow.spec.fields.typed import Converted, DurationLike, converted, plain, specification
 from windrow.spec.times import format_duration, parse_duration
 from windrow.spec.windows.base import LONGEST, WindowFunction
 
@@ -31,15 +31,16 @@ def _of_text(text: str) -> int | Expression:
     try:
         parse_duration(text)
     except SpecError:
-        expression: Expression = EXPRESSION.read(text)
-        return expression
-    return int(POSITIVE_DURATION.read(text))
+        return EXPRESSION.read(text)
+    return POSITIVE_DURATION.read(text)
 
 
-GAP = Kind(_accept, _read, lambda gap: gap.text if isinstance(gap, Expression) else format_duration(gap))
+GAP: Kind[int | Expression, DurationLike | Expression] = Kind(
+    _accept, _read, lambda gap: gap.text if isinstance(gap, Expression) else format_duration(gap)
+)
 
 
-@dataclass(frozen=True)
+@specification
 class Sessions(WindowFunction):
     """Stretches of activity: an element at `t` has the window `[t, t + gap)`, and windows of a key that overlap merge.
 
@@ -58,10 +59,10 @@ class Sessions(WindowFunction):
         "timeout": "gap", "inactivity": "gap", "size": "gap", "max_length": "max_session"
     }  # fmt: skip
 
-    gap: int | Expression = field(metadata=of(GAP))
-    max_gap: int | None = field(default=None, metadata=of(POSITIVE_DURATION))
-    max_session: int | None = field(default=None, metadata=of(POSITIVE_DURATION))
-    merge_touching: bool = field(default=False, metadata=of(FLAG))
+    gap: Converted[int | Expression, DurationLike | Expression] = converted(GAP)
+    max_gap: Converted[int | None, DurationLike | None] = converted(POSITIVE_DURATION, default=None)
+    max_session: Converted[int | None, DurationLike | None] = converted(POSITIVE_DURATION, default=None)
+    merge_touching: bool = plain(FLAG, default=False)
 
     def validate(self) -> None:
         if isinstance(self.gap, Expression) and self.max_gap is None:
