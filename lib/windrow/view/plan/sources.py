@@ -6,6 +6,7 @@ from windrow.spec.sources.connectors import Connector, DeltaSource, Kafka, Kafka
 from windrow.spec.sources.source import FileFormat, Files, Source, TimeColumn, TimeFormat, Unknown
 from windrow.spec.sources.watermarks import Watermark
 from windrow.view.plan.expressions import plain
+from windrow.view.plan.tables import WRITES, tables_of_source, writes
 from windrow.view.text.sections import Section
 from windrow.view.text.times import length, many
 
@@ -32,7 +33,7 @@ def source_section(source: Source, lake: str) -> Section:
             ("weight", _weight(source)),
             ("watermark", _watermark(source)),
             ("size", [] if source.size is None else [f"{plain(source.size)} bytes a row, for triggers on bytes"]),
-            ("writes", _writes(source, lake)),
+            (WRITES, writes(f"{lake}/{source.name}", tables_of_source(source))),
         ],
     )
 
@@ -135,12 +136,3 @@ def _partitions(source: Source) -> str:
     if source.connector.HAS_PARTITIONS:
         return ", the least over the topic's partitions (source partitions)"
     return "" if source.partition is None else f", the least over the values of {source.partition} (source partitions)"
-
-
-def _writes(source: Source, lake: str) -> list[str]:
-    return [
-        f"{lake}/{source.name}/",
-        "  raw: every row that was read, with its times and, where it is dead, the reason",
-        "  dead_letters: the rows of raw that are dead",
-        "  landings: one row a landing batch",
-    ]
