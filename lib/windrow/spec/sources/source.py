@@ -17,6 +17,7 @@ from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, TEXT, ZONE, choice, nested
 from windrow.spec.fields.reading import Kind, Spec, of
 from windrow.spec.fields.schemas import SCHEMA, Schema
+from windrow.spec.notebooks import InNotebooks
 from windrow.spec.sources.connectors import Connector, DeltaSource, Kafka, Rate
 from windrow.spec.sources.watermarks import UNBOUNDED, Watermark
 from windrow.spec.stages.weights import check_weight
@@ -140,7 +141,7 @@ MAX_FUTURE = DAY
 
 
 @dataclass(frozen=True)
-class Source(Spec):
+class Source(Spec, InNotebooks):
     """One input: a connector, the schema of its rows, and their times.
 
     `event_time` is a column, or None for the arrival time (`now` in YAML). `arrival_time` is a column, for a history

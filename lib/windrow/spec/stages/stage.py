@@ -25,6 +25,7 @@ from windrow.spec.fields.kinds import (
     nested,
 )
 from windrow.spec.fields.reading import Kind, Named, Spec, located, of, write_fields
+from windrow.spec.notebooks import InNotebooks
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.inputs import INPUTS, JOIN, OF_INPUTS, Input, JoinKind, check_inputs
 from windrow.spec.stages.keys import KEYS, RESERVED_NAMES
@@ -96,7 +97,7 @@ class ElementTime(Spec):
 
 
 @dataclass(frozen=True)
-class Stage(Spec):
+class Stage(Spec, InNotebooks):
     """One stage. All lengths are microseconds; `keys`, `select`, `aggregates` and `derive` map names to expressions.
 
     `explode` names one array: every item of it is an element of its own. `element_time` is another event time.

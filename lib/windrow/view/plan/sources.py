@@ -21,8 +21,11 @@ _UNITS = {
 }
 
 
-def source_section(source: Source, lake: str) -> Section:
-    """What is read, which times the rows have, how the watermark is made, and where the rows go."""
+def source_section(source: Source, lake: str | None) -> Section:
+    """What is read, which times the rows have, how the watermark is made, and where the rows go.
+
+    A source by itself has no lake.
+    """
     return Section(
         f"Source {source.name}",
         [
@@ -33,7 +36,7 @@ def source_section(source: Source, lake: str) -> Section:
             ("weight", _weight(source)),
             ("watermark", _watermark(source)),
             ("size", [] if source.size is None else [f"{plain(source.size)} bytes a row, for triggers on bytes"]),
-            (WRITES, writes(f"{lake}/{source.name}", tables_of_source(source))),
+            (WRITES, writes(source.name, lake, tables_of_source(source))),
         ],
     )
 
@@ -50,6 +53,20 @@ def _reads(connector: Connector) -> str:
             return f"{what} the Delta table {connector.path}; a landing batch takes at most {batch}"
         case Rate():
             return f"numbers that count up, {many(connector.rows_per_second, 'row')} a second"
+    raise NotImplementedError(connector)
+
+
+def kind_in_words(connector: Connector) -> str:
+    """What kind of place is read, in a few words."""
+    match connector:
+        case Files(format=kind):
+            return _FORMATS[kind]
+        case Kafka(topic=topic):
+            return f"Kafka topic {topic}"
+        case DeltaSource():
+            return "changes of a Delta table" if connector.is_feed else "Delta table"
+        case Rate():
+            return "numbers that count up"
     raise NotImplementedError(connector)
 
 

@@ -80,7 +80,7 @@ def stage_section(stage: Stage, lake: str | None, upstreams: Mapping[str, Source
             ("late", _late(stage)),
             ("computes", [f"{name} = {words}" for name, words in results_in_words(stage).items()]),
             *([] if stage.having is None else [("shows", [f"panes for which {plain(stage.having)}"])]),
-            (WRITES, writes(_folder(stage, lake), tables_of_stage(stage, results_in_words(stage)))),
+            (WRITES, writes(stage.name, lake, tables_of_stage(stage, results_in_words(stage)))),
         ],
     )
 
@@ -158,6 +158,13 @@ def _keys(stage: Stage) -> str:
 
 
 _NO_KEYS = "none: one result a window"
+
+
+def in_short(stage: Stage) -> str:
+    """Whether a stage joins, and its windows, in a few words."""
+    fields = ", ".join(f"{name} {value}" for name, value in stage.window.to_mapping().items())
+    windows = f"{stage.window.NAME}: {fields}" if fields else stage.window.NAME
+    return windows if stage.join is None else f"{stage.join} join, {windows}"
 
 
 def windows_in_words(window: WindowFunction) -> str:
@@ -255,7 +262,3 @@ def _parameters(aggregate: Aggregate) -> str:
     """The fields of an aggregate of the user's own, beside its expression."""
     more = [f"{name} {value}" for name, value in aggregate.to_mapping().items() if name != "of"]
     return f" ({', '.join(more)})" if more else ""
-
-
-def _folder(stage: Stage, lake: str | None) -> str:
-    return stage.name if lake is None else f"{lake}/{stage.name}"

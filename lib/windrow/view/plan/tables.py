@@ -17,7 +17,7 @@ from windrow.spec.pipelines.columns import (
     current_columns,
     pane_columns,
 )
-from windrow.spec.sources.source import Source
+from windrow.spec.sources.source import RESCUED, Source
 from windrow.spec.stages.stage import Stage
 from windrow.view.plan.expressions import plain
 
@@ -73,9 +73,14 @@ def tables_of_stage(stage: Stage, results: Mapping[str, str]) -> list[WrittenTab
     ]
 
 
-def writes(folder: str, tables: Iterable[WrittenTable]) -> list[str]:
-    """The tables as lines under their folder."""
-    return [f"{folder}/", *[f"  {table.name}: {table.words}" for table in tables]]
+def folder_of(name: str, lake: str | None) -> str:
+    """Where the tables of a source or stage are; of one without a pipeline, in the lake that it will have."""
+    return name if lake is None else f"{lake.rstrip('/')}/{name}"
+
+
+def writes(name: str, lake: str | None, tables: Iterable[WrittenTable]) -> list[str]:
+    """The tables of a source or stage as lines under their folder."""
+    return [f"{folder_of(name, lake)}/", *[f"  {table.name}: {table.words}" for table in tables]]
 
 
 def _given(ddl: str) -> list[WrittenColumn]:
@@ -83,4 +88,7 @@ def _given(ddl: str) -> list[WrittenColumn]:
 
 
 def _of_rows(source: Source) -> list[WrittenColumn]:
-    return [WrittenColumn(name, kind, "a column of the source") for name, kind in source.columns.items()]
+    words = {name: "a column of the source" for name in source.schema}
+    words |= {name: "what the connector says of the row" for name in source.connector.beside}
+    words |= {RESCUED: "the fields that the schema does not name, as JSON; null where there are none"}
+    return [WrittenColumn(name, kind, words[name]) for name, kind in source.columns.items()]
