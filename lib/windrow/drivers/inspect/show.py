@@ -8,11 +8,12 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from windrow.compile.panes.panes import as_timestamp, current_columns, pane_columns
+from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, bigint, call, coalesce, col, lit, quoted
 from windrow.drivers.spark.session import working_session
 from windrow.engine.frames import select, where
 from windrow.spec.errors import SpecError
+from windrow.spec.pipelines.columns import current_columns, pane_columns
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import instant

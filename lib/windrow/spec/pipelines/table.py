@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from windrow.spec.notebooks import InNotebooks
+from windrow.spec.sources.source import Source
+from windrow.spec.stages.stage import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(InNotebooks):
     """The tables of one stage, or of one source, in a lake. `spark` is any session with Delta.
+
+    `of` is that stage or source, where it is known: a notebook shows the columns with it.
 
     Each is there when the stage has run; reading one that is not raises Spark's error for a path that does not exist.
     """
 
     lake: str
     name: str
+    of: Source | Stage | None = field(default=None, repr=False, compare=False)
 
     def path(self, table: str) -> str:
         """Where a table is: `current`, `panes`, `dead_letters` or `ticks`; of a source `raw` or `landings`."""

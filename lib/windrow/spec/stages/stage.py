@@ -27,6 +27,7 @@ from windrow.spec.fields.kinds import (
 )
 from windrow.spec.fields.reading import Kind, Named, Spec, located, write_fields
 from windrow.spec.fields.typed import Converted, DurationLike, ExpressionLike, converted, plain, specification
+from windrow.spec.notebooks import InNotebooks
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.inputs import INPUTS, JOIN, OF_INPUTS, Input, JoinKind, JoinLike, check_inputs
 from windrow.spec.stages.keys import KEYS, RESERVED_NAMES, KeysLike
@@ -107,7 +108,7 @@ class ElementTime(Spec):
 
 
 @specification
-class Stage(Spec):
+class Stage(Spec, InNotebooks):
     """One stage. All lengths are microseconds; `keys`, `select`, `aggregates` and `derive` map names to expressions.
 
     `explode` names one array: every item of it is an element of its own. `element_time` is another event time.

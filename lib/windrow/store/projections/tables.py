@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from windrow.compile.panes.panes import current_columns, pane_rows
+from windrow.compile.panes.panes import pane_rows
 from windrow.compile.sql.columns import bigint
 from windrow.engine.frames import apply, over
+from windrow.spec.pipelines.columns import STAGE_DEAD_LETTERS, TICKS, current_columns
 from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import StepLog
 from windrow.store.journal.control import Control
@@ -25,7 +26,7 @@ from windrow.store.projections.batch import Batch, TickSummary, summaries
 from windrow.store.projections.current import write_current
 from windrow.store.projections.dead_letters import write_dead_letters
 from windrow.store.projections.panes import write_panes
-from windrow.store.projections.schemas import STAGE_DEAD_LETTERS, TICKS, ensure_table, struct_of
+from windrow.store.projections.schemas import ensure_table, struct_of
 from windrow.store.projections.ticks import write_ticks
 
 Write = Callable[[SparkSession, StepLog, int, Batch, Mapping[str, int]], int]
