@@ -191,7 +191,14 @@ if not TYPE_CHECKING:  # a checker knows the names, and that there are no others
     def __getattr__(name: str) -> object:
         if name not in _HOME:
             raise AttributeError(f"module 'windrow' has no attribute {name!r}")
-        return getattr(import_module(f"windrow.{_HOME[name]}"), name)
+        try:
+            return getattr(import_module(f"windrow.{_HOME[name]}"), name)
+        except ModuleNotFoundError as error:
+            from windrow.spec.errors import NeedsSpark
+
+            if NeedsSpark.is_why(error):
+                raise NeedsSpark(f"windrow.{name}") from error
+            raise
 
 
 def _html(value: object) -> str:

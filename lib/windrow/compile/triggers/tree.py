@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from windrow.compile.aggregates import CompiledAggregate, Values
+from windrow.compile.aggregates.parts import CompiledAggregate, Values
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, Value, bigint, col, lit, when
 from windrow.compile.triggers.composites import (
