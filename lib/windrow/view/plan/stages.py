@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from windrow.spec.aggregates import Aggregate, ApproxTop, Count, Histogram, Quantiles, Top
+from windrow.spec.expressions.plain import plain
 from windrow.spec.pipelines.pipeline import may_take_back
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.cogroups import alone
@@ -27,7 +28,6 @@ from windrow.spec.windows.base import WindowFunction
 from windrow.spec.windows.inherited import InheritedWindows
 from windrow.spec.windows.records import RecordWindows
 from windrow.spec.windows.sessions import Sessions
-from windrow.view.plan.expressions import plain
 from windrow.view.plan.triggers import firings
 from windrow.view.text.sections import Section
 from windrow.view.text.times import length, many

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from windrow.spec.expressions.plain import plain
 from windrow.spec.times import format_duration, format_time
 from windrow.spec.triggers.all import (
     AfterBytes,
@@ -28,7 +29,6 @@ from windrow.spec.triggers.all import (
     without_sugar,
 )
 from windrow.spec.triggers.custom import CustomTrigger
-from windrow.view.plan.expressions import plain
 
 _INDENT = "  "
 
