@@ -8,8 +8,9 @@ from typing import Any
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import POSITIVE_INTEGER
 from windrow.spec.fields.reading import of
+from windrow.spec.triggers.base import Then, Trigger
+from windrow.spec.triggers.grammar import TRIGGER, TRIGGER_LIST
 from windrow.spec.triggers.leaves import AtWatermark
-from windrow.spec.triggers.tree import TRIGGER, TRIGGER_LIST, Then, Trigger
 
 
 @dataclass(frozen=True, init=False)

@@ -27,8 +27,9 @@ from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.reading import located
 from windrow.spec.fields.schemas import column_type
+from windrow.spec.triggers.base import Trigger
+from windrow.spec.triggers.domains import Domain
 from windrow.spec.triggers.moments import Moment
-from windrow.spec.triggers.tree import Domain, Trigger
 
 CLOCKS = ("now", "watermark_before", "watermark")
 """The clocks that an expression may read: processing time, and the watermark before and after the tick; null where it

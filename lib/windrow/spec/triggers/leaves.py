@@ -10,7 +10,8 @@ from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import DURATION, EXPRESSION, PERCENTILE, POSITIVE_DURATION, POSITIVE_INTEGER, TIME, ZONE
 from windrow.spec.fields.reading import of
 from windrow.spec.times import DAY
-from windrow.spec.triggers.tree import DOMAIN, Domain, Trigger
+from windrow.spec.triggers.base import Trigger
+from windrow.spec.triggers.domains import DOMAIN, Domain
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,17 @@
+"""The clocks by which a trigger may wait. Rule: SEMANTICS section 5."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from windrow.spec.fields.kinds import choice
+
+
+class Domain(StrEnum):
+    """The clock of a deadline: processing time (`now`) or event time (the watermark)."""
+
+    PROCESSING_TIME = "processing_time"
+    EVENT_TIME = "event_time"
+
+
+DOMAIN = choice(Domain, {"wall_time": "processing_time", "stream_time": "event_time"})
