@@ -12,6 +12,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import choice
 from windrow.spec.fields.reading import Spec, of
+from windrow.spec.triggers.moments import Moment
 
 
 class Then(StrEnum):
@@ -31,6 +32,10 @@ class Trigger(Spec):
     `NAME` is the name in YAML. `BODY` is the one field that stands directly under the name (`after_count: 3`), where
     there is one; `children` are the nodes below, in order. `then` is for firings of this node, unless one below on the
     path that fired says otherwise; the accumulations `clear_by_default` and `accumulate_by_default` listen to it.
+
+    A class says of itself what follows; the defaults are those of a leaf that may be ready at any time and finishes by
+    firing. What a node can do is asked of a fresh one, and without sugar (`without_sugar`): a node that is short for a
+    tree has no answers of its own. `leaves_nothing` is asked of the trigger as it was written.
     """
 
     NAME: ClassVar[str]
@@ -40,6 +45,7 @@ class Trigger(Spec):
 
     @property
     def children(self) -> tuple[Trigger, ...]:
+        """The nodes below, in order, without sugar."""
         return ()
 
     @property
@@ -60,6 +66,29 @@ class Trigger(Spec):
     def desugared(self) -> Trigger:
         """The tree that the node is short for: itself, but for sugar."""
         return self
+
+    def earliest_ready(self) -> Moment:
+        """The earliest moment in a window's life at which the node can be ready."""
+        return Moment.BEFORE_WATERMARK
+
+    def earliest_finish(self) -> Moment:
+        """The earliest moment at which it can have finished for good: what comes later would be in no result."""
+        return self.earliest_ready()
+
+    def finishes_by_firing(self) -> bool:
+        """Whether the first firing finishes it for good. Conservative: false where it is not sure."""
+        return True
+
+    def sees_end_only(self) -> bool:
+        """Whether it looks at nothing but whether the watermark has reached the end of the window."""
+        return bool(self.children) and all(child.sees_end_only() for child in self.children)
+
+    def leaves_nothing(self) -> bool:
+        """Whether a complete window shows each new element in the tick that adds it, so that none is left to be shown.
+
+        Conservative: false where it is not sure.
+        """
+        return False
 
     @classmethod
     def read_body(cls, body: Any) -> Trigger:

@@ -8,9 +8,10 @@ from typing import Any
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import POSITIVE_INTEGER
 from windrow.spec.fields.reading import of
-from windrow.spec.triggers.base import Then, Trigger
+from windrow.spec.triggers.base import Then, Trigger, without_sugar
 from windrow.spec.triggers.grammar import TRIGGER, TRIGGER_LIST
-from windrow.spec.triggers.leaves import AtWatermark
+from windrow.spec.triggers.leaves import AfterCount, AtWatermark
+from windrow.spec.triggers.moments import Moment
 
 
 @dataclass(frozen=True, init=False)
@@ -29,7 +30,7 @@ class _Several(Trigger):
 
     @property
     def children(self) -> tuple[Trigger, ...]:
-        return self.triggers
+        return tuple(map(without_sugar, self.triggers))
 
 
 class FirstOf(_Several):
@@ -37,17 +38,32 @@ class FirstOf(_Several):
 
     NAME = "first_of"
 
+    def earliest_ready(self) -> Moment:
+        return min(child.earliest_ready() for child in self.children)
+
 
 class AllOf(_Several):
     """Ready when every one of its triggers has been ready since the reset; finished after it has fired."""
 
     NAME = "all_of"
 
+    def earliest_ready(self) -> Moment:
+        return max(child.earliest_ready() for child in self.children)
+
 
 class SequenceOf(_Several):
     """One trigger after the other: only the current one sees elements; finished after the last has finished."""
 
     NAME = "sequence_of"
+
+    def earliest_ready(self) -> Moment:
+        return self.children[0].earliest_ready()
+
+    def earliest_finish(self) -> Moment:
+        return max(child.earliest_finish() for child in self.children)
+
+    def finishes_by_firing(self) -> bool:
+        return len(self.children) == 1 and self.children[0].finishes_by_firing()
 
 
 @dataclass(frozen=True)
@@ -60,7 +76,19 @@ class Repeat(Trigger):
 
     @property
     def children(self) -> tuple[Trigger, ...]:
-        return (self.repeat,)
+        return (without_sugar(self.repeat),)
+
+    def earliest_ready(self) -> Moment:
+        return self.children[0].earliest_ready()
+
+    def earliest_finish(self) -> Moment:
+        return Moment.NEVER
+
+    def finishes_by_firing(self) -> bool:
+        return False
+
+    def leaves_nothing(self) -> bool:
+        return self == Repeat(AtWatermark())
 
 
 @dataclass(frozen=True)
@@ -73,7 +101,17 @@ class RepeatUntil(Trigger):
 
     @property
     def children(self) -> tuple[Trigger, ...]:
-        return (self.repeat, self.until)
+        return (without_sugar(self.repeat), without_sugar(self.until))
+
+    def earliest_ready(self) -> Moment:
+        return min(child.earliest_ready() for child in self.children)
+
+    def earliest_finish(self) -> Moment:
+        return self.children[1].earliest_ready()
+
+    def finishes_by_firing(self) -> bool:
+        """It is finished by `until` only, so the other must have no firing of its own."""
+        return self.children[0].earliest_ready() is Moment.NEVER
 
 
 @dataclass(frozen=True)
@@ -86,7 +124,13 @@ class RepeatCount(Trigger):
 
     @property
     def children(self) -> tuple[Trigger, ...]:
-        return (self.repeat,)
+        return (without_sugar(self.repeat),)
+
+    def earliest_ready(self) -> Moment:
+        return self.children[0].earliest_ready()
+
+    def finishes_by_firing(self) -> bool:
+        return self.times == 1
 
 
 @dataclass(frozen=True)
@@ -105,6 +149,5 @@ class AfterWatermark(Trigger):
         meant = until if self.late is None else SequenceOf(until, Repeat(self.late))
         return meant if self.then is None else replace(meant, then=self.then)
 
-    @property
-    def children(self) -> tuple[Trigger, ...]:
-        return (self.desugared(),)
+    def leaves_nothing(self) -> bool:
+        return self.late == AfterCount(1)

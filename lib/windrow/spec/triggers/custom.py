@@ -29,7 +29,6 @@ from windrow.spec.fields.reading import located
 from windrow.spec.fields.schemas import column_type
 from windrow.spec.triggers.base import Trigger
 from windrow.spec.triggers.domains import Domain
-from windrow.spec.triggers.moments import Moment
 
 CLOCKS = ("now", "watermark_before", "watermark")
 """The clocks that an expression may read: processing time, and the watermark before and after the tick; null where it
@@ -77,13 +76,8 @@ class CustomTrigger(Trigger):
         """How the fields of windows that merge become one, by field: one of `MERGES`."""
         return {}
 
-    def earliest_ready(self) -> Moment:
-        """The earliest moment in a window's life at which a fresh node can be ready."""
-        return Moment.BEFORE_WATERMARK
-
-    def earliest_finish(self) -> Moment:
-        """The earliest moment at which it can have finished for good: what comes later would be in no result."""
-        return self.earliest_ready()
+    def finishes_by_firing(self) -> bool:
+        return self.finished().strip().lower() == "true"
 
     def words(self) -> str:
         """When it fires, for `windrow plan`."""

@@ -12,6 +12,7 @@ from windrow.spec.fields.reading import of
 from windrow.spec.times import DAY
 from windrow.spec.triggers.base import Trigger
 from windrow.spec.triggers.domains import DOMAIN, Domain
+from windrow.spec.triggers.moments import Moment
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,12 @@ class AtWatermark(Trigger):
     @property
     def percentiles(self) -> tuple[int, ...]:
         return () if self.percentile == 100 else (self.percentile,)
+
+    def earliest_ready(self) -> Moment:
+        return Moment.AT_WATERMARK if self.percentile == 100 else Moment.BEFORE_WATERMARK
+
+    def sees_end_only(self) -> bool:
+        return self.percentile == 100
 
 
 @dataclass(frozen=True)
@@ -125,9 +132,21 @@ class AtClose(Trigger):
 
     NAME = "at_close"
 
+    def earliest_ready(self) -> Moment:
+        return Moment.AT_EXPIRY
+
+    def sees_end_only(self) -> bool:
+        return True
+
 
 @dataclass(frozen=True)
 class Never(Trigger):
     """Never ready; the closing pane at expiry is all there is."""
 
     NAME = "never"
+
+    def earliest_ready(self) -> Moment:
+        return Moment.NEVER
+
+    def sees_end_only(self) -> bool:
+        return True
