@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import choice
 from windrow.spec.fields.reading import Spec, of
+from windrow.spec.triggers.lines import headed
 from windrow.spec.triggers.moments import Moment
 
 
@@ -35,11 +36,13 @@ class Trigger(Spec):
 
     A class says of itself what follows; the defaults are those of a leaf that may be ready at any time and finishes by
     firing. What a node can do is asked of a fresh one, and without sugar (`without_sugar`): a node that is short for a
-    tree has no answers of its own. `leaves_nothing` is asked of the trigger as it was written.
+    tree has no answers of its own. `leaves_nothing` and the words are asked of the trigger as it was written.
+    `NAMES_EXPIRY` is true where its words say what comes when the window expires.
     """
 
     NAME: ClassVar[str]
     BODY: ClassVar[str | None] = None
+    NAMES_EXPIRY: ClassVar[bool] = False
 
     then: Then | None = field(default=None, kw_only=True, metadata=of(THEN))
 
@@ -89,6 +92,29 @@ class Trigger(Spec):
         Conservative: false where it is not sure.
         """
         return False
+
+    def words(self) -> str:
+        """When a leaf fires, for `windrow plan`."""
+        return f"when {self.NAME} is ready"
+
+    def plan_lines(self) -> list[str]:
+        """The lines of `windrow plan` that say when it fires; what is inside of another is indented.
+
+        What a node asks for with `then` stands behind its own line, or behind the last of those below it.
+        """
+        if self.then is None:
+            return self.own_lines()
+        lines = replace(self, then=None).own_lines()
+        return [*lines[:-1], f"{lines[-1]} (then: {self.then})"]
+
+    def own_lines(self) -> list[str]:
+        """The same without what it asks for; those of sugar are those of the tree that it is short for."""
+        meant = without_sugar(self)
+        return [self.words()] if meant is self else meant.plan_lines()
+
+    def repeated_lines(self) -> list[str]:
+        """The lines of a `repeat` over it."""
+        return headed("again and again", self.plan_lines())
 
     @classmethod
     def read_body(cls, body: Any) -> Trigger:

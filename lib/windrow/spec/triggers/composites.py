@@ -11,6 +11,7 @@ from windrow.spec.fields.reading import of
 from windrow.spec.triggers.base import Then, Trigger, without_sugar
 from windrow.spec.triggers.grammar import TRIGGER, TRIGGER_LIST
 from windrow.spec.triggers.leaves import AfterCount, AtWatermark
+from windrow.spec.triggers.lines import headed, indented, joined
 from windrow.spec.triggers.moments import Moment
 
 
@@ -32,6 +33,11 @@ class _Several(Trigger):
     def children(self) -> tuple[Trigger, ...]:
         return tuple(map(without_sugar, self.triggers))
 
+    @property
+    def lines_below(self) -> list[str]:
+        """The lines of its triggers, one behind the other."""
+        return joined(each.plan_lines() for each in self.triggers)
+
 
 class FirstOf(_Several):
     """Ready when any of its triggers is; finished after it has fired."""
@@ -41,6 +47,9 @@ class FirstOf(_Several):
     def earliest_ready(self) -> Moment:
         return min(child.earliest_ready() for child in self.children)
 
+    def own_lines(self) -> list[str]:
+        return ["once, when the first of these is ready:", *indented(self.lines_below)]
+
 
 class AllOf(_Several):
     """Ready when every one of its triggers has been ready since the reset; finished after it has fired."""
@@ -49,6 +58,9 @@ class AllOf(_Several):
 
     def earliest_ready(self) -> Moment:
         return max(child.earliest_ready() for child in self.children)
+
+    def own_lines(self) -> list[str]:
+        return ["once, when each of these has been ready:", *indented(self.lines_below)]
 
 
 class SequenceOf(_Several):
@@ -64,6 +76,10 @@ class SequenceOf(_Several):
 
     def finishes_by_firing(self) -> bool:
         return len(self.children) == 1 and self.children[0].finishes_by_firing()
+
+    def own_lines(self) -> list[str]:
+        heads = ["first", *["then"] * (len(self.triggers) - 1)]
+        return joined(headed(head, each.plan_lines()) for head, each in zip(heads, self.triggers, strict=True))
 
 
 @dataclass(frozen=True)
@@ -90,6 +106,9 @@ class Repeat(Trigger):
     def leaves_nothing(self) -> bool:
         return self == Repeat(AtWatermark())
 
+    def own_lines(self) -> list[str]:
+        return self.repeat.repeated_lines()
+
 
 @dataclass(frozen=True)
 class RepeatUntil(Trigger):
@@ -113,6 +132,10 @@ class RepeatUntil(Trigger):
         """It is finished by `until` only, so the other must have no firing of its own."""
         return self.children[0].earliest_ready() is Moment.NEVER
 
+    def own_lines(self) -> list[str]:
+        again = headed("again and again", self.repeat.plan_lines())
+        return [*again, *headed("a last time", self.until.plan_lines())]
+
 
 @dataclass(frozen=True)
 class RepeatCount(Trigger):
@@ -131,6 +154,9 @@ class RepeatCount(Trigger):
 
     def finishes_by_firing(self) -> bool:
         return self.times == 1
+
+    def own_lines(self) -> list[str]:
+        return headed(f"{self.times} times", self.repeat.plan_lines())
 
 
 @dataclass(frozen=True)
@@ -151,3 +177,8 @@ class AfterWatermark(Trigger):
 
     def leaves_nothing(self) -> bool:
         return self.late == AfterCount(1)
+
+    def own_lines(self) -> list[str]:
+        early = [] if self.early is None else headed("early", Repeat(self.early).plan_lines())
+        late = [] if self.late is None else headed("late", Repeat(self.late).plan_lines())
+        return [*early, *headed("on time", AtWatermark().plan_lines()), *late]

@@ -79,10 +79,6 @@ class CustomTrigger(Trigger):
     def finishes_by_firing(self) -> bool:
         return self.finished().strip().lower() == "true"
 
-    def words(self) -> str:
-        """When it fires, for `windrow plan`."""
-        return f"when {self.NAME} is ready"
-
 
 def expression(trigger: CustomTrigger, place: str, text: str) -> Expression:
     """An expression of a custom trigger. Errors: SpecError, also for a name that is not there."""

@@ -13,5 +13,10 @@ class Domain(StrEnum):
     PROCESSING_TIME = "processing_time"
     EVENT_TIME = "event_time"
 
+    @property
+    def words(self) -> str:
+        """The clock, as people call it."""
+        return "the clock" if self is Domain.PROCESSING_TIME else "the watermark"
+
 
 DOMAIN = choice(Domain, {"wall_time": "processing_time", "stream_time": "event_time"})
