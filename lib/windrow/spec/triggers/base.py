@@ -70,6 +70,9 @@ class Trigger(Spec):
         """The tree that the node is short for: itself, but for sugar."""
         return self
 
+    def check_expressions(self) -> None:
+        """Refuse state and expressions that do not hold together; raise SpecError."""
+
     def earliest_ready(self) -> Moment:
         """The earliest moment in a window's life at which the node can be ready."""
         return Moment.BEFORE_WATERMARK

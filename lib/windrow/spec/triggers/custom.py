@@ -79,6 +79,18 @@ class CustomTrigger(Trigger):
     def finishes_by_firing(self) -> bool:
         return self.finished().strip().lower() == "true"
 
+    def check_expressions(self) -> None:
+        for name, (kind, _) in self.STATE.items():
+            place = f"trigger.{self.NAME}.STATE.{name}"
+            if not name.isidentifier() or name in {*AT_HAND, "elements", *self.aggregates}:
+                raise SpecError(place, "is no name for a field: it is taken, or is no name", name)
+            located(place, column_type, kind)
+        for place, text in _texts(self):
+            expression(self, place, text)
+        for name, merge in self.on_merge().items():
+            if merge not in MERGES:
+                raise SpecError(f"trigger.{self.NAME}.on_merge.{name}", f"must be one of {', '.join(MERGES)}", merge)
+
 
 def expression(trigger: CustomTrigger, place: str, text: str) -> Expression:
     """An expression of a custom trigger. Errors: SpecError, also for a name that is not there."""
@@ -91,20 +103,6 @@ def expression(trigger: CustomTrigger, place: str, text: str) -> Expression:
             hint = f"one of {', '.join(sorted(known))}"
             raise SpecError(f"trigger.{trigger.NAME}.{place}", "reads what is not there", column, hint)
     return parsed
-
-
-def check_custom(trigger: CustomTrigger) -> None:
-    """Refuse a custom trigger whose state or expressions do not hold together."""
-    for name, (kind, _) in trigger.STATE.items():
-        place = f"trigger.{trigger.NAME}.STATE.{name}"
-        if not name.isidentifier() or name in {*AT_HAND, "elements", *trigger.aggregates}:
-            raise SpecError(place, "is no name for a field: it is taken, or is no name", name)
-        located(place, column_type, kind)
-    for place, text in _texts(trigger):
-        expression(trigger, place, text)
-    for name, merge in trigger.on_merge().items():
-        if merge not in MERGES:
-            raise SpecError(f"trigger.{trigger.NAME}.on_merge.{name}", f"must be one of {', '.join(MERGES)}", merge)
 
 
 def _texts(trigger: CustomTrigger) -> Iterator[tuple[str, str]]:
