@@ -1,6 +1,6 @@
 """Triggers: when a window emits a pane. A trigger is a tree of these nodes. Rule: SEMANTICS section 5.
 
-A node says what it is; its state machine is `windrow.compile.triggers.tree`.
+A node says what it is and what it can do; its state machine is `windrow.compile.triggers.tree`.
 """
 
 from __future__ import annotations

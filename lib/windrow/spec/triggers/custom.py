@@ -47,7 +47,8 @@ class CustomTrigger(Trigger):
 
     `STATE` has the fields: name, type, and the value after a reset. Each function gives expressions over the state and
     what is at hand (`AT_HAND`). One that fails is null; a condition that is null does not hold. `aggregates` may say
-    what `on_elements` wants to know of the tick's elements.
+    what `on_elements` wants to know of the tick's elements, and `earliest_ready`, `earliest_finish` and `words` what
+    every trigger says.
     """
 
     STATE: ClassVar[Mapping[str, tuple[str, Any]]] = {}
