@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from windrow.spec.expressions.plain import plain
 from windrow.spec.sources.connectors import Connector, DeltaSource, Kafka, KafkaStart, Rate
 from windrow.spec.sources.source import FileFormat, Files, Source, TimeColumn, TimeFormat, Unknown
 from windrow.spec.sources.watermarks import Watermark
-from windrow.view.plan.expressions import plain
 from windrow.view.plan.tables import WRITES, tables_of_source, writes
 from windrow.view.text.sections import Section
 from windrow.view.text.times import length, many

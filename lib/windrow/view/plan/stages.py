@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from windrow.spec.aggregates import Aggregate, ApproxTop, Count, Histogram, Quantiles, Top
+from windrow.spec.expressions.plain import plain
 from windrow.spec.pipelines.pipeline import may_take_back
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.cogroups import alone
 from windrow.spec.stages.graph import ONLY
 from windrow.spec.stages.inputs import JoinKind
 from windrow.spec.stages.stage import Accumulation, Emission, Stage
-from windrow.spec.triggers.all import AtClose, Never
 from windrow.spec.triggers.closing import can_close
 from windrow.spec.windows.aligned import (
     CalendarWindows,
@@ -31,9 +31,7 @@ from windrow.spec.windows.base import WindowFunction
 from windrow.spec.windows.inherited import InheritedWindows
 from windrow.spec.windows.records import RecordWindows
 from windrow.spec.windows.sessions import Sessions
-from windrow.view.plan.expressions import plain
 from windrow.view.plan.tables import WRITES, tables_of_stage, writes
-from windrow.view.plan.triggers import firings
 from windrow.view.text.sections import Section
 from windrow.view.text.times import length, many
 
@@ -212,12 +210,12 @@ def _offset(offset: int) -> str:
 
 
 def _fires(stage: Stage) -> list[str]:
-    lines = firings(stage.trigger)
+    lines = stage.trigger.plan_lines()
     if stage.on_time is Emission.ALWAYS:
         lines.append("the pane on time comes even if nothing is new (on_time: always)")
     if stage.closing is Emission.ALWAYS:
         lines.append("a last pane comes when the window expires, even if nothing is new (closing: always)")
-    elif not isinstance(stage.trigger, AtClose | Never):
+    elif not stage.trigger.NAMES_EXPIRY:
         lines.append("what is new and was not shown comes when the window expires")
     return lines
 
