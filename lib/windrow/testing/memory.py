@@ -23,6 +23,7 @@ from windrow.engine.compiling.chain import compile_over, in_band, pane_elements,
 from windrow.engine.compiling.stage import InputRows, compile_inputs, compile_stage, with_assertion
 from windrow.engine.frames import local, select, with_column
 from windrow.engine.tick.admission import Held
+from windrow.engine.tick.counters import Counters
 from windrow.engine.tick.plan import plan_tick, survey_rows, tick_times
 from windrow.engine.tick.statistics import Survey, summed
 from windrow.engine.windows.registry import strategy_of
@@ -40,11 +41,11 @@ from windrow.store.projections.schemas import struct_of
 
 @dataclass(frozen=True)
 class TickOutcome:
-    """What came out of a tick, as the plain rows that transcripts compare."""
+    """What came out of a tick, as the plain rows that transcripts compare. `survey` is what was counted of its rows."""
 
     panes: list[dict[str, Any]]
     dead: list[dict[str, Any]]
-    survey: Survey
+    survey: Counters
     watermark: int
     transitions: DataFrame | None
     """What the stages that read the stage take their elements from, if there are any."""
@@ -173,7 +174,7 @@ class MemoryStage:
         for letters in plan.dead:
             dead += [self._dead_row(row) for row in letters.collect()]
         self.clock, self.tick = times.after, times.tick
-        return TickOutcome(panes, dead, plan.survey, times.after.watermark, transitions)
+        return TickOutcome(panes, dead, plan.counters, times.after.watermark, transitions)
 
     def _times(self, surveys: Mapping[str, Survey], now: int, given: Mapping[str, int | None]) -> TickTimes:
         stage, number = self.stage.stage, self.tick + 1
