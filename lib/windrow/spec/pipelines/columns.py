@@ -98,11 +98,16 @@ SOURCE_DEAD_LETTERS = (
     "`offset` string, arrived_at timestamp, step bigint"
 )
 LANDINGS = "step bigint, landed_at timestamp, files bigint, `rows` bigint, dead bigint"
+TICK_COUNTERS: Mapping[str, str] = {
+    "elements_read": "read", "assigned": "assigned", "unassigned": "unassigned", "filtered": "filtered",
+    "late": "late", "closed": "closed", "rejected": "rejected", "panes": "panes", "retractions": "retractions",
+}  # fmt: skip
+"""The columns of `ticks` that are counters, and what of the counters of a tick each holds."""
+
 TICKS = (
     "tick bigint, generation int, kind string, watermark_before timestamp, watermark timestamp, now timestamp, "
-    "elements_read bigint, assigned bigint, unassigned bigint, filtered bigint, late bigint, closed bigint, "
-    "rejected bigint, panes bigint, retractions bigint, open_cells bigint, outgrown bigint, "
-    "duration_ms bigint"
+    f"{', '.join(f'{name} bigint' for name in TICK_COUNTERS)}, "
+    "open_cells bigint, outgrown bigint, duration_ms bigint"
 )
 ENVELOPE_TYPES = (
     "_step bigint, _row bigint, _event_time bigint, _arrival_time bigint, _partition string, _offset string, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from windrow.spec.expressions.plain import plain
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.pipelines.columns import (
     COMMENTS,
@@ -19,7 +20,6 @@ from windrow.spec.pipelines.columns import (
 )
 from windrow.spec.sources.source import RESCUED, Source
 from windrow.spec.stages.stage import Stage
-from windrow.view.plan.expressions import plain
 
 WRITES = "writes"
 """The label of the lines that name the tables."""
