@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from windrow.spec.notebooks import draw_with
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
@@ -189,7 +191,23 @@ if not TYPE_CHECKING:  # a checker knows the names, and that there are no others
     def __getattr__(name: str) -> object:
         if name not in _HOME:
             raise AttributeError(f"module 'windrow' has no attribute {name!r}")
-        return getattr(import_module(f"windrow.{_HOME[name]}"), name)
+        try:
+            return getattr(import_module(f"windrow.{_HOME[name]}"), name)
+        except ModuleNotFoundError as error:
+            from windrow.spec.errors import NeedsSpark
+
+            if NeedsSpark.is_why(error):
+                raise NeedsSpark(f"windrow.{name}") from error
+            raise
+
+
+def _html(value: object) -> str:
+    from windrow.view.notebook.page import html
+
+    return html(value)
+
+
+draw_with(_html)
 
 
 def __dir__() -> list[str]:

@@ -28,10 +28,10 @@ from windrow.spec.times import DAY as DAY
 from windrow.spec.times import HOUR as HOUR
 from windrow.spec.times import MINUTE as MINUTE
 from windrow.spec.times import SECOND as SECOND
+from windrow.spec.triggers.base import Trigger as Trigger
 from windrow.spec.triggers.custom import CustomTrigger as CustomTrigger
+from windrow.spec.triggers.domains import Domain as Domain
 from windrow.spec.triggers.moments import Moment as Moment
-from windrow.spec.triggers.tree import Domain as Domain
-from windrow.spec.triggers.tree import Trigger as Trigger
 
 __all__ = [
     "DAY", "DURATION", "EXPRESSION", "HOUR", "MINUTE", "NO_WINDOWS", "POSITIVE_DURATION", "POSITIVE_INTEGER", "SECOND",

@@ -1,9 +1,11 @@
 """Every command on a small lake, in this process and session: what it prints, and its exit code."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import windrow as package
 from jobs.backfill import main as backfill_job
 from tests.cli.command import Result, windrow
 from tests.cli.test_wrong_input import refused, write
@@ -73,6 +75,17 @@ def test_show_has_the_rows_of_a_key(lake: Path) -> None:
     assert f"the last 2 of {len(every)} rows" in text and "2024-01-01 01:0" in text and "twice" in text
     panes = on(lake, "show", "sums", "--panes", "--key", "k=a").out
     assert "update_preimage" in panes and "at_watermark" in panes
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"keys": {"k": "null"}}, {"panes": True, "keys": {"k": "a"}}, {"panes": True, "at": "2024-01-01T01:00:45Z"}],
+    ids=str,
+)
+def test_show_is_the_same_without_spark(spark, lake: Path, options: dict[str, Any]) -> None:
+    made = package.load(lake / "pipeline.yaml")
+    with_spark = package.show(made, spark, "sums", limit=7, **options)
+    assert with_spark.rows and with_spark == package.show(made, None, "sums", limit=7, **options)
 
 
 def test_late_rows_fail_a_comparison_until_a_backfill_takes_them_in(lake: Path) -> None:
@@ -153,8 +166,6 @@ def test_transcripts_pass_fail_and_are_refused_by_name(spark, tmp_path: Path) ->
 
 
 def test_one_batch_in_a_notebook(spark) -> None:
-    import windrow as package
-
     stage = package.Stage(
         "hourly",
         keys=["k"],

@@ -16,7 +16,6 @@ from windrow.spec.triggers.all import AfterCount, AllOf, AtWatermark, Domain, Fi
 from windrow.spec.triggers.closing import Moment, earliest_finish, earliest_ready
 from windrow.spec.triggers.custom import CustomTrigger
 from windrow.spec.windows.aligned import FixedWindows
-from windrow.view.plan.triggers import firings
 
 
 @dataclass(frozen=True)
@@ -81,9 +80,9 @@ def test_sugar_of_a_users_own() -> None:
             return AllOf(AfterCount(2), AtWatermark())
 
     assert earliest_finish(Twice()) is Moment.AT_WATERMARK
-    assert firings(Twice()) == firings(AllOf(AfterCount(2), AtWatermark()))
+    assert Twice().plan_lines() == AllOf(AfterCount(2), AtWatermark()).plan_lines()
 
 
 def test_words_of_a_plan() -> None:
-    assert firings(WhenQuiet("5s")) == ["when nothing has come for a while"]
-    assert firings(AfterSpread(3)) == ["when after_spread is ready"]
+    assert WhenQuiet("5s").plan_lines() == ["when nothing has come for a while"]
+    assert AfterSpread(3).plan_lines() == ["when after_spread is ready"]

@@ -30,13 +30,23 @@ from tests.spec.pages import (
 from windrow.cli import app
 from windrow.cli.errors import INTERRUPTED
 from windrow.compile.elements.envelope import ENVELOPE
-from windrow.compile.panes.panes import current_columns, pane_columns
 from windrow.drivers.pipeline.points import POINTS
 from windrow.spec import aggregates
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions.functions import FUNCTIONS
 from windrow.spec.fields.reading import Spec, kind_of, yaml_name
 from windrow.spec.fields.schemas import _SIMPLE, Schema
+from windrow.spec.pipelines.columns import (
+    COMMENTS,
+    ENVELOPE_TYPES,
+    LANDINGS,
+    PANE_TYPES,
+    SOURCE_DEAD_LETTERS,
+    STAGE_DEAD_LETTERS,
+    TICKS,
+    current_columns,
+    pane_columns,
+)
 from windrow.spec.pipelines.documents import load_yaml
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import Schedule
@@ -52,7 +62,6 @@ from windrow.spec.transcripts.steps import _STEP_FIELDS, DEAD_FIELDS, PANE_FIELD
 from windrow.spec.triggers import all as triggers
 from windrow.spec.windows import aligned as windows
 from windrow.store.journal.journal import Journal
-from windrow.store.projections.schemas import LANDINGS, SOURCE_DEAD_LETTERS, STAGE_DEAD_LETTERS, TICKS
 from windrow.view.timeline import drawing
 
 TRANSCRIPTS = ROOT / "tests" / "transcripts"
@@ -251,10 +260,21 @@ def test_every_column_of_every_table(heading: str) -> None:
         ("ticks", TICKS),
         ("landings", LANDINGS),
         ("dead_letters of a source", SOURCE_DEAD_LETTERS),
+        ("raw", ENVELOPE_TYPES),
     ],
 )
 def test_the_types_of_columns(heading: str, ddl: str) -> None:
     assert [row["type"] for row in table_of("tables", heading, "column")] == list(Schema.parse(ddl).values())
+
+
+def test_the_types_of_panes() -> None:
+    rows = [*table_of("tables", "current", "column"), *table_of("tables", "panes", "column")]
+    assert {row["column"].strip("`"): row["type"] for row in rows} == PANE_TYPES
+
+
+def test_every_column_has_a_comment() -> None:
+    given = [name for ddl in (STAGE_DEAD_LETTERS, SOURCE_DEAD_LETTERS, LANDINGS, TICKS) for name in Schema.parse(ddl)]
+    assert {*given, *PANE_TYPES, *ENVELOPE} == COMMENTS.keys()
 
 
 def test_every_pane_field_in_the_semantics() -> None:

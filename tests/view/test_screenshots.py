@@ -1,4 +1,4 @@
-"""The page of a report as a browser shows it, as wide as a desk and a phone. The pictures stay in out/screens."""
+"""Pages as a browser shows them, as wide as a desk and a phone. The pictures stay in out/screens."""
 
 import os
 import re
@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import windrow
+from tests.spec.pages import ROOT
+from tests.view.test_notebook import pipeline_of, stage
 from tests.view.test_report import START, report
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
@@ -65,13 +68,27 @@ def browse(*options: str) -> str:
             os.killpg(process.pid, signal.SIGKILL)
 
 
+def notebook(theme: str) -> str:
+    """A pipeline of many stages and one of few, and the tables of a stage, which has a column with a long name."""
+    long = "a_result_with_a_name_that_is_much_longer_than_others"
+    wide = pipeline_of(*[stage(f"stage_{number}", "rows") for number in range(6)], stage(long, "stage_0"))
+    named = pipeline_of(stage("s", "rows", aggregates={long: {"count": "*"}})).table("s")
+    shown = [wide, windrow.load("conf/pipelines/aircraft.yaml", project=ROOT), named]
+    texts = "".join(value._repr_html_() for value in shown)
+    return f'<!doctype html><body style="margin: 0" data-theme="{theme}">{texts}</body>'
+
+
+PAGES = {"report": full_page, "notebook": lambda: notebook("light"), "notebook-dark": lambda: notebook("dark")}
+
+
+@pytest.mark.parametrize("page_name", PAGES)
 @pytest.mark.parametrize("device", WIDTHS)
-def test_it_fits_and_is_not_blank(device: str, tmp_path: Path) -> None:
+def test_it_fits_and_is_not_blank(device: str, page_name: str, tmp_path: Path) -> None:
     width = WIDTHS[device]
     SCREENS.mkdir(parents=True, exist_ok=True)
-    picture = SCREENS / f"report-{device}.png"
+    picture = SCREENS / f"{page_name}-{device}.png"
     picture.unlink(missing_ok=True)
-    text = full_page()
+    text = PAGES[page_name]()
     (tmp_path / "page.html").write_text(text.replace("</body>", f"{MEASURE}</body>"))
     (tmp_path / "frame.html").write_text(FRAME.format(width=width, height=HEIGHT))
     size, profile = f"--window-size={max(width, 500)},{HEIGHT}", f"--user-data-dir={tmp_path}/profile"

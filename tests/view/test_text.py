@@ -16,7 +16,6 @@ from windrow.spec.times import (
     parse_time,
 )
 from windrow.view.plan.pipeline import StageSince, since_section
-from windrow.view.plan.triggers import firings
 from windrow.view.run import TickLine, Ticks
 from windrow.view.show import Shown
 from windrow.view.status import PartitionStatus, StageStatus, status_mapping, status_sections
@@ -63,7 +62,7 @@ def test_times() -> None:
 )
 def test_triggers_in_words(trigger: object, lines: list[str]) -> None:
     fields = {"window": {"fixed": {"size": "1m"}}, "aggregates": {"n": {"count": "*"}}, "trigger": trigger}
-    assert firings(Stage.from_mapping(fields).trigger) == lines
+    assert Stage.from_mapping(fields).trigger.plan_lines() == lines
 
 
 def test_sections_are_wrapped_and_labelled() -> None:

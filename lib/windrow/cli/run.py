@@ -63,18 +63,17 @@ def run(
 
 def tick_line(progress: Progress) -> TickLine:
     """A tick that the stream reports, in the words of the view."""
-    control, summary = progress.control, progress.summary
-    counts = control.counts
+    control, counters = progress.control, progress.counters
     return TickLine(
         stage=progress.stage,
         tick=control.tick,
         kind=control.kind,
-        rows=counts.get("read", 0),
+        rows=counters.read,
         watermark=control.clock.watermark,
-        panes=summary.panes,
-        withdrawn=summary.retractions,
-        late=summary.late + summary.closed,
-        dead=counts.get("dead", 0) + counts.get("bad_expression", 0),
+        panes=counters.panes,
+        withdrawn=counters.retractions,
+        late=counters.late + counters.closed,
+        dead=counters.rejected,
         behind=progress.lag,
         ms=control.duration_ms,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from windrow.compile.aggregates import CompiledAggregate, Values
+from windrow.compile.aggregates.parts import CompiledAggregate, Values
 from windrow.compile.cells.cell import CellColumns
 from windrow.compile.columns import AHEAD, ELEMENTS, NET, WEIGHT
 from windrow.compile.elements.elements import CompiledElements

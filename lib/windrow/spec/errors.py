@@ -3,7 +3,7 @@
 | exit code | of a command | of a step of a run |
 |---|---|---|
 | 1 | it could not go on, or the answer is no | |
-| 2 | a wrong file or option | the same: trying again gives the same |
+| 2 | a wrong file or option, or Spark is not installed | the same: trying again gives the same |
 | 3 | | a gate stopped |
 | 4 | | windows have not expired |
 | 75 | | something failed that may not fail again |
@@ -100,6 +100,23 @@ class NotInThisVersion(SpecError):
     @classmethod
     def named(cls, place: str, got: Any = None) -> NotInThisVersion:
         return cls(place, "is not in this version", got)
+
+
+class NeedsSpark(WindrowError, ImportError):
+    """Something that works on Spark only, where the packages of the extra `spark` are not installed."""
+
+    exit_code = WRONG_INPUT
+    step_code = WRONG_INPUT
+
+    PACKAGES = frozenset({"pyspark", "py4j", "delta", "pandas", "numpy"})
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} needs Spark. Hint: pip install 'windrow[spark]'")
+
+    @classmethod
+    def is_why(cls, error: ImportError) -> bool:
+        """Whether an import failed because one of these packages is not there."""
+        return error.name is not None and error.name.partition(".")[0] in cls.PACKAGES
 
 
 class WindowsWait(WindrowError):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from windrow.spec.quality.judgements import GateResult
+from windrow.view.templates import template
 from windrow.view.text.bars import Bars
 from windrow.view.text.times import many, moment
 
@@ -73,12 +71,4 @@ class Report:
 
 def page(report: Report) -> str:
     """The page as HTML."""
-    return _template().render(report=report, moment=moment, many=many)
-
-
-@cache
-def _template() -> Template:
-    loader = PackageLoader("windrow.view", "pages")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.lstrip_blocks = True
-    return environment.get_template("report.html")
+    return template("report.html").render(report=report, moment=moment, many=many)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from windrow.spec.times import format_time
+from windrow.view.notebook.rows import rows_html
 from windrow.view.text.table import table
 from windrow.view.text.times import many, window
 
@@ -43,6 +44,14 @@ class Shown:
 
     def text(self, width: int) -> str:
         """The rows as a table: key, window, results, and what a person wants to know of the pane."""
+        head, rows = self._grid()
+        return f"{self._title()}\n{table(head, rows, width)}" if rows else self._title()
+
+    def _repr_html_(self) -> str:
+        return rows_html(self._title(), *self._grid())
+
+    def _grid(self) -> tuple[list[str], list[list[Any]]]:
+        """The head and the rows of the table."""
         fields = _OF_PANES if self.panes else _OF_CURRENT
         tick = ["tick"] if self.panes else []
         rows = []
@@ -52,8 +61,7 @@ class Shown:
             rows.append(
                 [*(values[name] for name in (*tick, *self.keys)), bounds, *(_zoned(values[name]) for name in names)]
             )
-        head = [*tick, *self.keys, "window", *self.results, *fields.values()]
-        return f"{self._title()}\n{table(head, rows, width)}" if rows else self._title()
+        return [*tick, *self.keys, "window", *self.results, *fields.values()], rows
 
     def _title(self) -> str:
         of = f"{self.stage}/{'panes' if self.panes else 'current'}"

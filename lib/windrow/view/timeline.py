@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import count
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from windrow.spec.times import HOUR, INFINITY, MINUS_INFINITY, SECOND, format_time
 from windrow.spec.transcripts.cases import Case
 from windrow.spec.transcripts.steps import Expected, Step, TranscriptElement
+from windrow.view.templates import template
 
 WIDTH, LEFT, RIGHT, TOP = 760, 74, 24, 30
 DOTS, BAR = 22, 21
@@ -153,7 +152,7 @@ class Timeline:
 
 def drawing(case: Case) -> str:
     """The case as SVG."""
-    return _template().render(timeline=Timeline(case))
+    return template("timeline.svg").render(timeline=Timeline(case))
 
 
 def _is_withdrawn(pane: Expected) -> bool:
@@ -177,12 +176,3 @@ def _steps() -> Iterator[int]:
     yield from (n * SECOND for n in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800))
     yield from (n * HOUR for n in (1, 2, 3, 6, 12))
     yield from (24 * HOUR * n * 10**power for power in count() for n in (1, 2, 5))
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=PackageLoader("windrow.view", "pages"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    environment.lstrip_blocks = True
-    return environment.get_template("timeline.svg")

@@ -28,14 +28,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pyspark import cloudpickle
-from pyspark.sql.pandas.functions import pandas_udf
-from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import _parse_datatype_string
-
 from windrow.compile.aggregates.parts import Argument, CompiledAggregate, Part, Values
-from windrow.compile.aggregates.value_counts import kept_values
-from windrow.compile.aggregates.values import collect
 from windrow.compile.sql.columns import Column, call, when
 from windrow.spec.aggregates import OfExpression
 from windrow.spec.errors import SpecError, WindrowError
@@ -102,6 +95,9 @@ class PythonAggregate(OfExpression):
 
     def compiled(self, argument: Argument) -> CompiledAggregate:
         """The values, collected, and the function over them."""
+        from windrow.compile.aggregates.value_counts import kept_values
+        from windrow.compile.aggregates.values import collect
+
         values = collect(argument) if argument.weight is None else kept_values(argument)
         function = PythonFunction(f"aggregates.{argument.name}", self)
         return CompiledAggregate(values.parts, values.extract, values.carry, function)
@@ -126,6 +122,7 @@ class PythonFunction:
     def as_udf(self) -> Any:
         """The function as Spark takes it, with the user's module inside of it, as workers may not find that."""
         import pandas as pd  # type: ignore[import-untyped]
+        from pyspark.sql.pandas.functions import pandas_udf
 
         returns = self._type()
         run = _guarded(self.place, self.aggregate.NAME, self.aggregate.compute, returns)
@@ -134,6 +131,8 @@ class PythonFunction:
             return pandas_udf(run, returns)  # type: ignore[call-overload]
 
     def _type(self) -> Any:
+        from pyspark.sql.types import _parse_datatype_string
+
         text = getattr(self.aggregate, "RETURNS", None)
         try:
             return _parse_datatype_string(text)  # type: ignore[arg-type]
@@ -144,6 +143,8 @@ class PythonFunction:
 
 def _guarded(place: str, name: str, compute: Callable[[Any], Any], returns: Any) -> Callable[[Any], Any]:
     """The function with null for null, its values of the declared type, and errors that name the aggregate."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
     kind = to_arrow_type(returns)
 
     def run(panes):  # type: ignore[no-untyped-def]
@@ -166,6 +167,8 @@ def _guarded(place: str, name: str, compute: Callable[[Any], Any], returns: Any)
 @contextmanager
 def _by_value(module: str) -> Iterator[None]:
     """Have classes and functions of a module pickled with their code; it is there, as its class is."""
+    from pyspark import cloudpickle
+
     loaded = sys.modules[module]
     cloudpickle.register_pickle_by_value(loaded)  # type: ignore[no-untyped-call]
     try:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from pyspark.sql.types import DecimalType, DoubleType, LongType
 
+from windrow.compile.aggregates.kinds import INTEGERS
 from windrow.compile.aggregates.parts import (
-    INTEGERS,
     Argument,
     CompiledAggregate,
     Part,

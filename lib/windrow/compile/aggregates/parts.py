@@ -7,25 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
-
-from pyspark.sql.types import (
-    ArrayType,
-    ByteType,
-    DataType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    MapType,
-    ShortType,
-    StructType,
-)
+from typing import TYPE_CHECKING, Any, Protocol
 
 from windrow.compile.sql.columns import Column, added, call, lit, when
 from windrow.spec.aggregates import Aggregate
 from windrow.spec.errors import SpecError
+
+if TYPE_CHECKING:  # extensions import this module, also where there is no Spark
+    from pyspark.sql.types import DataType
 
 Values = Callable[[str], Column]
 """Gives the column of a part by its name."""
@@ -121,7 +110,11 @@ class Argument:
 
     def require_number(self, digits: int) -> None:
         """Refuse what is no number, and decimals of more digits. Errors: SpecError."""
-        if not isinstance(self.kind, INTEGERS | DecimalType | FloatType | DoubleType):
+        from pyspark.sql.types import DecimalType
+
+        from windrow.compile.aggregates.kinds import FLOATS, INTEGERS
+
+        if not isinstance(self.kind, INTEGERS | DecimalType | FLOATS):
             raise self.refused("takes numbers", "cast(... as decimal)")
         if isinstance(self.kind, DecimalType) and self.kind.precision > digits:
             hint = f"cast(... as decimal({digits}, {min(self.kind.scale, 10)}))"
@@ -129,27 +122,17 @@ class Argument:
 
     def require_ordered(self) -> None:
         """Refuse values that have no order. Errors: SpecError."""
-        if not _has_order(self.kind):
+        from windrow.compile.aggregates.kinds import has_order
+
+        if not has_order(self.kind):
             raise self.refused("takes values with an order")
-
-
-INTEGERS = ByteType | ShortType | IntegerType | LongType
 
 
 def plain(column: Column, kind: DataType) -> Column:
     """-0.0 as 0.0, so that equal values are the same bits."""
-    return column + lit(0.0).cast(kind.simpleString()) if isinstance(kind, FloatType | DoubleType) else column
+    from windrow.compile.aggregates.kinds import FLOATS
 
-
-def _has_order(kind: DataType) -> bool:
-    if isinstance(kind, StructType):
-        return all(_has_order(field.dataType) for field in kind.fields)
-    return _has_order(kind.elementType) if isinstance(kind, ArrayType) else not isinstance(kind, MapType)
-
-
-def is_floating(kind: DataType) -> bool:
-    """True for types whose sums are not bit-stable under regrouping."""
-    return isinstance(kind, FloatType | DoubleType) or (isinstance(kind, ArrayType) and is_floating(kind.elementType))
+    return column + lit(0.0).cast(kind.simpleString()) if isinstance(kind, FLOATS) else column
 
 
 def total(column: Column) -> Column:

@@ -20,7 +20,8 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from windrow.compile.aggregates.parts import INTEGERS, Argument, CompiledAggregate, Part, flattened
+from windrow.compile.aggregates.kinds import INTEGERS
+from windrow.compile.aggregates.parts import Argument, CompiledAggregate, Part, flattened
 from windrow.compile.aggregates.units import UNIT_DIGITS, from_units, units
 from windrow.compile.aggregates.value_counts import summed
 from windrow.compile.sql import columns as sql

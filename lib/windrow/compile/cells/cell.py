@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from windrow.compile.aggregates import Values
+from windrow.compile.aggregates.parts import Values
 from windrow.compile.cells.accumulation import clearing
 from windrow.compile.cells.merged_away import gone, superseded, with_merged_away
 from windrow.compile.cells.state import GONE, RECORD, SUPERSEDED, CellState

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from windrow.compile.aggregates import CompiledAggregate
+from windrow.compile.aggregates.parts import CompiledAggregate
 from windrow.compile.columns import ELEMENTS
 from windrow.compile.panes import event_times
 from windrow.compile.sql.columns import Value

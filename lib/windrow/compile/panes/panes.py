@@ -13,6 +13,7 @@ from windrow.compile.panes.event_times import end_of_window
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, bigint, call, case, changing, col, when
+from windrow.spec.pipelines.columns import pane_columns
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
@@ -101,17 +102,6 @@ def pane_rows(stage: Stage, transitions: Chain) -> Chain:
 PANE_FIELDS = ("change", "weight", "timing", "pane_index", "on_time_index", "is_first", "is_last", "trigger",
                "watermark_percentile")  # fmt: skip
 """Of every pane in the journal, in their order there."""
-_CURRENT_FIELDS = ("timing", "pane_index", "on_time_index", "is_last", "event_time", "watermark", "produced_at", "tick")
-
-
-def current_columns(stage: Stage) -> list[str]:
-    """The columns of `current`, in order."""
-    return [*stage.keys, "window_start", "window_end", *stage.result_columns, *_CURRENT_FIELDS]
-
-
-def pane_columns(stage: Stage) -> list[str]:
-    """The columns of `panes`, in order."""
-    return [*current_columns(stage), "change", "weight", "is_first", "trigger", "watermark_percentile"]
 
 
 def as_timestamp(micros: Column) -> Column:

@@ -5,43 +5,16 @@ Rules: docs/semantics.md#triggers, docs/semantics.md#sessions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
-from windrow.compile.columns import STATE
-from windrow.compile.sql import columns as sql
-from windrow.compile.sql.columns import Column, Value, all_of, any_of, bigint, call, case, coalesce, lit, when
+from windrow.compile.sql.columns import Column, Value, all_of, any_of, bigint, call, coalesce, lit, when
 from windrow.compile.triggers.nodes import Node, TickClock, earliest
 from windrow.spec.times import INFINITY
 from windrow.spec.triggers.all import RepeatCount
 
 
 class FirstNode(Node):
-    """Ready when any child is; finished by firing. Where windows merge it knows which child that was."""
-
-    @property
-    def fields(self) -> Mapping[str, tuple[str, Value]]:
-        return {"by": ("int", None)} if self.merges else {}
-
-    def advanced(self) -> Mapping[str, Column]:
-        if not self.merges:
-            return {}
-        first = coalesce(*[when(child.col("ready"), index) for index, child in enumerate(self.children)])
-        return {"by": when(self.col("fires"), first, self.col("by"))}
-
-    def gathered(self) -> Mapping[str, Column]:
-        by = self.of_part("by")
-        finished = call("bool_and", by.is_not_null() | sql.col(STATE).is_null())
-        return {"finished": finished, "first": call("min", by), "last": call("max", by)}
-
-    def merged(self, clock: TickClock) -> Mapping[str, Column]:
-        stays = self.gathered_col("finished") & self.stays_finished(clock)
-        return {"by": when(stays, self.gathered_col("first"))}
-
-    def stays_finished(self, clock: TickClock) -> Column:
-        """Where one child has finished it in all parts, and that one still is."""
-        first, last = self.gathered_col("first"), self.gathered_col("last")
-        child = [when(first == index, child.stays_finished(clock)) for index, child in enumerate(self.children)]
-        return coalesce((first == last) & coalesce(*child), lit(False))
+    """Ready when any child is; finished by firing."""
 
     def ready(self, clock: TickClock) -> Column:
         return any_of(child.col("ready") for child in self.children)
@@ -95,27 +68,19 @@ class AllNode(Node):
 
 
 class SequenceNode(Node):
-    """The current child, then the next; finished after the last.
+    """The current child, then the next; finished after the last."""
 
-    Where windows merge it may go back to a child while one behind it stays finished: it knows which have.
-    """
+    FIELDS = {"position": ("int", 0)}
 
-    @property
-    def fields(self) -> Mapping[str, tuple[str, Value]]:
-        return {"position": ("int", 0), **({name: ("boolean", False) for name in self._done} if self.merges else {})}
-
-    @property
-    def _done(self) -> list[str]:
-        return [f"done{index}" for index in range(len(self.children))]
-
-    def _current(self, child: int) -> Column:
+    def is_current(self, child: int) -> Column:
+        """Whether the node is at this child."""
         return self.col("position") == child
 
     def _of_current(self, values: Callable[[Node], Column]) -> Column:
-        return coalesce(*[when(self._current(index), values(child)) for index, child in enumerate(self.children)])
+        return coalesce(*[when(self.is_current(index), values(child)) for index, child in enumerate(self.children)])
 
     def sees(self, child: int) -> Column:
-        return self.col("sees") & self._current(child)
+        return self.col("sees") & self.is_current(child)
 
     def ready(self, clock: TickClock) -> Column:
         return coalesce(self._of_current(lambda child: child.col("ready")), lit(False))
@@ -124,50 +89,28 @@ class SequenceNode(Node):
         return self._of_current(lambda child: child.col("leaf"))
 
     def child_fires(self, child: int) -> Column:
-        return self.col("fires") & self._current(child)
+        return self.col("fires") & self.is_current(child)
 
-    def _child_finished(self) -> Column:
+    def child_finished(self) -> Column:
+        """Whether the current child has finished, where it fires."""
         return coalesce(self._of_current(lambda child: child.col("finished")), lit(False))
 
+    def moves_on(self) -> Column:
+        """Whether the node leaves the current child."""
+        return self.col("fires") & self.child_finished()
+
     def finished(self) -> Column:
-        if self.merges:
-            return self._child_finished() & all_of(
-                self.col(name) | self._current(i) for i, name in enumerate(self._done)
-            )
-        return self._current(len(self.children) - 1) & self._child_finished()
+        return self.is_current(len(self.children) - 1) & self.child_finished()
 
     def advanced(self) -> Mapping[str, Column]:
-        moves = self.col("fires") & self._child_finished()
-        if not self.merges:
-            return {"position": self.col("position") + when(moves, 1, 0)}
-        done = {name: self.col(name) | (moves & self._current(index)) for index, name in enumerate(self._done)}
-        return {**done, "position": _first_undone(done.values())}
-
-    def gathered(self) -> Mapping[str, Column]:
-        return {name: call("bool_and", self.of_part(name)) for name in self._done}
-
-    def merged(self, clock: TickClock) -> Mapping[str, Column]:
-        """It is at the first child that has not finished in all parts, or does not stay so."""
-        done = {
-            name: self.gathered_col(name) & child.stays_finished(clock)
-            for name, child in zip(self._done, self.children, strict=True)
-        }
-        return {**done, "position": _first_undone(done.values())}
-
-    def stays_finished(self, clock: TickClock) -> Column:
-        return all_of(child.stays_finished(clock) for child in self.children)
+        return {"position": self.col("position") + when(self.moves_on(), 1, 0)}
 
     def due(self, name: str, clock: TickClock) -> Column:
         return earliest(
-            when(self._current(index), child.col(f"due_{name}"), bigint(INFINITY))
+            when(self.is_current(index), child.col(f"due_{name}"), bigint(INFINITY))
             for index, child in enumerate(self.children)
             if child.has_due(name)
         )
-
-
-def _first_undone(done: Iterable[Column]) -> Column:
-    several = list(done)
-    return case(*[(~each, index) for index, each in enumerate(several)], otherwise=len(several))
 
 
 class RepeatNode(Node):
@@ -222,9 +165,9 @@ class RepeatCountNode(RepeatNode):
     """As Repeat, for n firings."""
 
     FIELDS = {"firings": ("int", 0)}
+    trigger: RepeatCount
 
     def finished(self) -> Column:
-        assert isinstance(self.trigger, RepeatCount)
         return self.col("firings") + 1 >= self.trigger.times
 
     def advanced(self) -> Mapping[str, Column]:

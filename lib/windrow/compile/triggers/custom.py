@@ -15,13 +15,8 @@ from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.triggers.custom import CLOCKS, CustomTrigger, expression
 
 
-def clock_columns(clock: TickClock) -> dict[str, Column]:
-    """The clocks of the tick as columns; null where a watermark is not known yet."""
-    values = (clock.now, clock.watermark_before, clock.watermark_after)
-    return {_clock_column(name): _known(value) for name, value in zip(CLOCKS, values, strict=True)}
-
-
 def _known(value: int) -> Column:
+    """A clock, null where it is not known yet."""
     return null("bigint") if value == MINUS_INFINITY else changing(value)
 
 
@@ -37,54 +32,55 @@ def _field(name: str) -> str:
 class CustomNode(Node):
     """State and expressions as the class of the trigger gives them."""
 
-    @property
-    def custom(self) -> CustomTrigger:
-        assert isinstance(self.trigger, CustomTrigger)
-        return self.trigger
+    trigger: CustomTrigger
 
     @property
     def fields(self) -> Mapping[str, tuple[str, Value]]:
-        return {_field(name): field for name, field in self.custom.STATE.items()}
+        return {_field(name): field for name, field in self.trigger.STATE.items()}
 
     def _value(self, place: str, text: str) -> Column:
         """An expression of the class over the columns of this node; null where it fails."""
-        own = {name: self.name(_field(name)) for name in self.custom.STATE}
-        of_tick = {name: self.name(f"tick_{name}") for name in self.custom.aggregates}
+        own = {name: self.name(_field(name)) for name in self.trigger.STATE}
+        of_tick = {name: self.name(f"tick_{name}") for name in self.trigger.aggregates}
         clocks = {name: _clock_column(name) for name in CLOCKS}
-        parsed = expression(self.custom, place, text)
+        parsed = expression(self.trigger, place, text)
         return Column(parsed.rename({**own, **of_tick, **clocks}).value_sql)
 
     def _fields(self, function: str, texts: Mapping[str, str]) -> dict[str, Column]:
         """The new values of fields, by the name that the node has for them."""
-        kinds = self.custom.STATE
+        kinds = self.trigger.STATE
         return {_field(n): self._value(f"{function}.{n}", text).try_cast(kinds[n][0]) for n, text in texts.items()}
+
+    def clock_columns(self, clock: TickClock) -> Mapping[str, Column]:
+        values = (clock.now, clock.watermark_before, clock.watermark_after)
+        return {_clock_column(name): _known(value) for name, value in zip(CLOCKS, values, strict=True)}
 
     def add(self, clock: TickClock) -> Mapping[str, Column]:
         gets = self.col("sees") & (sql.col(ELEMENTS) > 0)
-        added = self._fields("on_elements", self.custom.on_elements())
+        added = self._fields("on_elements", self.trigger.on_elements())
         return {name: when(gets, value, self.col(name)) for name, value in added.items()}
 
     def ready(self, clock: TickClock) -> Column:
-        return coalesce(self._value("ready", self.custom.ready()), lit(False))
+        return coalesce(self._value("ready", self.trigger.ready()), lit(False))
 
     def finished(self) -> Column:
-        return coalesce(self._value("finished", self.custom.finished()), lit(False))
+        return coalesce(self._value("finished", self.trigger.finished()), lit(False))
 
     def advanced(self) -> Mapping[str, Column]:
-        fired = self._fields("on_fire", self.custom.on_fire())
+        fired = self._fields("on_fire", self.trigger.on_fire())
         return {name: when(self.col("fires"), value, self.col(name)) for name, value in fired.items()}
 
     def has_due(self, name: str) -> bool:
-        return any(clock_of(domain) == name for domain in self.custom.deadline())
+        return any(clock_of(domain) == name for domain in self.trigger.deadline())
 
     def due(self, name: str, clock: TickClock) -> Column:
-        texts = {clock_of(domain): (domain, text) for domain, text in self.custom.deadline().items()}
+        texts = {clock_of(domain): (domain, text) for domain, text in self.trigger.deadline().items()}
         domain, text = texts[name]
         return coalesce(self._value(f"deadline.{domain}", text).try_cast("bigint"), bigint(INFINITY))
 
     def gathered(self) -> Mapping[str, Column]:
-        merges = self.custom.on_merge()
-        return {_field(n): call(_MERGES[how], self.of_part(_field(n))).cast(self.custom.STATE[n][0])
+        merges = self.trigger.on_merge()
+        return {_field(n): call(_MERGES[how], self.of_part(_field(n))).cast(self.trigger.STATE[n][0])
                 for n, how in merges.items()}  # fmt: skip
 
 

@@ -21,17 +21,13 @@ class WatermarkNode(Node):
     """Ready at the end of the window; when it was reset behind that, at new elements only."""
 
     FIELDS = {"rewound": ("boolean", False), "seen": ("boolean", False)}
+    trigger: AtWatermark
 
     def add(self, clock: TickClock) -> Mapping[str, Column]:
         return {"seen": self.col("seen") | (self.col("sees") & (sql.col(ELEMENTS) > 0))}
 
-    @property
-    def percentile(self) -> int:
-        assert isinstance(self.trigger, AtWatermark)
-        return self.trigger.percentile
-
     def _complete(self, clock: TickClock) -> Column:
-        return sql.col(WINDOW_END) <= changing(clock.percentile(self.percentile))
+        return sql.col(WINDOW_END) <= changing(clock.percentile(self.trigger.percentile))
 
     def ready(self, clock: TickClock) -> Column:
         return self._complete(clock) & (~self.col("rewound") | self.col("seen"))
@@ -48,28 +44,28 @@ class WatermarkNode(Node):
 
     def stays_finished(self, clock: TickClock) -> Column:
         """Only where the merged window was complete before the tick: else it fires again at its end."""
-        return sql.col(WINDOW_END) <= changing(clock.percentile_before(self.percentile))
+        return sql.col(WINDOW_END) <= changing(clock.percentile_before(self.trigger.percentile))
 
     def has_due(self, name: str) -> bool:
-        return name == percentile_clock(self.percentile)
+        return name == percentile_clock(self.trigger.percentile)
 
     def due(self, name: str, clock: TickClock) -> Column:
         return when(self.col("rewound"), bigint(INFINITY), sql.col(WINDOW_END))
 
 
 class DeadlineNode(Node):
-    """A deadline that the first new element starts: a delay, or the next boundary of a period."""
+    """A deadline that the first new element starts."""
 
     FIELDS = {"deadline": ("bigint", None)}
+    trigger: AfterDelay | AtPeriod
 
     @property
     def domain(self) -> Domain:
-        assert isinstance(self.trigger, AfterDelay | AtPeriod)
         return self.trigger.domain
 
     def start(self, clock: int) -> int:
-        assert isinstance(self.trigger, AfterDelay)
-        return times.saturating_add(clock, self.trigger.wait)
+        """The deadline, by the clock at the element."""
+        raise NotImplementedError
 
     def add(self, clock: TickClock) -> Mapping[str, Column]:
         at = clock.of_new_element(self.domain)
@@ -99,11 +95,21 @@ class DeadlineNode(Node):
         return coalesce(self.col("deadline"), bigint(INFINITY))
 
 
+class DelayNode(DeadlineNode):
+    """The deadline is as far ahead of the clock as the delay is long."""
+
+    trigger: AfterDelay
+
+    def start(self, clock: int) -> int:
+        return times.saturating_add(clock, self.trigger.wait)
+
+
 class PeriodNode(DeadlineNode):
     """The deadline is the first boundary strictly after the clock."""
 
+    trigger: AtPeriod
+
     def start(self, clock: int) -> int:
-        assert isinstance(self.trigger, AtPeriod)
         return next_boundary(self.trigger, clock)
 
 
@@ -111,6 +117,7 @@ class CountNode(Node):
     """Ready at n elements since the reset."""
 
     FIELDS = {"count": ("bigint", 0)}
+    trigger: AfterCount
 
     def add(self, clock: TickClock) -> Mapping[str, Column]:
         return {"count": self.col("count") + when(self.col("sees"), sql.col(ELEMENTS), bigint(0))}
@@ -119,7 +126,6 @@ class CountNode(Node):
         return {"count": call("sum", self.of_part("count"))}
 
     def ready(self, clock: TickClock) -> Column:
-        assert isinstance(self.trigger, AfterCount)
         return self.col("count") >= bigint(self.trigger.count)
 
 
@@ -127,6 +133,7 @@ class MatchNode(Node):
     """Ready at n matching elements since the reset."""
 
     FIELDS = {"count": ("bigint", 0)}
+    trigger: AfterMatch
 
     def add(self, clock: TickClock) -> Mapping[str, Column]:
         return {"count": self.col("count") + when(self.col("sees"), self.of_tick("matches"), bigint(0))}
@@ -135,7 +142,6 @@ class MatchNode(Node):
         return {"count": call("sum", self.of_part("count"))}
 
     def ready(self, clock: TickClock) -> Column:
-        assert isinstance(self.trigger, AfterMatch)
         return self.col("count") >= bigint(self.trigger.count)
 
 
@@ -143,6 +149,7 @@ class BytesNode(Node):
     """Ready at n bytes since the reset. What is counted stops at `MOST`, so that no size can overflow it."""
 
     FIELDS = {"bytes": ("bigint", 0)}
+    trigger: AfterBytes
     MOST = 2**62 - 1
 
     def add(self, clock: TickClock) -> Mapping[str, Column]:
@@ -154,7 +161,6 @@ class BytesNode(Node):
         return {"bytes": sql.least(added, bigint(self.MOST)).cast("bigint")}
 
     def ready(self, clock: TickClock) -> Column:
-        assert isinstance(self.trigger, AfterBytes)
         return self.col("bytes") >= bigint(min(self.trigger.bytes, self.MOST))
 
 

@@ -5,7 +5,7 @@ Rules: docs/semantics.md#triggers, docs/semantics.md#sessions.
 A node never sees a row of its own; it is a set of columns `t<i>_...` of the cell's row. The
 clocks of a tick are literals, so boundaries and deadlines that start in it are computed once, in Python; they differ
 from tick to tick, so they are written as `changing`.
-`windrow.compile.triggers.tree` puts the phases together; the nodes are in `trigger_leaves` and `trigger_composites`.
+`windrow.compile.triggers.tree` puts the phases together; `windrow.compile.triggers.registry` has the list of the nodes.
 """
 
 from __future__ import annotations
@@ -83,8 +83,6 @@ class Node:
 
     number: int
     trigger: Trigger
-    merges: bool = False
-    """Whether windows merge, so that nodes have to know what that takes."""
     children: list[Node] = field(default_factory=list)
 
     def name(self, suffix: str) -> str:
@@ -104,6 +102,10 @@ class Node:
     def of_tick(self, name: str) -> Column:
         """What the node aggregates over the tick's elements of its cell."""
         return self.col(f"tick_{name}")
+
+    def clock_columns(self, clock: TickClock) -> Mapping[str, Column]:
+        """The clocks of the tick that the node reads as columns, under names that all nodes share."""
+        return {}
 
     def has_due(self, name: str) -> bool:
         """Whether a deadline of this clock can be in this tree at all."""

@@ -9,61 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from windrow.compile.aggregates import CompiledAggregate, Values
+from windrow.compile.aggregates.parts import CompiledAggregate, Values
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, Value, bigint, col, lit, when
-from windrow.compile.triggers.composites import (
-    AllNode,
-    FirstNode,
-    RepeatCountNode,
-    RepeatNode,
-    RepeatUntilNode,
-    SequenceNode,
-)
-from windrow.compile.triggers.custom import CustomNode, clock_columns
-from windrow.compile.triggers.leaves import (
-    BytesNode,
-    CloseNode,
-    CountNode,
-    DeadlineNode,
-    MatchNode,
-    NeverNode,
-    PeriodNode,
-    ResultNode,
-    WatermarkNode,
-)
 from windrow.compile.triggers.nodes import NOW, WATERMARK, Node, TickClock, percentile_clock
+from windrow.compile.triggers.registry import MERGING_NODES, NODES, Nodes, node_type
 from windrow.spec.expressions import Expression
 from windrow.spec.times import INFINITY
-from windrow.spec.triggers.all import (
-    AfterBytes,
-    AfterCount,
-    AfterDelay,
-    AfterMatch,
-    AllOf,
-    AtClose,
-    AtPeriod,
-    AtWatermark,
-    FirstOf,
-    Never,
-    Repeat,
-    RepeatCount,
-    RepeatUntil,
-    SequenceOf,
-    Then,
-    Trigger,
-    WhenResult,
-    percentiles_of,
-    without_sugar,
-)
-from windrow.spec.triggers.custom import CustomTrigger
-
-_NODES: Mapping[type[Trigger], type[Node]] = {
-    AtWatermark: WatermarkNode, AtPeriod: PeriodNode, AfterDelay: DeadlineNode, AfterCount: CountNode,
-    AfterBytes: BytesNode, AfterMatch: MatchNode, WhenResult: ResultNode, AtClose: CloseNode, Never: NeverNode,
-    FirstOf: FirstNode, AllOf: AllNode, SequenceOf: SequenceNode,
-    Repeat: RepeatNode, RepeatUntil: RepeatUntilNode, RepeatCount: RepeatCountNode, CustomTrigger: CustomNode,
-}  # fmt: skip
+from windrow.spec.triggers.all import Then, Trigger, percentiles_of, without_sugar
 
 
 def due_column(clock: str) -> str:
@@ -114,8 +67,8 @@ class TriggerTree:
 
     def add(self, cells: Chain, is_open: Column, clock: TickClock) -> Chain:
         """The state after the tick's elements, for the cells that are open."""
-        if any(isinstance(node, CustomNode) for node in self.nodes):
-            cells = cells.with_columns(clock_columns(clock))
+        for_nodes = (node.clock_columns(clock).items() for node in self.nodes)
+        cells = _project(cells, (column for columns in for_nodes for column in columns))
         cells = cells.with_columns({self.root.name("sees"): is_open, **self._of_tick()})
         for parents in self._by_depth():
             cells = _project(cells, ((child.name("sees"), sees) for child, sees in _children(parents, _sees)))
@@ -196,7 +149,7 @@ def compile_trigger(
     `merges`: whether windows merge.
     """
     nodes: list[Node] = []
-    _build(trigger, nodes, merges)
+    _build(trigger, nodes, MERGING_NODES if merges else NODES)
     return TriggerTree(tuple(nodes), aggregates or {})
 
 
@@ -215,17 +168,12 @@ def _tick_column(name: str) -> str:
     return f"{node}_tick_{own}"
 
 
-def _build(trigger: Trigger, nodes: list[Node], merges: bool) -> Node:
+def _build(trigger: Trigger, nodes: list[Node], types: Nodes) -> Node:
     trigger = without_sugar(trigger)
-    node = _machine(trigger)(len(nodes), trigger, merges)
+    node = node_type(trigger, types)(len(nodes), trigger)
     nodes.append(node)
-    node.children.extend(_build(child, nodes, merges) for child in trigger.children)
+    node.children.extend(_build(child, nodes, types) for child in trigger.children)
     return node
-
-
-def _machine(trigger: Trigger) -> type[Node]:
-    """The node of a trigger's class, or of the nearest that it derives from."""
-    return next(_NODES[cls] for cls in type(trigger).__mro__ if cls in _NODES)
 
 
 def _collect_thens(node: Node, above: Then | None, found: dict[int, Then | None]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from windrow.compile.aggregates import CompiledAggregate
+from windrow.compile.aggregates.parts import CompiledAggregate
 from windrow.compile.cells.cell import CellColumns
 from windrow.compile.cells.state import SUPERSEDED
 from windrow.compile.columns import AWAY, KEY, NEW, OPENED, STATE, WINDOW_END, WINDOW_START

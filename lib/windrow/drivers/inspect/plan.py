@@ -12,15 +12,14 @@ from windrow.spec.pipelines.fingerprint import changes, gains, meaning_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.graph import reads_of
 from windrow.store.delta.location import Lake
-from windrow.view.plan.pipeline import StageSince, plan_sections, since_section
+from windrow.view.plan.pipeline import StageSince, headline, plan_sections, since_section
 from windrow.view.text.sections import laid_out
 
 
 def plan(pipeline: Pipeline, width: int = 100) -> str:
     """What each source and stage of a pipeline will do, and what has changed since they last ran, as a text."""
-    head = f"Pipeline {pipeline.pipeline}, in the lake {pipeline.lake}"
     sections = [*plan_sections(pipeline), since_section(*since_last_run(pipeline))]
-    return f"{head}\n\n{laid_out(sections, width)}"
+    return f"{headline(pipeline)}\n\n{laid_out(sections, width)}"
 
 
 def since_last_run(pipeline: Pipeline) -> tuple[list[StageSince], str | None]:

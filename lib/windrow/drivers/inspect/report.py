@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -16,6 +15,7 @@ from windrow.drivers.inspect.status import status
 from windrow.drivers.spark.session import working_session
 from windrow.drivers.stream.gate import RUN as STREAM
 from windrow.engine.frames import group, where, with_column
+from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -200,13 +200,14 @@ def _in_windows(found: Mapping[tuple[str, str], Found]) -> list[Balance]:
     ]
 
 
-def _parts(counts: Mapping[str, Any]) -> list[Part]:
+def _parts(found: Found) -> list[Part]:
+    counters = Counters.of(found)
     return [
-        Part("aggregated", counts["kept"] - counts["unassigned"]),
-        Part("filtered", counts["filtered"], "left out by where"),
-        Part("unassigned", counts["unassigned"], "in no window"),
-        Part("bad", counts["bad_expression"], "an expression failed on it"),
-        *(Part(reason, number, _WHY.get(reason, "")) for reason, number in sorted(counts["reasons"].items())),
+        Part("aggregated", counters.in_windows),
+        Part("filtered", counters.filtered, "left out by where"),
+        Part("unassigned", counters.unassigned, "in no window"),
+        Part("bad", counters.bad_expression, "an expression failed on it"),
+        *(Part(reason, number, _WHY.get(reason, "")) for reason, number in sorted(found["reasons"].items())),
     ]
 
 
@@ -224,9 +225,8 @@ def _of_stage(stage: StageStatus) -> list[Balance]:
         Part("filtered", stage.filtered),
         Part("unassigned", stage.unassigned),
     ]
-    aggregated = stage.assigned - stage.late - stage.closed
     pairs = [
-        Part("aggregated", aggregated), Part("late", stage.late, "the window had expired"),
+        Part("aggregated", stage.aggregated), Part("late", stage.late, "the window had expired"),
         Part("closed", stage.closed, "the trigger had finished"),
     ]  # fmt: skip
     return [

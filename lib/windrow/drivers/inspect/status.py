@@ -15,6 +15,7 @@ from windrow.drivers.spark.session import working_session
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.frames import group, where
 from windrow.engine.tick.admission import Held
+from windrow.engine.tick.counters import SURVEYED, WRITTEN, Counters
 from windrow.engine.tick.published import joined
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.pipelines.fingerprint import changes, meaning_of
@@ -78,12 +79,12 @@ class _Reader:
         batches = logs.last_step(self.spark)
         heads, steps = logs.steps(batches), logs.steps(last.read_to)
         landed = _together([self._landed(log, heads[name], steps[name]) for name, log in logs.logs.items()])
-        counts = self._counts(journal)
         ticks = self._ticks(stage, generation.number)
+        counters = self._surveyed(journal) + Counters.of(ticks)
         # a weight is judged when its row lands, all other expressions in the tick
-        dead = _when_read(_dead(landed), counts["dead"])
-        dead["bad_expression"] = dead.get("bad_expression", 0) + counts["bad_expression"] - counts["bad_gap"]
-        dead["bad_gap"] = counts["bad_gap"]
+        dead = _when_read(_dead(landed), counters.dead)
+        dead["bad_expression"] = dead.get("bad_expression", 0) + counters.bad_expression - counters.bad_gap
+        dead["bad_gap"] = counters.bad_gap
         return StageStatus(
             stage=stage.name,
             generation=generation.number,
@@ -97,16 +98,16 @@ class _Reader:
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks["projected_to"],
             in_raw=sum(read for read, _ in landed.values()),
-            read=counts["read"],
-            in_windows=counts["kept"] - counts["unassigned"],
-            filtered=counts["filtered"],
-            unassigned=counts["unassigned"],
+            read=counters.read,
+            in_windows=counters.in_windows,
+            filtered=counters.filtered,
+            unassigned=counters.unassigned,
             dead={reason: number for reason, number in dead.items() if number},
-            assigned=counts["assigned"],
-            late=ticks["late"],
-            closed=ticks["closed"],
+            assigned=counters.assigned,
+            late=counters.late,
+            closed=counters.closed,
             timings=self._timings(stage),
-            withdrawn=ticks["withdrawn"],
+            withdrawn=counters.retractions,
             shown=self._table(stage, "current").count(),
             open_cells=self._open(journal, last, ticks["open_cells"]),
             backfills=ticks["backfills"],
@@ -134,23 +135,19 @@ class _Reader:
         rows = group(raw.rows(self.spark, 0, last), (REASON,), counts).collect()
         return {row[REASON]: (row["before"], row["all"] - row["before"]) for row in rows}
 
-    def _counts(self, journal: Journal) -> dict[str, int]:
+    def _surveyed(self, journal: Journal) -> Counters:
         """What the surveys of all ticks counted, from the control rows."""
-        names = ("read", "dead", "bad_expression", "bad_gap", "filtered", "unassigned", "kept", "assigned")
         sums = {
             name: call("sum", call("get_json_object", col("control"), f"$.counts.{name}").cast("bigint"))
-            for name in names
+            for name in SURVEYED
         }
         controls = where(journal.location.read(self.spark), col("kind") == lit("control"))
-        row = group(controls, (), sums).collect()[0]
-        return {name: int(row[name] or 0) for name in names}
+        return Counters.of(group(controls, (), sums).collect()[0].asDict())
 
     def _ticks(self, stage: Stage, generation: int) -> Mapping[str, int]:
-        """Sums over the ticks of a generation."""
+        """Sums over the ticks of a generation, of what was counted when they were projected."""
         sums = {
-            "late": call("sum", col("late")),
-            "closed": call("sum", col("closed")),
-            "withdrawn": call("sum", col("retractions")),
+            **{name: call("sum", col(name)) for name in WRITTEN},
             "open_cells": call("max_by", col("open_cells"), col("tick")),
             "backfills": call("count_if", ~any_of(col("kind") == lit(kind) for kind in (*READING, ADMISSION))),
             "projected_to": call("max", col("tick")),

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.tick.admission import Held
+from windrow.engine.tick.counters import NOTHING
 from windrow.engine.tick.tick import open_windows
 from windrow.engine.windows import slices
 from windrow.spec.times import saturating_add
@@ -36,7 +37,9 @@ def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, he
     if pieces is None or pieces.isEmpty():
         return None
     times = TickTimes(last.tick + 1, last.clock, last.clock)
-    control = replace(last, tick=times.tick, kind=STREAM, watermark_before=last.clock.watermark, counts={}, left_out=())
+    control = replace(
+        last, tick=times.tick, kind=STREAM, watermark_before=last.clock.watermark, counters=NOTHING, left_out=()
+    )
     kept = replace(journal, stage=before).cells(spark, None, last.clock.expired_end)
     assert kept is not None
     windows = open_windows(journal.stage, slices.open_over(before, kept, held), times)

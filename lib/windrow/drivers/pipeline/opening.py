@@ -22,8 +22,8 @@ from windrow.drivers.recompute.left_out import left_out
 from windrow.drivers.recompute.replacing import with_gone, withdrawals
 from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.tick.admission import Held
-from windrow.engine.tick.plan import Batch, TickPlan, plan_tick, surveyed
-from windrow.engine.tick.statistics import Survey
+from windrow.engine.tick.counters import NOTHING
+from windrow.engine.tick.plan import Batch, TickPlan, surveyed, transitions_of
 from windrow.spec.errors import NotYet
 from windrow.store.journal.control import BACKFILL, Control
 from windrow.store.journal.results import shown_early, shown_last, standing_panes
@@ -54,12 +54,11 @@ def opened(runner: StageRunner, head: int, kind: str) -> Control | None:
     batch = _waiting_rows(runner, last)
     times = TickTimes(runner.next_tick, StageClock(), last.clock, runner.clocks.active(last.clock))
     held = Held() if runner.strategy.depends_on_others else Held(taken=runner.published)
-    plan = plan_tick(runner.stage, batch, None, times, held)
-    found = plan.transitions
+    found = transitions_of(runner.stage, batch, None, times, held)
     if found is not None and runner.strategy.depends_on_others:
         found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal))
     times = replace(times, before=last.clock)  # for the control row: no watermark has moved
-    return runner.commit(times, last.admitted, TickPlan(found, [], plan.survey), {}, started, kind)
+    return runner.commit(times, last.admitted, TickPlan(found), started, kind)
 
 
 def _check(runner: StageRunner, last: Control) -> None:
@@ -86,25 +85,23 @@ def _was_corrected(runner: StageRunner, last: Control) -> bool:
 
 
 def _waiting_rows(runner: StageRunner, last: Control) -> Batch:
-    """The rows that batches have read, but for those that are dead as late; what was counted of them stays counted."""
+    """The rows that batches have read, but for those that are dead as late.
+
+    They were counted when they were read, and their dead letters are in the journal.
+    """
     parts = runner.upstream.parts(runner.spark, 0, last.admitted)
     if runner.strategy.depends_on_others:
         dead = left_out(runner).select(STEP, ROW).distinct()
         parts = {name: rows.join(dead, on=[STEP, ROW], how="left_anti") for name, rows in parts.items()}
     held = Held() if runner.strategy.depends_on_others else Held(taken=runner.published)
-    return {name: (frame, _known(found)) for name, (frame, found) in surveyed(runner.stage, parts, held).items()}
-
-
-def _known(found: Survey) -> Survey:
-    """Its dead letters are in the journal already."""
-    return replace(found, bad_expression=0, bad_gap=0, late=0, suspects=0)
+    return surveyed(runner.stage, parts, held)
 
 
 def _withdrawn(runner: StageRunner, last: Control, early: DataFrame) -> Control:
     """Commit a tick that withdraws what batches have shown early."""
     rows = with_gone(runner.stage, early, standing_panes(runner.spark, runner.journal))
     control = replace(
-        last, tick=last.tick + 1, kind=BACKFILL, watermark_before=last.clock.watermark, counts={}, left_out=(),
+        last, tick=last.tick + 1, kind=BACKFILL, watermark_before=last.clock.watermark, counters=NOTHING, left_out=(),
         duration_ms=0,
     )  # fmt: skip
     point("opening:before_withdrawal")

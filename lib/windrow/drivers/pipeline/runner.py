@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from windrow.compile.columns import WEIGHT
@@ -74,12 +73,11 @@ class StageRunner(TickRunner):
         times: TickTimes,
         until: int,
         plan: TickPlan,
-        counts: Mapping[str, int],
         started: float,
         kind: str,
         late_until: int = MINUS_INFINITY,
     ) -> Control:
-        control = super().commit(times, until, plan, counts, started, kind, late_until)
+        control = super().commit(times, until, plan, started, kind, late_until)
         if control.tick % FOLD_EVERY == 0:
             self.fold()
         return control

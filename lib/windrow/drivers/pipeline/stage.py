@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from windrow.drivers.pipeline.runner import StageRunner
+from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import SpecError
 from windrow.store.delta.floors import Floors, journal_floor
 from windrow.store.delta.steps import ATTEMPTS, StepTaken, tried_again
 from windrow.store.journal.control import FOLLOW, STREAM, Control
-from windrow.store.projections.batch import TickSummary
 from windrow.store.projections.tables import Projections
 
 
@@ -89,11 +89,14 @@ class StageWork:
             self.pending[control.tick] = control
         return control
 
-    def project(self) -> dict[int, TickSummary]:
-        """Bring the projections to the last tick. Another writer may do the same at the same time."""
+    def project(self) -> dict[int, Counters]:
+        """Bring the projections to the last tick; what each of these ticks counted.
+
+        Another writer may do the same at the same time.
+        """
         return tried_again(self._project, self._look)
 
-    def _project(self) -> dict[int, TickSummary]:
-        summaries = self.projections.project(self.pending)
+    def _project(self) -> dict[int, Counters]:
+        counted = self.projections.project(self.pending)
         self.pending = {}
-        return summaries
+        return counted

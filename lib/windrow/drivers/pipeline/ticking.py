@@ -9,7 +9,6 @@ between ticks: a journal on Delta, or the memory of the driver. A tick that is c
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -27,7 +26,7 @@ from windrow.engine.frames import where
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.plan import Batch, TickPlan, plan_tick, surveyed
 from windrow.engine.tick.published import Made, joined
-from windrow.engine.tick.statistics import counted, summed
+from windrow.engine.tick.statistics import summed
 from windrow.engine.tick.tick import trigger_clock
 from windrow.engine.windows.registry import strategy_of
 from windrow.engine.windows.strategy import WindowStrategy
@@ -182,7 +181,7 @@ class TickRunner:
         clock = self.clocks.moved(clock, until)
         times = TickTimes(self.next_tick, before, clock, self.clocks.active(clock))
         plan = plan_tick(self.stage, batch, self._cells(times, batch), times, held)
-        return self.commit(times, until, plan, counted(plan.survey), started, kind, held.expired_end)
+        return self.commit(times, until, plan, started, kind, held.expired_end)
 
     @property
     def next_tick(self) -> int:
@@ -193,7 +192,6 @@ class TickRunner:
         times: TickTimes,
         until: int,
         plan: TickPlan,
-        counts: Mapping[str, int],
         started: float,
         kind: str,
         late_until: int = MINUS_INFINITY,
@@ -205,7 +203,7 @@ class TickRunner:
             upstream_step=until,
             watermark_before=times.before.watermark,
             clock=times.after,
-            counts=counts,
+            counters=plan.counters,
             backfilled=() if self.last is None else self.last.backfilled,
             late_until=late_until,
         )

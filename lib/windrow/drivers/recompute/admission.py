@@ -20,9 +20,10 @@ from windrow.compile.stage import CompiledStage
 from windrow.drivers.pipeline.points import point
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.tick.admission import Held
-from windrow.engine.tick.plan import Batch, judged_batch, surveyed
+from windrow.engine.tick.counters import NOTHING, Counters
+from windrow.engine.tick.plan import Batch, counters_of, judged_batch, surveyed
 from windrow.engine.tick.published import earliest_behind
-from windrow.engine.tick.statistics import Survey, counted, summed
+from windrow.engine.tick.statistics import Survey
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.times import INFINITY, MINUS_INFINITY
@@ -91,25 +92,24 @@ def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admissi
         )
         judged, dead = judged_batch(runner.stage, batch, cells, held)
         clock = _clock_after(runner, clock, batch, until)
-        counts = counted(summed([found for _, found in judged.values()]))
-        control = replace(_admission(last, clock, until, counts), late_until=held.expired_end)
+        control = replace(_admission(last, clock, until, counters_of(judged)), late_until=held.expired_end)
         last, place = control.lasting(int(1000 * (time.monotonic() - started))), until
         yield Admission(place, clock, last, dead)
     if now is None or last is None:
         return
     after = passed(runner, clock, place, now)
     if after.is_ahead_of(clock) or after.output_watermark > clock.output_watermark:
-        yield Admission(place, after, _admission(last, after, place, {}))
+        yield Admission(place, after, _admission(last, after, place, NOTHING))
 
 
-def _admission(last: Control | None, clock: StageClock, until: int, counts: Mapping[str, int]) -> Control:
+def _admission(last: Control | None, clock: StageClock, until: int, counters: Counters) -> Control:
     return Control(
         tick=1 if last is None else last.tick + 1,
         kind=ADMISSION,
         upstream_step=0,
         watermark_before=MINUS_INFINITY if last is None else last.clock.watermark,
         clock=clock,
-        counts=counts,
+        counters=counters,
         backfilled=() if last is None else last.backfilled,
         admitted=until,
         shows=last is not None and last.shows,

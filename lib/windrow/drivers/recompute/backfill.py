@@ -27,14 +27,9 @@ from windrow.drivers.ingest.landing import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.commit import (
-    BackfillResult,
-    commit,
-    counted_windows,
-    files_in_quarantine,
-    has_letters,
-)
+from windrow.drivers.recompute.commit import BackfillResult, commit, counted_windows
 from windrow.drivers.recompute.counting import in_windows, landed
+from windrow.drivers.recompute.left_out import files_in_quarantine, has_letters
 from windrow.drivers.recompute.recomputed import Recomputed, recomputed, times_of
 from windrow.drivers.recompute.replacing import WAITS
 from windrow.drivers.recompute.scope import Mode, Request, Scope, first_of, place_of, scope_of

@@ -42,11 +42,9 @@ def in_windows(spark: SparkSession, item: StageWork, spans: tuple[Span, ...], ra
         if inside is None:
             return {}
         surveys.append(survey(part, inside, Held()))
-        if surveys[-1].dead:
+        if surveys[-1].counters.dead:
             dead.update(_by_reason(where(inside, col(envelope.REASON).is_not_null())))
-    counts = summed(surveys)
-    counted = ("read", "dead", "bad_expression", "filtered", "unassigned", "kept", "assigned")
-    return {**{name: getattr(counts, name) for name in counted}, "reasons": dict(dead)}
+    return {**summed(surveys).counters.surveyed, "reasons": dict(dead)}
 
 
 def _by_reason(rows: DataFrame) -> dict[str, int]:

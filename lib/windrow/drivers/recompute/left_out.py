@@ -10,16 +10,22 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
+from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import Column, all_of, array, bigint, call, case, col, keep, struct
 from windrow.engine.final import pairs
 from windrow.engine.frames import select, where, with_column
 from windrow.engine.tick.elements import PAIR
 from windrow.engine.windows.records import EXPIRED_END, TAKEN_IN, is_taken_in
 from windrow.store.journal.control import Interval
-from windrow.store.projections.dead_letters import is_inside
+from windrow.store.projections.dead_letters import TakenIn, is_inside, not_restated
+from windrow.store.upstream.raw import QUARANTINED
 
 if TYPE_CHECKING:
+    from windrow.drivers.pipeline.pipeline import PipelineWork
     from windrow.drivers.pipeline.runner import StageRunner
+    from windrow.drivers.pipeline.stage import StageWork
+    from windrow.drivers.recompute.recomputed import Recomputed
+    from windrow.drivers.recompute.scope import Scope
 
 
 def left_out(runner: StageRunner) -> DataFrame:
@@ -84,3 +90,24 @@ def cells_of(runner: StageRunner, rows: DataFrame, dead: DataFrame) -> DataFrame
         return _of_key(runner, rows, dead).select(*CELL).distinct()
     touched = pairs(runner.stage, rows.join(dead.select(*PAIR[:2]).distinct(), on=list(PAIR[:2]), how="left_semi"))
     return touched.join(dead.select(*PAIR), on=list(PAIR), how="left_semi").select(*CELL).distinct()
+
+
+def taken_in_by(work: PipelineWork, item: StageWork, scope: Scope, batch: Recomputed) -> TakenIn:
+    """The dead letters that a backfill takes in now."""
+    made = scope.made if batch.takes_in else ()
+    return TakenIn(made, left_out=files_in_quarantine(work, item), reach=item.runner.stage.windows.reach)
+
+
+def has_letters(work: PipelineWork, item: StageWork, taken_in: TakenIn, after: int = 0) -> bool:
+    """Whether rows were late for these windows, or closed out, in a tick behind `after`, and none has taken them in."""
+    letters = work.lake.table(item.name, "dead_letters").read(work.spark)
+    return not where(letters, not_restated(taken_in) & (col("tick") > bigint(after))).isEmpty()
+
+
+def files_in_quarantine(work: PipelineWork, item: StageWork) -> tuple[str, ...]:
+    """The files of the stage's source that are in quarantine."""
+    raw, spark = item.runner.upstream, work.spark
+    if not raw.quarantined(spark):
+        return ()
+    rows = where(raw.rows(spark, 0, raw.last_step(spark)), col(envelope.REASON) == QUARANTINED)
+    return tuple(sorted(row[0] for row in rows.select(envelope.OFFSET).distinct().collect()))

@@ -18,7 +18,8 @@ from windrow.drivers.ingest.landing import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.backfill import Backfill
-from windrow.drivers.recompute.commit import BackfillResult, files_in_quarantine
+from windrow.drivers.recompute.commit import BackfillResult
+from windrow.drivers.recompute.left_out import files_in_quarantine
 from windrow.drivers.recompute.recomputed import widened
 from windrow.drivers.recompute.refusals import check
 from windrow.drivers.recompute.scope import Request, admitted, catch_up, follow, scope_of

@@ -20,15 +20,15 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.stream.gate import RUN, judge_expired
 from windrow.drivers.stream.pace import Pace
+from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateFailed
 from windrow.store.journal.control import Control
-from windrow.store.projections.batch import TickSummary
 
 
 @dataclass(frozen=True)
 class Progress:
-    """One tick of a stage, for whoever watches, when its panes are in the tables.
+    """One tick of a stage and what it counted, for whoever watches, when its panes are in the tables.
 
     `lag` is the number of landing steps that the stage had not read when it had ticked.
     """
@@ -36,7 +36,7 @@ class Progress:
     stage: str
     control: Control
     lag: int
-    summary: TickSummary
+    counters: Counters
 
 
 @dataclass
@@ -49,11 +49,12 @@ class Totals:
     retractions: int = 0
     late: int = 0
 
-    def add(self, summaries: dict[int, TickSummary]) -> None:
-        """Count what was projected."""
-        self.panes += sum(summary.panes for summary in summaries.values())
-        self.retractions += sum(summary.retractions for summary in summaries.values())
-        self.late += sum(summary.late for summary in summaries.values())
+    def add(self, counted: Mapping[int, Counters]) -> None:
+        """Count ticks that were projected; their rows were counted when they were read."""
+        done = sum(counted.values(), NOTHING)
+        self.panes += done.panes
+        self.retractions += done.retractions
+        self.late += done.late
 
 
 Watch = Callable[[Progress], None]
@@ -209,7 +210,7 @@ class Stream:
         if control is None:
             return False
         self.totals.ticks += 1
-        self.totals.rows += control.counts.get("read", 0)
+        self.totals.rows += control.counters.read
         self._lags[stage.name, control.tick] = (
             0 if head is None else stage.runner.upstream.number(control.upstream_step, head)
         )
@@ -221,16 +222,16 @@ class Stream:
             if stage.pending:
                 ticks = stage.pending
                 with during(f"while the tables of stage {stage.name} were projected"):
-                    summaries = stage.project()
-                self.totals.add(summaries)
-                self._show(stage, ticks, summaries)
+                    counted = stage.project()
+                self.totals.add(counted)
+                self._show(stage, ticks, counted)
         self._pace.took(began)
 
-    def _show(self, stage: StageWork, ticks: Mapping[int, Control], summaries: Mapping[int, TickSummary]) -> None:
+    def _show(self, stage: StageWork, ticks: Mapping[int, Control], counted: Mapping[int, Counters]) -> None:
         for tick, control in sorted(ticks.items()):
             lag = self._lags.pop((stage.name, tick), 0)
             if self.watch is not None:
-                self.watch(Progress(stage.name, control, lag, summaries.get(tick, TickSummary())))
+                self.watch(Progress(stage.name, control, lag, counted.get(tick, control.counters)))
 
 
 def _advance(stage: StageWork, head: int) -> Control | None:

@@ -10,7 +10,10 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, DoubleType, FloatType, StructType
 
-from windrow.compile.aggregates import CompiledAggregate, compile_aggregate, is_floating, total_size
+from windrow.compile.aggregates.kinds import is_floating
+from windrow.compile.aggregates.numbers import total_size
+from windrow.compile.aggregates.parts import CompiledAggregate
+from windrow.compile.aggregates.registry import compile_aggregate
 from windrow.compile.cells.cell import CellColumns
 from windrow.compile.columns import EVENT_TIME, KEY, WEIGHT
 from windrow.compile.elements import envelope

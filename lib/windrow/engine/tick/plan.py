@@ -6,7 +6,7 @@ This is the one place where a tick is put together; stream, transcripts and back
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
@@ -19,8 +19,9 @@ from windrow.engine.frames import apply, over, where, with_column
 from windrow.engine.tick import dead_letters
 from windrow.engine.tick.admission import Held, has_window_in
 from windrow.engine.tick.cogroups import united
+from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.published import Span
-from windrow.engine.tick.statistics import Survey, summed
+from windrow.engine.tick.statistics import Survey
 from windrow.engine.tick.survey import survey
 from windrow.engine.tick.tick import tick
 from windrow.engine.windows.registry import strategy_of
@@ -35,12 +36,12 @@ SURVEYED = (envelope.EVENT_TIME, envelope.ARRIVAL_TIME, envelope.PARTITION, enve
 class TickPlan:
     """What a tick writes: transitions of cells (None where no cell is asked) and dead letters by branch.
 
-    `survey` has all late pairs, those too that only the cells could show.
+    `counters` have all late pairs, those too that only the cells could show; those that are closed are not counted yet.
     """
 
     transitions: DataFrame | None
-    dead: list[DataFrame]
-    survey: Survey
+    dead: list[DataFrame] = field(default_factory=list)
+    counters: Counters = NOTHING
 
 
 Batch = Mapping[str, tuple[DataFrame, Survey]]
@@ -54,22 +55,33 @@ def surveyed(stage: CompiledStage, parts: Mapping[str, DataFrame], held: Held) -
 
 def plan_tick(stage: CompiledStage, batch: Batch, cells: DataFrame | None, times: TickTimes, held: Held) -> TickPlan:
     """Plan a tick over rows with their envelope; a branch is planned only where the survey has found something."""
-    strategy = strategy_of(stage)
     judged, dead = judged_batch(stage, batch, cells, held)
+    return TickPlan(transitions_of(stage, judged, cells, times, held), dead, counters_of(judged))
+
+
+def counters_of(batch: Batch) -> Counters:
+    """What the rows of all inputs count together."""
+    return sum((found.counters for _, found in batch.values()), NOTHING)
+
+
+def transitions_of(
+    stage: CompiledStage, batch: Batch, cells: DataFrame | None, times: TickTimes, held: Held
+) -> DataFrame | None:
+    """The transitions that the elements of a batch make whose late pairs are counted; None where no cell is asked."""
+    strategy = strategy_of(stage)
     elements: dict[str, DataFrame] = {}
-    for name, (rows, found) in judged.items():
+    for name, (rows, found) in batch.items():
         part = stage.of_input(name)
         if strategy.has_elements(found):
             alive = pruned(part, where(rows, col(envelope.REASON).is_null()))
             elements[name] = apply(part.elements.elements(part.elements.judged(over(alive))), alive)
-    total = summed([found for _, found in judged.values()])
     whole = united(elements, stage.element_types) if elements else None
     if whole is not None:
-        whole = strategy.admit(whole, cells, held, total.suspects > 0)
-    transitions = None
-    if whole is not None or cells is not None:
-        transitions = tick(stage, cells, whole, times, held)
-    return TickPlan(transitions, dead, total)
+        has_suspects = any(found.suspects > 0 for _, found in batch.values())
+        whole = strategy.admit(whole, cells, held, has_suspects)
+    if whole is None and cells is None:
+        return None
+    return tick(stage, cells, whole, times, held)
 
 
 def judged_batch(
@@ -133,20 +145,21 @@ def _dead(
     stage: CompiledStage, rows: DataFrame, batch: Survey, cells: DataFrame | None, held: Held
 ) -> tuple[Survey, list[DataFrame]]:
     dead: list[DataFrame] = []
+    found = batch.counters
     meets = batch.suspects > 0 and cells is not None
-    if not (batch.bad_expression or batch.late or meets or stage.can_close):
+    if not (found.bad_expression or found.late or meets or stage.can_close):
         return batch, dead
     judged = apply(stage.elements.judged(over(rows)), rows)
-    if batch.bad_expression:
+    if found.bad_expression:
         dead.append(dead_letters.failed(stage, judged))
-    if batch.late:
+    if found.late:
         dead.append(dead_letters.late(stage, judged, held))
     if cells is not None and meets:
         met = dead_letters.meeting_expired(stage, judged, cells, held)
         number = met.count()
         if number:
             dead.append(met)
-            batch = replace(batch, late=batch.late + number)
+            batch = replace(batch, counters=found + Counters(late=number))
     if stage.can_close and cells is not None and strategy_of(stage).has_elements(batch):
         dead.append(dead_letters.closed(stage, judged, cells, held))
     return batch, dead

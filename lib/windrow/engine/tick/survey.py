@@ -10,7 +10,8 @@ from windrow.compile.sql.columns import Column, Value, bigint, call, coalesce, c
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group
 from windrow.engine.tick.admission import Held
-from windrow.engine.tick.statistics import COUNTS, Survey
+from windrow.engine.tick.counters import SURVEYED, Counters
+from windrow.engine.tick.statistics import Survey
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.times import MINUS_INFINITY
 
@@ -65,12 +66,12 @@ def _number(condition: Column, what: Value = 1) -> Column:
 
 
 def _summed(stage: CompiledStage, rows: list[Row]) -> Survey:
-    counts = {name: sum(row[name] for row in rows) for name in COUNTS}
     latest = _greatest(rows, "latest")
     aligned_end = stage.windows.greatest_end(latest) if stage.windows.is_aligned and latest is not None else None
     arrival = _greatest(rows, "greatest_arrival")
     return Survey(
-        **counts,
+        counters=Counters(**{name: sum(row[name] for row in rows) for name in SURVEYED}),
+        suspects=sum(row["suspects"] for row in rows),
         earliest=min((row["earliest"] for row in rows if row["earliest"] is not None), default=None),
         latest=latest,
         latest_end=aligned_end if stage.windows.is_aligned else _greatest(rows, "latest_end"),

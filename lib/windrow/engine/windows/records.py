@@ -105,7 +105,7 @@ class Records(WindowStrategy):
 
     def has_elements(self, found: Survey) -> bool:
         """One that is late for its own window may be in others."""
-        return found.assigned > 0
+        return found.counters.assigned > 0
 
     def held(self, expired_end: int, published: tuple[Made, ...], streams: bool) -> Held:
         """None knows which others its records make, so all windows up to the last that is published have expired."""

@@ -77,7 +77,7 @@ class WindowStrategy(ABC):
 
     def has_elements(self, found: Survey) -> bool:
         """Whether a row of a batch may be in a window."""
-        return found.assigned > found.late
+        return found.counters.assigned > found.counters.late
 
     # ---------------------------------------------------------------- what is kept between ticks
 

@@ -15,6 +15,7 @@ from windrow.spec.extensions import EXTENSIONS, load_extensions
 from windrow.spec.fields.kinds import NAME, TEXT, list_of, nested
 from windrow.spec.fields.reading import Named, Spec, located
 from windrow.spec.fields.typed import Converted, converted, plain, specification
+from windrow.spec.notebooks import InNotebooks
 from windrow.spec.pipelines.documents import load_yaml, read_document
 from windrow.spec.pipelines.places import check_places
 from windrow.spec.pipelines.schedules import Schedule
@@ -31,7 +32,7 @@ from windrow.spec.stages.weights import check_accumulation, check_takes_back
 
 
 @specification
-class Pipeline(Spec):
+class Pipeline(Spec, InNotebooks):
     """A pipeline. `lake` is a path or URI that Spark can write; sources and stages share one namespace.
 
     `extensions` are Python modules that define windows, triggers or aggregates of the user's own.
@@ -123,10 +124,11 @@ class Pipeline(Spec):
 
     def table(self, name: str) -> Table:
         """The tables of the stage or source of that name, or SpecError."""
-        known = [*[stage.name for stage in self.stages], *[source.name for source in self.sources]]
+        known: dict[str, Source | Stage] = {one.name: one for one in self.stages}
+        known.update({one.name: one for one in self.sources})
         if name not in known:
             raise SpecError("table", "is no stage or source of the pipeline", name, f"one of {', '.join(known)}")
-        return Table(self.lake, name)
+        return Table(self.lake, name, known[name])
 
     def with_lake(self, lake: str) -> Pipeline:
         return replace(self, lake=lake)

@@ -1,23 +1,35 @@
-"""The tables of a stage or a source, as a user of PySpark reads them."""
+"""The tables of a stage or a source, as a user reads them: frames of Spark, or without Spark those of Arrow."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from windrow.spec.errors import SpecError
+from windrow.spec.notebooks import InNotebooks
+from windrow.spec.sources.source import Source, resolve_environment
+from windrow.spec.stages.stage import Stage
+
 if TYPE_CHECKING:
+    import pyarrow  # type: ignore[import-untyped]
+    import pyarrow.dataset  # type: ignore[import-untyped]
     from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(InNotebooks):
     """The tables of one stage, or of one source, in a lake. `spark` is any session with Delta.
 
-    Each is there when the stage has run; reading one that is not raises Spark's error for a path that does not exist.
+    `of` is that stage or source, where it is known: a notebook shows the columns with it.
+
+    Each is there when the stage has run. Reading one that is not raises Spark's error for a path that does not exist,
+    and SpecError where it is read without Spark.
     """
 
     lake: str
     name: str
+    of: Source | Stage | None = field(default=None, repr=False, compare=False)
 
     def path(self, table: str) -> str:
         """Where a table is: `current`, `panes`, `dead_letters` or `ticks`; of a source `raw` or `landings`."""
@@ -38,6 +50,32 @@ class Table:
     def ticks(self, spark: SparkSession) -> DataFrame:
         """One row for each tick, with what it counted."""
         return self._read(spark, "ticks")
+
+    def arrow(self, table: str = "current", columns: Sequence[str] | None = None) -> pyarrow.Table:
+        """All rows of a table, and all columns or some, in Arrow: read without Spark, by `deltalake`.
+
+        Polars, pandas and DuckDB take it as it is: `polars.from_arrow(rows)`, `rows.to_pandas()`. Raises SpecError
+        where the table is not there, or `deltalake` cannot reach it.
+        """
+        return self.dataset(table).to_table(columns=None if columns is None else list(columns))
+
+    def dataset(self, table: str = "current") -> pyarrow.dataset.Dataset:
+        """A table as it stands now, as a dataset of Arrow, which reads no more than a filter and columns ask for.
+
+        Raises SpecError as `arrow` does.
+        """
+        from deltalake import DeltaTable
+        from deltalake.exceptions import DeltaError
+
+        path = resolve_environment(self.path(table))
+        try:
+            if DeltaTable.is_deltatable(path):
+                return DeltaTable(path).to_pyarrow_dataset()
+        except (DeltaError, OSError, ValueError) as error:
+            rule = f"cannot be read without Spark: {str(error).splitlines()[0]}"
+            raise SpecError(f"{self.name}/{table}", rule, path) from error
+        hint = "windrow run, or --set lake=..."
+        raise SpecError(f"{self.name}/{table}", "is not there: it has not run in this lake", self.lake, hint)
 
     def _read(self, spark: SparkSession, table: str) -> DataFrame:
         return spark.read.format("delta").load(self.path(table))

@@ -17,6 +17,7 @@ from windrow.spec.fields.kinds import EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, 
 from windrow.spec.fields.reading import Kind, Spec
 from windrow.spec.fields.schemas import SCHEMA, Schema, SchemaLike
 from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
+from windrow.spec.notebooks import InNotebooks
 from windrow.spec.sources.connectors import Connector, DeltaSource, Kafka, Rate
 from windrow.spec.sources.watermarks import UNBOUNDED, Watermark
 from windrow.spec.stages.weights import check_weight
@@ -151,7 +152,7 @@ MAX_FUTURE = DAY
 
 
 @specification
-class Source(Spec):
+class Source(Spec, InNotebooks):
     """One input: a connector, the schema of its rows, and their times.
 
     `event_time` is a column, or None for the arrival time (`now` in YAML). `arrival_time` is a column, for a history

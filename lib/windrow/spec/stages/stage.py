@@ -27,12 +27,12 @@ from windrow.spec.fields.kinds import (
 )
 from windrow.spec.fields.reading import Kind, Named, Spec, located, write_fields
 from windrow.spec.fields.typed import Converted, DurationLike, ExpressionLike, converted, plain, specification
+from windrow.spec.notebooks import InNotebooks
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.inputs import INPUTS, JOIN, OF_INPUTS, Input, JoinKind, JoinLike, check_inputs
 from windrow.spec.stages.keys import KEYS, RESERVED_NAMES, KeysLike
 from windrow.spec.triggers.all import DEFAULT_TRIGGER, TRIGGER, Then, Trigger, TriggerLike, nodes_of
 from windrow.spec.triggers.closing import can_close, check_loses_nothing
-from windrow.spec.triggers.custom import CustomTrigger, check_custom
 from windrow.spec.windows.aligned import WINDOW
 from windrow.spec.windows.base import WindowFunction
 
@@ -107,7 +107,7 @@ class ElementTime(Spec):
 
 
 @specification
-class Stage(Spec):
+class Stage(Spec, InNotebooks):
     """One stage. All lengths are microseconds; `keys`, `select`, `aggregates` and `derive` map names to expressions.
 
     `explode` names one array: every item of it is an element of its own. `element_time` is another event time.
@@ -232,8 +232,7 @@ class Stage(Spec):
         results = () if self.join else self.result_columns  # the rows of a pane are none
         known = {name.lower() for name in (*results, *self.keys)}
         for node in nodes_of(self.trigger):
-            if isinstance(node, CustomTrigger):
-                check_custom(node)
+            node.check_expressions()
             for column in [column for condition in node.conditions for column in condition.columns]:
                 if column.lower() not in known:
                     hint = f"the results are {', '.join(self.result_columns)}"

@@ -1,10 +1,11 @@
 """Triggers: when a window emits a pane. A trigger is a tree of these nodes. Rule: docs/semantics.md#triggers.
 
-A node says what it is; its state machine is `windrow.compile.triggers.tree`.
+A node says what it is and what it can do; its state machine is `windrow.compile.triggers.tree`.
 """
 
 from __future__ import annotations
 
+from windrow.spec.triggers.base import Then, Trigger, without_sugar
 from windrow.spec.triggers.composites import (
     AfterWatermark,
     AllOf,
@@ -14,6 +15,8 @@ from windrow.spec.triggers.composites import (
     RepeatUntil,
     SequenceOf,
 )
+from windrow.spec.triggers.domains import Domain
+from windrow.spec.triggers.grammar import TRIGGER, TRIGGERS, WORDS, TriggerLike
 from windrow.spec.triggers.leaves import (
     AfterBytes,
     AfterCount,
@@ -25,20 +28,7 @@ from windrow.spec.triggers.leaves import (
     Never,
     WhenResult,
 )
-from windrow.spec.triggers.tree import (
-    TRIGGER,
-    TRIGGERS,
-    WORDS,
-    Domain,
-    Then,
-    Trigger,
-    TriggerLike,
-    counts_bytes,
-    nodes_of,
-    percentiles_of,
-    tick_aggregates,
-    without_sugar,
-)
+from windrow.spec.triggers.tree import counts_bytes, nodes_of, percentiles_of, tick_aggregates
 
 __all__ = [
     "DEFAULT_TRIGGER", "TRIGGER", "TRIGGERS", "AfterBytes", "AfterCount", "AfterDelay", "AfterMatch", "AfterWatermark",

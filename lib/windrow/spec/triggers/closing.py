@@ -3,63 +3,20 @@
 from __future__ import annotations
 
 from windrow.spec.errors import SpecError
-from windrow.spec.triggers.all import (
-    AllOf,
-    AtClose,
-    AtWatermark,
-    FirstOf,
-    Never,
-    Repeat,
-    RepeatCount,
-    RepeatUntil,
-    SequenceOf,
-    Trigger,
-    without_sugar,
-)
-from windrow.spec.triggers.custom import CustomTrigger
+from windrow.spec.triggers.base import Trigger, without_sugar
 from windrow.spec.triggers.moments import Moment
 
 __all__ = ["Moment", "can_close", "check_loses_nothing", "earliest_finish", "earliest_ready"]
 
 
 def earliest_ready(trigger: Trigger) -> Moment:
-    """The earliest moment at which a fresh trigger can be ready. A user's own class says it of itself."""
-    trigger = without_sugar(trigger)
-    match trigger:
-        case AtWatermark():
-            return Moment.AT_WATERMARK if trigger.percentile == 100 else Moment.BEFORE_WATERMARK
-        case AtClose():
-            return Moment.AT_EXPIRY
-        case Never():
-            return Moment.NEVER
-        case FirstOf() | RepeatUntil():
-            return min(earliest_ready(child) for child in trigger.children)
-        case AllOf():
-            return max(earliest_ready(child) for child in trigger.children)
-        case SequenceOf() | Repeat() | RepeatCount():
-            return earliest_ready(trigger.children[0])
-        case CustomTrigger():
-            return trigger.earliest_ready()
-        case _:
-            return Moment.BEFORE_WATERMARK
+    """The earliest moment at which a fresh trigger can be ready."""
+    return without_sugar(trigger).earliest_ready()
 
 
 def earliest_finish(trigger: Trigger) -> Moment:
     """The earliest moment at which a fresh trigger can have finished for good."""
-    trigger = without_sugar(trigger)
-    match trigger:
-        case Repeat():
-            return Moment.NEVER
-        case RepeatUntil():
-            return earliest_ready(trigger.until)
-        case RepeatCount():
-            return earliest_ready(trigger.repeat)
-        case SequenceOf():
-            return max(earliest_finish(child) for child in trigger.children)
-        case CustomTrigger():
-            return trigger.earliest_finish()
-        case _:
-            return earliest_ready(trigger)
+    return without_sugar(trigger).earliest_finish()
 
 
 def can_close(trigger: Trigger, allowed_lateness: int) -> bool:

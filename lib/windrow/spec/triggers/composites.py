@@ -8,8 +8,11 @@ from dataclasses import replace
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import POSITIVE_INTEGER
 from windrow.spec.fields.typed import Converted, converted, plain, specification
-from windrow.spec.triggers.leaves import AtWatermark
-from windrow.spec.triggers.tree import TRIGGER, TRIGGER_LIST, ThenLike, Trigger, TriggerLike
+from windrow.spec.triggers.base import ThenLike, Trigger, without_sugar
+from windrow.spec.triggers.grammar import TRIGGER, TRIGGER_LIST, TriggerLike
+from windrow.spec.triggers.leaves import AfterCount, AtWatermark
+from windrow.spec.triggers.lines import headed, indented, joined
+from windrow.spec.triggers.moments import Moment
 
 
 @specification
@@ -30,7 +33,12 @@ class _Several(Trigger):
 
     @property
     def children(self) -> tuple[Trigger, ...]:
-        return self.triggers
+        return tuple(map(without_sugar, self.triggers))
+
+    @property
+    def lines_below(self) -> list[str]:
+        """The lines of its triggers, one behind the other."""
+        return joined(each.plan_lines() for each in self.triggers)
 
 
 class FirstOf(_Several):
@@ -38,17 +46,42 @@ class FirstOf(_Several):
 
     NAME = "first_of"
 
+    def earliest_ready(self) -> Moment:
+        return min(child.earliest_ready() for child in self.children)
+
+    def own_lines(self) -> list[str]:
+        return ["once, when the first of these is ready:", *indented(self.lines_below)]
+
 
 class AllOf(_Several):
     """Ready when every one of its triggers has been ready since the reset; finished after it has fired."""
 
     NAME = "all_of"
 
+    def earliest_ready(self) -> Moment:
+        return max(child.earliest_ready() for child in self.children)
+
+    def own_lines(self) -> list[str]:
+        return ["once, when each of these has been ready:", *indented(self.lines_below)]
+
 
 class SequenceOf(_Several):
     """One trigger after the other: only the current one sees elements; finished after the last has finished."""
 
     NAME = "sequence_of"
+
+    def earliest_ready(self) -> Moment:
+        return self.children[0].earliest_ready()
+
+    def earliest_finish(self) -> Moment:
+        return max(child.earliest_finish() for child in self.children)
+
+    def finishes_by_firing(self) -> bool:
+        return len(self.children) == 1 and self.children[0].finishes_by_firing()
+
+    def own_lines(self) -> list[str]:
+        heads = ["first", *["then"] * (len(self.triggers) - 1)]
+        return joined(headed(head, each.plan_lines()) for head, each in zip(heads, self.triggers, strict=True))
 
 
 @specification
@@ -61,7 +94,22 @@ class Repeat(Trigger):
 
     @property
     def children(self) -> tuple[Trigger, ...]:
-        return (self.repeat,)
+        return (without_sugar(self.repeat),)
+
+    def earliest_ready(self) -> Moment:
+        return self.children[0].earliest_ready()
+
+    def earliest_finish(self) -> Moment:
+        return Moment.NEVER
+
+    def finishes_by_firing(self) -> bool:
+        return False
+
+    def leaves_nothing(self) -> bool:
+        return self == Repeat(AtWatermark())
+
+    def own_lines(self) -> list[str]:
+        return self.repeat.repeated_lines()
 
 
 @specification
@@ -74,7 +122,21 @@ class RepeatUntil(Trigger):
 
     @property
     def children(self) -> tuple[Trigger, ...]:
-        return (self.repeat, self.until)
+        return (without_sugar(self.repeat), without_sugar(self.until))
+
+    def earliest_ready(self) -> Moment:
+        return min(child.earliest_ready() for child in self.children)
+
+    def earliest_finish(self) -> Moment:
+        return self.children[1].earliest_ready()
+
+    def finishes_by_firing(self) -> bool:
+        """It is finished by `until` only, so the other must have no firing of its own."""
+        return self.children[0].earliest_ready() is Moment.NEVER
+
+    def own_lines(self) -> list[str]:
+        again = headed("again and again", self.repeat.plan_lines())
+        return [*again, *headed("a last time", self.until.plan_lines())]
 
 
 @specification
@@ -87,7 +149,16 @@ class RepeatCount(Trigger):
 
     @property
     def children(self) -> tuple[Trigger, ...]:
-        return (self.repeat,)
+        return (without_sugar(self.repeat),)
+
+    def earliest_ready(self) -> Moment:
+        return self.children[0].earliest_ready()
+
+    def finishes_by_firing(self) -> bool:
+        return self.times == 1
+
+    def own_lines(self) -> list[str]:
+        return headed(f"{self.times} times", self.repeat.plan_lines())
 
 
 @specification
@@ -106,6 +177,10 @@ class AfterWatermark(Trigger):
         meant = until if self.late is None else SequenceOf(until, Repeat(self.late))
         return meant if self.then is None else replace(meant, then=self.then)
 
-    @property
-    def children(self) -> tuple[Trigger, ...]:
-        return (self.desugared(),)
+    def leaves_nothing(self) -> bool:
+        return self.late == AfterCount(1)
+
+    def own_lines(self) -> list[str]:
+        early = [] if self.early is None else headed("early", Repeat(self.early).plan_lines())
+        late = [] if self.late is None else headed("late", Repeat(self.late).plan_lines())
+        return [*early, *headed("on time", AtWatermark().plan_lines()), *late]

@@ -29,8 +29,8 @@ from windrow.spec.expressions import Expression
 from windrow.spec.fields.reading import located
 from windrow.spec.fields.schemas import column_type
 from windrow.spec.fields.typed import specification
-from windrow.spec.triggers.moments import Moment
-from windrow.spec.triggers.tree import Domain, Trigger
+from windrow.spec.triggers.base import Trigger
+from windrow.spec.triggers.domains import Domain
 
 CLOCKS = ("now", "watermark_before", "watermark")
 """The clocks that an expression may read: processing time, and the watermark before and after the tick; null where it
@@ -49,7 +49,8 @@ class CustomTrigger(Trigger):
 
     `STATE` has the fields: name, type, and the value after a reset. Each function gives expressions over the state and
     what is at hand (`AT_HAND`). One that fails is null; a condition that is null does not hold. `aggregates` may say
-    what `on_elements` wants to know of the tick's elements.
+    what `on_elements` wants to know of the tick's elements, and `earliest_ready`, `earliest_finish` and `words` what
+    every trigger says.
     """
 
     STATE: ClassVar[Mapping[str, tuple[str, Any]]] = {}
@@ -78,17 +79,20 @@ class CustomTrigger(Trigger):
         """How the fields of windows that merge become one, by field: one of `MERGES`."""
         return {}
 
-    def earliest_ready(self) -> Moment:
-        """The earliest moment in a window's life at which a fresh node can be ready."""
-        return Moment.BEFORE_WATERMARK
+    def finishes_by_firing(self) -> bool:
+        return self.finished().strip().lower() == "true"
 
-    def earliest_finish(self) -> Moment:
-        """The earliest moment at which it can have finished for good: what comes later would be in no result."""
-        return self.earliest_ready()
-
-    def words(self) -> str:
-        """When it fires, for `windrow plan`."""
-        return f"when {self.NAME} is ready"
+    def check_expressions(self) -> None:
+        for name, (kind, _) in self.STATE.items():
+            place = f"trigger.{self.NAME}.STATE.{name}"
+            if not name.isidentifier() or name in {*AT_HAND, "elements", *self.aggregates}:
+                raise SpecError(place, "is no name for a field: it is taken, or is no name", name)
+            located(place, column_type, kind)
+        for place, text in _texts(self):
+            expression(self, place, text)
+        for name, merge in self.on_merge().items():
+            if merge not in MERGES:
+                raise SpecError(f"trigger.{self.NAME}.on_merge.{name}", f"must be one of {', '.join(MERGES)}", merge)
 
 
 def expression(trigger: CustomTrigger, place: str, text: str) -> Expression:
@@ -102,20 +106,6 @@ def expression(trigger: CustomTrigger, place: str, text: str) -> Expression:
             hint = f"one of {', '.join(sorted(known))}"
             raise SpecError(f"trigger.{trigger.NAME}.{place}", "reads what is not there", column, hint)
     return parsed
-
-
-def check_custom(trigger: CustomTrigger) -> None:
-    """Refuse a custom trigger whose state or expressions do not hold together."""
-    for name, (kind, _) in trigger.STATE.items():
-        place = f"trigger.{trigger.NAME}.STATE.{name}"
-        if not name.isidentifier() or name in {*AT_HAND, "elements", *trigger.aggregates}:
-            raise SpecError(place, "is no name for a field: it is taken, or is no name", name)
-        located(place, column_type, kind)
-    for place, text in _texts(trigger):
-        expression(trigger, place, text)
-    for name, merge in trigger.on_merge().items():
-        if merge not in MERGES:
-            raise SpecError(f"trigger.{trigger.NAME}.on_merge.{name}", f"must be one of {', '.join(MERGES)}", merge)
 
 
 def _texts(trigger: CustomTrigger) -> Iterator[tuple[str, str]]:

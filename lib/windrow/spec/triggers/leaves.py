@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from windrow.spec.aggregates import Aggregate, CountIf, TotalSize
 from windrow.spec.expressions import Expression
+from windrow.spec.expressions.plain import plain as in_words
 from windrow.spec.fields.kinds import DURATION, EXPRESSION, PERCENTILE, POSITIVE_DURATION, POSITIVE_INTEGER, TIME, ZONE
 from windrow.spec.fields.typed import (
     Converted,
@@ -16,8 +17,10 @@ from windrow.spec.fields.typed import (
     plain,
     specification,
 )
-from windrow.spec.times import DAY
-from windrow.spec.triggers.tree import DOMAIN, Domain, DomainLike, Trigger
+from windrow.spec.times import DAY, format_duration, format_time
+from windrow.spec.triggers.base import Trigger
+from windrow.spec.triggers.domains import DOMAIN, Domain, DomainLike
+from windrow.spec.triggers.moments import Moment
 
 
 @specification
@@ -34,6 +37,19 @@ class AtWatermark(Trigger):
     @property
     def percentiles(self) -> tuple[int, ...]:
         return () if self.percentile == 100 else (self.percentile,)
+
+    def earliest_ready(self) -> Moment:
+        return Moment.AT_WATERMARK if self.percentile == 100 else Moment.BEFORE_WATERMARK
+
+    def sees_end_only(self) -> bool:
+        return self.percentile == 100
+
+    def words(self) -> str:
+        watermark = "" if self.percentile == 100 else f" of {self.percentile} percent of the partitions"
+        return f"when the watermark{watermark} reaches the end of the window"
+
+    def repeated_lines(self) -> list[str]:
+        return [f"{self.words()}, and then at every tick that brings new elements"]
 
 
 @specification
@@ -55,6 +71,12 @@ class AtPeriod(Trigger):
         """True where the boundaries follow the zone's local time."""
         return self.zone != "UTC" and self.period % DAY == 0
 
+    def words(self) -> str:
+        start = "" if self.reference == 0 else f", counted from {format_time(self.reference)}"
+        zone = f" in {self.zone}" if self.is_local else ""
+        period = f"{format_duration(self.period)}{zone}"
+        return f"at the next full {period} after a new element, by {self.domain.words}{start}"
+
 
 @specification
 class AfterDelay(Trigger):
@@ -72,6 +94,11 @@ class AfterDelay(Trigger):
         """How far the clock has to move, in microseconds."""
         return max(self.delay, 1)
 
+    def words(self) -> str:
+        if self.delay == 0:
+            return f"in the tick behind that of the first new element, by {self.domain.words}"
+        return f"{format_duration(self.delay)} after the first new element, by {self.domain.words}"
+
 
 @specification
 class AfterCount(Trigger):
@@ -80,6 +107,12 @@ class AfterCount(Trigger):
     NAME = "after_count"
     BODY = "count"
     count: int = plain(POSITIVE_INTEGER)
+
+    def words(self) -> str:
+        return "when a new element has come" if self.count == 1 else f"when {self.count:,} new elements have come"
+
+    def repeated_lines(self) -> list[str]:
+        return ["at every tick that brings new elements"] if self.count == 1 else super().repeated_lines()
 
 
 @specification
@@ -94,6 +127,9 @@ class AfterBytes(Trigger):
     def aggregates(self) -> Mapping[str, Aggregate]:
         return {"bytes": TotalSize()}
 
+    def words(self) -> str:
+        return f"when {self.bytes:,} bytes of new elements have come"
+
 
 @specification
 class AfterMatch(Trigger):
@@ -107,6 +143,10 @@ class AfterMatch(Trigger):
     @property
     def aggregates(self) -> Mapping[str, Aggregate]:
         return {"matches": CountIf(self.where)}
+
+    def words(self) -> str:
+        come = "a new element has come" if self.count == 1 else f"{self.count:,} new elements have come"
+        return f"when {come} with {in_words(self.where)}"
 
 
 @specification
@@ -124,12 +164,25 @@ class WhenResult(Trigger):
     def conditions(self) -> tuple[Expression, ...]:
         return (self.condition,)
 
+    def words(self) -> str:
+        return f"at a tick that finds new elements and {in_words(self.condition)}"
+
 
 @specification
 class AtClose(Trigger):
     """Ready when the watermark has reached the end plus the allowed lateness: one final result, at expiry."""
 
     NAME = "at_close"
+    NAMES_EXPIRY = True
+
+    def earliest_ready(self) -> Moment:
+        return Moment.AT_EXPIRY
+
+    def sees_end_only(self) -> bool:
+        return True
+
+    def words(self) -> str:
+        return "once, when the window expires"
 
 
 @specification
@@ -137,3 +190,13 @@ class Never(Trigger):
     """Never ready; the closing pane at expiry is all there is."""
 
     NAME = "never"
+    NAMES_EXPIRY = True
+
+    def earliest_ready(self) -> Moment:
+        return Moment.NEVER
+
+    def sees_end_only(self) -> bool:
+        return True
+
+    def words(self) -> str:
+        return "never; when the window expires it gives its one pane"

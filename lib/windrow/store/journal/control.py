@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from windrow.engine.clocks.clock import InputClock, PartitionClock, StageClock
+from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.published import Made
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
@@ -63,7 +64,7 @@ class Control:
     backfill or restatement; `upstream_step` is the last step of the upstream log that a stream has consumed, or the
     place in several of them (`input_logs`), and `admitted` that up to which batches have read it, where there is no
     stream; `shows` says that a batch has published, early or as last; `watermark_before` is that of the tick;
-    `late_until` the end up to which windows had expired for its elements; `counts` what the survey counted;
+    `late_until` the end up to which windows had expired for its elements; `counters` what was counted of its rows;
     `backfilled` the intervals that backfills made so far; `left_out` the files in quarantine whose late rows this one
     did not take in.
     """
@@ -73,7 +74,7 @@ class Control:
     upstream_step: int
     watermark_before: int
     clock: StageClock
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counters: Counters = NOTHING
     backfilled: tuple[Interval, ...] = ()
     left_out: tuple[str, ...] = ()
     duration_ms: int = 0
@@ -85,6 +86,11 @@ class Control:
     def read_to(self) -> int:
         """The place up to which the stage has read, by a stream or by batches."""
         return max(self.upstream_step, self.admitted)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counters that the row keeps, by name."""
+        return self.counters.surveyed
 
     @property
     def published(self) -> tuple[Made, ...]:
@@ -99,7 +105,7 @@ class Control:
                 "upstream_step": self.upstream_step,
                 "watermark_before": self.watermark_before,
                 **_clock_to_json(self.clock),
-                "counts": dict(self.counts),
+                "counts": self.counts,
                 "backfilled": [
                     [i.start, i.end, i.raw_step, i.tick, i.streamed, i.until, i.takes_in] for i in self.backfilled
                 ],
@@ -120,7 +126,7 @@ class Control:
             upstream_step=values["upstream_step"],
             watermark_before=values["watermark_before"],
             clock=_clock_from_json(values),
-            counts=values["counts"],
+            counters=Counters.of(values["counts"]),
             backfilled=tuple(Interval(*interval) for interval in values["backfilled"]),
             left_out=tuple(values.get("left_out", ())),
             duration_ms=values["duration_ms"],

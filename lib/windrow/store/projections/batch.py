@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -11,6 +12,7 @@ from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.panes.panes import pane_rows
 from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, when
 from windrow.engine.frames import apply, group, literals, over, where
+from windrow.engine.tick.counters import NAMES, NOTHING, Counters
 from windrow.spec.times import MINUS_INFINITY
 from windrow.spec.windows.sessions import Sessions
 from windrow.store.journal.control import Control
@@ -19,13 +21,10 @@ from windrow.store.journal.journal import Journal
 
 @dataclass(frozen=True)
 class TickSummary:
-    """What the rows of one tick hold, counted when it is projected."""
+    """What one tick counted, and what its rows hold, as it is found when it is projected."""
 
-    panes: int = 0
-    retractions: int = 0
+    counters: Counters = NOTHING
     changed: int = 0
-    late: int = 0
-    closed: int = 0
     opened: int = 0
     ended: int = 0
     outgrown: int = 0
@@ -35,7 +34,7 @@ class TickSummary:
 
 @dataclass(frozen=True)
 class Batch:
-    """Ticks that one write applies: their control rows and what was counted in each.
+    """Ticks that one write applies: their control rows and what each of them counted.
 
     `fresh` says that the table holds nothing, or another generation, so that the write puts it in place of all.
     """
@@ -51,12 +50,11 @@ class Batch:
 
     @property
     def has_panes(self) -> bool:
-        return any(summary.panes or summary.retractions for summary in self.counted.values())
+        return any(one.counters.panes or one.counters.retractions for one in self.counted.values())
 
     @property
     def has_letters(self) -> bool:
-        failed = any(control.counts.get("bad_expression", 0) for control in self.controls.values())
-        return failed or any(summary.late or summary.closed for summary in self.counted.values())
+        return any(one.counters.dead_letters for one in self.counted.values())
 
     def rows(self, spark: SparkSession, kind: str) -> DataFrame:
         """The rows of that kind which the ticks left."""
@@ -81,9 +79,14 @@ class Batch:
         return apply(pane_rows(self.journal.stage.shown, chain), cells)
 
 
-def summaries(spark: SparkSession, journal: Journal, after: int, until: int) -> dict[int, TickSummary]:
-    """Count the rows of the ticks after < tick <= until, in one pass."""
-    rows = journal.rows(spark, after, until, "cell", "dead_letter")
+def summaries(
+    spark: SparkSession, journal: Journal, after: int, controls: Mapping[int, Control]
+) -> dict[int, TickSummary]:
+    """What each of these ticks counted, with what its rows hold, which are counted here in one pass.
+
+    They are all ticks behind `after` up to the last of them.
+    """
+    rows = journal.rows(spark, after, max(controls), "cell", "dead_letter")
     panes, kind = col("panes"), col("kind")
     total, has_panes = call("size", panes), panes.is_not_null()
     withdrawn = total - call("size", call("array_remove", col("panes", "weight"), -1))
@@ -95,7 +98,6 @@ def summaries(spark: SparkSession, journal: Journal, after: int, until: int) -> 
             "panes": _sum(when(has_panes, total - withdrawn, 0)),
             "retractions": _sum(when(has_panes, withdrawn, 0)),
             "changed": _sum(when(has_panes, changed, 0)),
-            "late": _sum(when((kind == "dead_letter") & (col("dead", "reason") == "late"), 1, 0)),
             "closed": _sum(when((kind == "dead_letter") & (col("dead", "reason") == "closed"), 1, 0)),
             "opened": _sum(when(col("opened"), 1, 0)),
             "ended": _sum(when(col("expired"), 1, 0)),
@@ -104,8 +106,13 @@ def summaries(spark: SparkSession, journal: Journal, after: int, until: int) -> 
             "last_start": call("max", when(has_panes, col(WINDOW_START))),
         },
     )
-    counted = (row.asDict() for row in counts.collect())
-    return {row.pop("tick"): TickSummary(**row) for row in counted}
+    found = {row["tick"]: row.asDict() for row in counts.collect()}
+    return {tick: _summary(control.counters, found.get(tick, {})) for tick, control in controls.items()}
+
+
+def _summary(surveyed: Counters, rows: Mapping[str, Any]) -> TickSummary:
+    others = {name: rows[name] for name in rows if name not in ("tick", *NAMES)}
+    return TickSummary(surveyed + Counters.of(rows), **others)
 
 
 def _is_outgrown(journal: Journal) -> Column:

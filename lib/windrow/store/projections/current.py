@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import CELL
-from windrow.compile.panes.panes import CHANGES, TIMINGS, WITHDRAWN, as_timestamp, current_columns
+from windrow.compile.panes.panes import CHANGES, TIMINGS, WITHDRAWN, as_timestamp
 from windrow.compile.sql.columns import array, bigint, call, col, lit, name_at, null, place_of, quoted, struct
 from windrow.engine.frames import group, select, where, with_column
 from windrow.engine.tick.newest import newest
+from windrow.spec.pipelines.columns import current_columns
 from windrow.store.delta.steps import StepLog
 from windrow.store.projections.batch import Batch, bounds
 from windrow.store.projections.schemas import commented

@@ -14,9 +14,10 @@ from windrow.compile.elements import envelope
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, call, coalesce, col, lit
 from windrow.engine.frames import group, select, where
+from windrow.spec.pipelines.columns import LANDINGS, SOURCE_DEAD_LETTERS
 from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import StepLog, tried_again
-from windrow.store.projections.schemas import LANDINGS, SOURCE_DEAD_LETTERS, commented, ensure_table, struct_of
+from windrow.store.projections.schemas import commented, ensure_table, struct_of
 from windrow.store.upstream.raw import Raw
 
 

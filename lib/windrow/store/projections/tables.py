@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from windrow.compile.panes.panes import current_columns, pane_rows
+from windrow.compile.panes.panes import pane_rows
 from windrow.compile.sql.columns import bigint
 from windrow.engine.frames import apply, over
+from windrow.engine.tick.counters import Counters
+from windrow.spec.pipelines.columns import STAGE_DEAD_LETTERS, TICKS, current_columns
 from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import StepLog
 from windrow.store.journal.control import Control
@@ -25,7 +27,7 @@ from windrow.store.projections.batch import Batch, TickSummary, summaries
 from windrow.store.projections.current import write_current
 from windrow.store.projections.dead_letters import write_dead_letters
 from windrow.store.projections.panes import write_panes
-from windrow.store.projections.schemas import STAGE_DEAD_LETTERS, TICKS, ensure_table, struct_of
+from windrow.store.projections.schemas import ensure_table, struct_of
 from windrow.store.projections.ticks import write_ticks
 
 Write = Callable[[SparkSession, StepLog, int, Batch, Mapping[str, int]], int]
@@ -113,18 +115,21 @@ class Projections:
         """Whether any table is not made up to that tick."""
         return self.place < tick
 
-    def project(self, controls: Mapping[int, Control]) -> dict[int, TickSummary]:
-        """Project every table up to the newest of these ticks. The controls must hold every tick that is missing."""
+    def project(self, controls: Mapping[int, Control]) -> dict[int, Counters]:
+        """Project every table up to the newest of these ticks; what each of them counted.
+
+        The controls must hold every tick that is missing.
+        """
         if not controls:
             return {}
         until = max(controls)
-        counted = summaries(self.spark, self.journal, self.place, until)
+        counted = summaries(self.spark, self.journal, self.place, controls)
         lagging = [name for name, place in self._places.items() if place.journal_step < until]
         with ThreadPoolExecutor(len(WRITERS)) as pool:
             futures = [pool.submit(self._write, name, controls, counted) for name in lagging]
             for future in futures:
                 future.result()
-        return counted
+        return {tick: summary.counters for tick, summary in counted.items()}
 
     def settle(self) -> None:
         """Write down how far the tables are that had nothing to apply, so that nobody looks there again.
@@ -144,7 +149,7 @@ class Projections:
     def _write(self, name: str, controls: Mapping[int, Control], counted: Mapping[int, TickSummary]) -> None:
         place = self._places[name]
         theirs = {tick: control for tick, control in controls.items() if tick > place.journal_step}
-        batch = Batch(self.journal, theirs, {tick: counted.get(tick, TickSummary()) for tick in theirs}, place.fresh)
+        batch = Batch(self.journal, theirs, {tick: counted[tick] for tick in theirs}, place.fresh)
         notes = {"journal_step": batch.until, "generation": self.journal.generation}
         step = WRITERS[name](self._sessions[name], self._logs[name], place.step, batch, notes)
         self._places[name] = Place(step, batch.until, False)

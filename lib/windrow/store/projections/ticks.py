@@ -10,6 +10,7 @@ from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, bigint, lit, null
 from windrow.engine.frames import literals
 from windrow.engine.windows.registry import strategy_of
+from windrow.spec.pipelines.columns import TICK_COUNTERS
 from windrow.store.delta.steps import StepLog
 from windrow.store.journal.control import Control
 from windrow.store.projections.batch import Batch, TickSummary
@@ -39,17 +40,9 @@ def write_ticks(spark: SparkSession, log: StepLog, step: int, batch: Batch, note
 
 
 def _row(control: Control, summary: TickSummary, generation: int, open_cells: int | None) -> dict[str, Column]:
-    counts, clock = control.counts, control.clock
+    clock = control.clock
     numbers = {
-        "elements_read": counts.get("read", 0),
-        "assigned": counts.get("assigned", 0),
-        "unassigned": counts.get("unassigned", 0),
-        "filtered": counts.get("filtered", 0),
-        "late": summary.late,
-        "closed": summary.closed,
-        "rejected": counts.get("dead", 0) + counts.get("bad_expression", 0),
-        "panes": summary.panes,
-        "retractions": summary.retractions,
+        **{column: getattr(summary.counters, name) for column, name in TICK_COUNTERS.items()},
         "open_cells": open_cells,
         "outgrown": summary.outgrown,
         "duration_ms": control.duration_ms,

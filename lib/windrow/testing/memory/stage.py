@@ -38,7 +38,7 @@ from windrow.testing.memory.state import MemoryLog, MemoryPanes, MemoryState, fr
 
 @dataclass(frozen=True)
 class TickOutcome:
-    """What came out of a tick, as the plain rows that transcripts compare."""
+    """What came out of a tick, as the plain rows that transcripts compare. `survey` is what was counted of its rows."""
 
     panes: list[dict[str, Any]]
     dead: list[dict[str, Any]]

@@ -42,6 +42,11 @@ class StageSince:
         return "unchanged" if self.rebuilt_with is None else "rebuilt"
 
 
+def headline(pipeline: Pipeline) -> str:
+    """The pipeline and its lake."""
+    return f"Pipeline {pipeline.pipeline}, in the lake {pipeline.lake}"
+
+
 def plan_sections(pipeline: Pipeline) -> list[Section]:
     """What each source and stage will do."""
     sources = [source_section(source, pipeline.lake) for source in pipeline.sources]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from windrow.spec.expressions.plain import plain
 from windrow.spec.sources.connectors import Connector, DeltaSource, Kafka, KafkaStart, Rate
 from windrow.spec.sources.source import FileFormat, Files, Source, TimeColumn, TimeFormat, Unknown
 from windrow.spec.sources.watermarks import Watermark
-from windrow.view.plan.expressions import plain
+from windrow.view.plan.tables import WRITES, tables_of_source, writes
 from windrow.view.text.sections import Section
 from windrow.view.text.times import length, many
 
@@ -20,8 +21,11 @@ _UNITS = {
 }
 
 
-def source_section(source: Source, lake: str) -> Section:
-    """What is read, which times the rows have, how the watermark is made, and where the rows go."""
+def source_section(source: Source, lake: str | None) -> Section:
+    """What is read, which times the rows have, how the watermark is made, and where the rows go.
+
+    A source by itself has no lake.
+    """
     return Section(
         f"Source {source.name}",
         [
@@ -32,7 +36,7 @@ def source_section(source: Source, lake: str) -> Section:
             ("weight", _weight(source)),
             ("watermark", _watermark(source)),
             ("size", [] if source.size is None else [f"{plain(source.size)} bytes a row, for triggers on bytes"]),
-            ("writes", _writes(source, lake)),
+            (WRITES, writes(source.name, lake, tables_of_source(source))),
         ],
     )
 
@@ -49,6 +53,20 @@ def _reads(connector: Connector) -> str:
             return f"{what} the Delta table {connector.path}; a landing batch takes at most {batch}"
         case Rate():
             return f"numbers that count up, {many(connector.rows_per_second, 'row')} a second"
+    raise NotImplementedError(connector)
+
+
+def kind_in_words(connector: Connector) -> str:
+    """What kind of place is read, in a few words."""
+    match connector:
+        case Files(format=kind):
+            return _FORMATS[kind]
+        case Kafka(topic=topic):
+            return f"Kafka topic {topic}"
+        case DeltaSource():
+            return "changes of a Delta table" if connector.is_feed else "Delta table"
+        case Rate():
+            return "numbers that count up"
     raise NotImplementedError(connector)
 
 
@@ -135,12 +153,3 @@ def _partitions(source: Source) -> str:
     if source.connector.HAS_PARTITIONS:
         return ", the least over the topic's partitions (source partitions)"
     return "" if source.partition is None else f", the least over the values of {source.partition} (source partitions)"
-
-
-def _writes(source: Source, lake: str) -> list[str]:
-    return [
-        f"{lake}/{source.name}/",
-        "  raw: every row that was read, with its times and, where it is dead, the reason",
-        "  dead_letters: the rows of raw that are dead",
-        "  landings: one row a landing batch",
-    ]

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from windrow.spec.aggregates import Aggregate, ApproxTop, Count, Histogram, Quantiles, Top
+from windrow.spec.expressions.plain import plain
 from windrow.spec.pipelines.pipeline import may_take_back
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.cogroups import alone
 from windrow.spec.stages.graph import ONLY
 from windrow.spec.stages.inputs import JoinKind
 from windrow.spec.stages.stage import Accumulation, Emission, Stage
-from windrow.spec.triggers.all import AtClose, Never
 from windrow.spec.triggers.closing import can_close
 from windrow.spec.windows.aligned import (
     CalendarWindows,
@@ -31,8 +31,7 @@ from windrow.spec.windows.base import WindowFunction
 from windrow.spec.windows.inherited import InheritedWindows
 from windrow.spec.windows.records import RecordWindows
 from windrow.spec.windows.sessions import Sessions
-from windrow.view.plan.expressions import plain
-from windrow.view.plan.triggers import firings
+from windrow.view.plan.tables import WRITES, tables_of_stage, writes
 from windrow.view.text.sections import Section
 from windrow.view.text.times import length, many
 
@@ -65,24 +64,25 @@ _ACCUMULATIONS: Mapping[Accumulation, str] = {
 }
 
 
-def stage_section(stage: Stage, lake: str, upstreams: Mapping[str, Source | Stage]) -> Section:
+def stage_section(stage: Stage, lake: str | None, upstreams: Mapping[str, Source | Stage]) -> Section:
     """What is read and left out, the windows, when they fire, what is late, what is kept, computed and written.
 
-    `upstreams` are what the inputs of the stage read; the only one has the name `ONLY`.
+    `upstreams` are what the inputs of the stage read; the only one has the name `ONLY`. A stage by itself has none, and
+    no lake.
     """
     takes_back = any(map(may_take_back, upstreams.values()))
     return Section(
         f"Stage {stage.name}",
         [
-            *(_of_inputs(stage, upstreams) if stage.inputs else _of_elements(stage, upstreams[ONLY])),
-            ("windows", [_windows(stage.window)]),
+            *(_of_inputs(stage, upstreams) if stage.inputs else _of_elements(stage, upstreams.get(ONLY))),
+            ("windows", [windows_in_words(stage.window)]),
             ("fires", _fires(stage)),
             ("panes", [*_panes(stage), *([_TAKES_BACK] if takes_back else [])]),
             ("expires", [_expires(stage)]),
             ("late", _late(stage)),
-            ("computes", [*_computes(stage), *[f"{name} = {plain(e)}" for name, e in stage.derive.items()]]),
+            ("computes", [f"{name} = {words}" for name, words in results_in_words(stage).items()]),
             *([] if stage.having is None else [("shows", [f"panes for which {plain(stage.having)}"])]),
-            ("writes", _writes(stage, lake)),
+            (WRITES, writes(stage.name, lake, tables_of_stage(stage, results_in_words(stage)))),
         ],
     )
 
@@ -95,10 +95,10 @@ _LEAST = "the watermark is the least of those of the inputs"
 Facts = list[tuple[str, list[str]]]
 
 
-def _of_elements(stage: Stage, upstream: Source | Stage) -> Facts:
+def _of_elements(stage: Stage, upstream: Source | Stage | None) -> Facts:
     """What a stage reads, or one input of it, and what it makes of that before it groups."""
     return [
-        ("reads", [_reads(stage, upstream), *([] if isinstance(upstream, Source) else [_IN_BAND])]),
+        ("reads", [_reads(stage, upstream), *([_IN_BAND] if isinstance(upstream, Stage) else [])]),
         ("select", [f"{name} = {plain(expression)}" for name, expression in stage.select.items()]),
         ("explode", [f"each item of {plain(e)} is an element, {name}" for name, e in stage.explode.items()]),
         ("event time", _element_time(stage)),
@@ -111,7 +111,8 @@ def _of_inputs(stage: Stage, upstreams: Mapping[str, Source | Stage]) -> Facts:
     facts = [("inputs", [*([] if stage.join is None else [_JOINS[stage.join]]), _LEAST])]
     for name, one in stage.inputs.items():
         by_itself = replace(alone(stage, one), max_versions_per_tick=stage.max_versions_per_tick)
-        lines = [line for _, lines in _of_elements(by_itself, upstreams[name]) for line in lines if line != _NO_KEYS]
+        own = _of_elements(by_itself, upstreams.get(name))
+        lines = [line for _, lines in own for line in lines if line != _NO_KEYS]
         facts.append((name, lines))
     return facts
 
@@ -124,17 +125,20 @@ _JOINS: Mapping[JoinKind, str] = {
 }
 
 
-def _reads(stage: Stage, upstream: Source | Stage) -> str:
+def _reads(stage: Stage, upstream: Source | Stage | None) -> str:
+    if upstream is None:
+        return stage.from_ or "what its pipeline says, or the frame of windrow.panes"
     if isinstance(upstream, Source):
         return f"{stage.from_}, {many(stage.max_versions_per_tick, 'landing batch', 'landing batches')} a tick"
     return f"the panes of {stage.from_}, {many(stage.max_versions_per_tick, 'tick')} of it a tick"
 
 
-def _computes(stage: Stage) -> list[str]:
+def results_in_words(stage: Stage) -> Mapping[str, str]:
+    """What each result of a stage is, by its name: the aggregates and derived columns, or the columns of a join."""
+    derived = {name: plain(expression) for name, expression in stage.derive.items()}
     if stage.join is None:
-        return _aggregates(stage)
-    columns = [(n, e) for one in stage.inputs.values() for n, e in one.columns.items()]
-    return [f"{name} = {plain(expression)}" for name, expression in columns]
+        return {**{name: _in_words(aggregate) for name, aggregate in stage.aggregates.items()}, **derived}
+    return {name: plain(expression) for one in stage.inputs.values() for name, expression in one.columns.items()}
 
 
 def _element_time(stage: Stage) -> list[str]:
@@ -158,7 +162,15 @@ def _keys(stage: Stage) -> str:
 _NO_KEYS = "none: one result a window"
 
 
-def _windows(window: WindowFunction) -> str:
+def in_short(stage: Stage) -> str:
+    """Whether a stage joins, and its windows, in a few words."""
+    fields = ", ".join(f"{name} {value}" for name, value in stage.window.to_mapping().items())
+    windows = f"{stage.window.NAME}: {fields}" if fields else stage.window.NAME
+    return windows if stage.join is None else f"{stage.join} join, {windows}"
+
+
+def windows_in_words(window: WindowFunction) -> str:
+    """How long windows are, and how they lie in time."""
     match window:
         case FixedWindows(size=size, offset=offset, phase=Phase.BY_KEY):
             return f"{length(size)} long, one after the other{_offset(offset)}; each key's begin at a time of its own"
@@ -198,12 +210,12 @@ def _offset(offset: int) -> str:
 
 
 def _fires(stage: Stage) -> list[str]:
-    lines = firings(stage.trigger)
+    lines = stage.trigger.plan_lines()
     if stage.on_time is Emission.ALWAYS:
         lines.append("the pane on time comes even if nothing is new (on_time: always)")
     if stage.closing is Emission.ALWAYS:
         lines.append("a last pane comes when the window expires, even if nothing is new (closing: always)")
-    elif not isinstance(stage.trigger, AtClose | Never):
+    elif not stage.trigger.NAMES_EXPIRY:
         lines.append("what is new and was not shown comes when the window expires")
     return lines
 
@@ -230,10 +242,6 @@ def _late(stage: Stage) -> list[str]:
     return [late, "what comes for a window whose trigger has finished (allow_closing): a dead letter closed"]
 
 
-def _aggregates(stage: Stage) -> list[str]:
-    return [f"{name} = {_in_words(aggregate)}" for name, aggregate in stage.aggregates.items()]
-
-
 def _in_words(aggregate: Aggregate) -> str:
     if isinstance(aggregate, Count) and aggregate.of is None:
         return "the number of elements"
@@ -256,13 +264,3 @@ def _parameters(aggregate: Aggregate) -> str:
     """The fields of an aggregate of the user's own, beside its expression."""
     more = [f"{name} {value}" for name, value in aggregate.to_mapping().items() if name != "of"]
     return f" ({', '.join(more)})" if more else ""
-
-
-def _writes(stage: Stage, lake: str) -> list[str]:
-    return [
-        f"{lake}/{stage.name}/",
-        "  current: the result as of now, by key and window",
-        "  panes: every result that was shown and every one that was withdrawn, in order",
-        "  dead_letters: the elements that were read and are in no result, with the reason",
-        "  ticks: one row a tick",
-    ]

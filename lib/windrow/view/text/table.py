@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from rich import box
 from rich.console import Console
@@ -20,9 +20,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> 
     """The rows under their columns, numbers to the right, times in UTC, `-` for null; long texts are folded."""
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, name in enumerate(columns):
-        values = [row[number] for row in rows if row[number] is not None]
-        is_number = bool(values) and all(_is_number(value) for value in values)
-        grid.add_column(name, justify="right" if is_number else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if has_numbers(rows, number) else "left"
+        grid.add_column(name, justify=justify, overflow="fold")
     for row in rows:
         grid.add_row(*[Text(cell(value)) for value in row])
     out = io.StringIO()
@@ -45,6 +44,12 @@ def cell(value: Any) -> str:
             return f"[{', '.join(cell(item) for item in value)}]"
         case _:
             return str(value)
+
+
+def has_numbers(rows: Sequence[Sequence[Any]], column: int) -> bool:
+    """Whether all values of a column are numbers, but for null."""
+    values = [row[column] for row in rows if row[column] is not None]
+    return bool(values) and all(map(_is_number, values))
 
 
 def _is_number(value: Any) -> bool:

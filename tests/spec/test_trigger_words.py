@@ -6,7 +6,6 @@ import pytest
 
 from windrow.spec.pipelines.documents import load_yaml
 from windrow.spec.triggers.all import TRIGGER
-from windrow.view.plan.triggers import firings
 
 
 @pytest.mark.parametrize(
@@ -27,4 +26,4 @@ from windrow.view.plan.triggers import firings
     ],
 )  # fmt: skip
 def test_words(text: str, lines: list[str]) -> None:
-    assert firings(TRIGGER.read(load_yaml(text))) == lines
+    assert TRIGGER.read(load_yaml(text)).plan_lines() == lines

@@ -1,0 +1,1 @@
+"""Values as HTML, for notebooks."""
