@@ -25,6 +25,7 @@ def session(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSes
         raise NeedsSpark("the command")
     from pyspark.sql import SparkSession
 
+    from windrow.drivers.spark.jvm import deaf_to_sigterm
     from windrow.drivers.spark.quiet import quiet_start
     from windrow.drivers.spark.session import local_session
 
@@ -32,7 +33,7 @@ def session(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSes
     if before is not None:
         yield before
         return
-    with quiet_start():
+    with quiet_start(), deaf_to_sigterm():
         spark = local_session(master=master, conf=settings)
     try:
         yield spark

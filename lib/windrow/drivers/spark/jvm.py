@@ -1,8 +1,12 @@
-"""What the set-up left beside the environment for every JVM: jars, and an archive of the classes of a run."""
+"""What every JVM of windrow is started with: jars, an archive of classes, and no ear for the signal that ends a run."""
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from windrow.spec.errors import SpecError
@@ -26,6 +30,23 @@ def class_archive() -> str:
     """
     archive = _folder() / ARCHIVE
     return f"-XX:SharedArchiveFile={archive} -Xlog:cds=off -Xlog:cds+dynamic=off" if archive.exists() else ""
+
+
+@contextmanager
+def deaf_to_sigterm() -> Iterator[None]:
+    """A JVM that is started within ignores SIGTERM, as this process does meanwhile.
+
+    A supervisor sends the signal to all processes of a group, and a stream ends after its tick, for which it needs the
+    JVM. The JVM ends with this process in any case: it reads from a pipe that then closes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
 def _folder() -> Path:
