@@ -34,7 +34,7 @@ from windrow.drivers.recompute.recomputed import Recomputed, recomputed, times_o
 from windrow.drivers.recompute.replacing import WAITS
 from windrow.drivers.recompute.scope import Mode, Request, Scope, first_of, place_of, scope_of
 from windrow.drivers.recompute.waiting import still_waiting, wait_for
-from windrow.engine.frames import select, where, with_column
+from windrow.engine.frames import local, select, where, with_column
 from windrow.engine.tick.published import Made, Span
 from windrow.quality.gate import judge
 from windrow.spec.errors import SpecError
@@ -46,6 +46,7 @@ from windrow.store.journal.audits import BEGIN, Audits, Found
 from windrow.store.journal.control import ADMISSION, READING, has_stream
 from windrow.store.journal.staging import Staged, Staging
 from windrow.store.projections.dead_letters import TakenIn
+from windrow.store.projections.schemas import struct_of
 
 
 def backfill(
@@ -340,7 +341,7 @@ class Backfill:
             inside = inside & (reason.is_null() | (reason == "rejected"))
             if raw_step == 0:
                 (schema,) = [s.columns for s in self.work.pipeline.sources if s.name == source]
-                return self.work.spark.createDataFrame([], schema.ddl)  # type: ignore[no-untyped-call, unused-ignore]
+                return local(self.work.spark, [], struct_of(schema.ddl))
             landed = self.work.raws[source].rows(self.work.spark, 0, raw_step)
             return where(landed, inside).drop(*envelope.ENVELOPE)
 

@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.compile.sql.columns import named, null, quoted
+from windrow.engine.frames import local
 from windrow.spec.errors import WindrowError, another_writer
 from windrow.store.delta.commits import CommitFiles
 from windrow.store.delta.location import READABLE, Location
@@ -180,7 +181,7 @@ class StepLog:
         files = [file for version in versions for file in self._added_by(spark, version)]
         paths = [f"{self.location.path}/{file}" for file in files if file.startswith(folders or "")]
         if not paths:
-            return spark.createDataFrame([], schema)
+            return local(spark, [], schema)
         return spark.read.schema(schema).option("basePath", self.location.path).parquet(*paths)
 
     def _added_by(self, spark: SparkSession, version: int) -> list[str]:

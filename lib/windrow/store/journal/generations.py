@@ -10,9 +10,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from windrow.compile.sql.columns import call, col, struct
-from windrow.engine.frames import group
+from windrow.engine.frames import group, local
 from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import StepLog
+from windrow.store.projections.schemas import struct_of
 
 _SCHEMA = "stage string, generation int, meaning string, step bigint"
 
@@ -54,4 +55,4 @@ class Generations:
         last = self.log.last(spark)
         step = 1 if last is None else last.step + 1
         row = (stage, generation.number, json.dumps(generation.meaning, sort_keys=True), step)
-        self.log.append(spark.createDataFrame([row], _SCHEMA), step, {})
+        self.log.append(local(spark, [row], struct_of(_SCHEMA)), step, {})

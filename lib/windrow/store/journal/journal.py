@@ -26,7 +26,7 @@ from windrow.compile.columns import CELL, INPUT, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import Column, bigint, call, case, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
-from windrow.engine.frames import group, literals, select, where, with_column
+from windrow.engine.frames import group, literals, local, select, where, with_column
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.newest import newest
 from windrow.engine.windows.registry import strategy_of
@@ -137,7 +137,7 @@ class Journal:
 
     def empty(self, spark: SparkSession) -> DataFrame:
         """No rows, with every column of the journal and its type."""
-        return spark.createDataFrame([], self.schema)  # type: ignore[no-untyped-call, unused-ignore]
+        return local(spark, [], struct_of(self.schema))
 
     @property
     def schema(self) -> str:

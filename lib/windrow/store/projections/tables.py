@@ -16,7 +16,7 @@ from pyspark.sql.types import StructType
 
 from windrow.compile.panes.panes import pane_rows
 from windrow.compile.sql.columns import bigint
-from windrow.engine.frames import apply, over
+from windrow.engine.frames import apply, local, over
 from windrow.engine.tick.counters import Counters
 from windrow.spec.pipelines.columns import STAGE_DEAD_LETTERS, TICKS, current_columns
 from windrow.store.delta.location import Lake
@@ -142,7 +142,7 @@ class Projections:
             if place.fresh or (commit is not None and commit.notes["journal_step"] >= place.journal_step):
                 continue
             notes = {"journal_step": place.journal_step, "generation": self.journal.generation}
-            nothing = self.spark.createDataFrame([], log.location.read(self.spark).schema)
+            nothing = local(self.spark, [], log.location.read(self.spark).schema)
             log.append(nothing, place.step + 1, notes)
             self._places[name] = Place(place.step + 1, place.journal_step, False)
 
