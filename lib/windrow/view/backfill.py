@@ -104,8 +104,8 @@ def not_expired_text(waits: WaitsForWatermark) -> str:
 def _done(result: Backfilled, dry_run: bool) -> str:
     text = f"{result.stage}: {many(result.windows, 'window')} recomputed: "
     if result.inserted + result.changed + result.withdrawn == 0:
-        done = "nothing committed" if result.tick is None else f"tick {result.tick}"
-        return f"{text}no differences, {done}"
+        done = ", nothing committed" if result.tick is None else f"; tick {result.tick} notes what has been published"
+        return f"{text}no differences{done}"
     kinds = f"{result.inserted:,} inserted, {result.changed:,} changed, {result.withdrawn:,} withdrawn"
     return f"{text}{kinds}; " + ("nothing committed (dry run)" if dry_run else f"tick {result.tick}")
 
