@@ -13,6 +13,7 @@ from math import gcd
 
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, floor_to
+from windrow.compile.windows.base import WINDOWS_PER_BUCKET
 from windrow.compile.windows.families import NonMergingWindows
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 
@@ -39,7 +40,7 @@ class AlignedWindows(NonMergingWindows):
 
     @property
     def bucket_size(self) -> int:
-        return max(super().bucket_size, self.period * _WINDOWS_PER_BUCKET)
+        return max(super().bucket_size, self.period * WINDOWS_PER_BUCKET)
 
     def _starts_between(self, after: Column, until: Column) -> Column:
         """The number of window starts s with after < s <= until."""
@@ -173,6 +174,3 @@ class GlobalWindows(NonMergingWindows):
 
     def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
         return 0, 0
-
-
-_WINDOWS_PER_BUCKET = 64

@@ -97,7 +97,7 @@ class WindowTimes(ABC):
     @property
     def bucket_size(self) -> int:
         """The length of the coarse partitions of window time, by which cells are found."""
-        return max(self.longest, DAY // _WINDOWS_PER_BUCKET) * _WINDOWS_PER_BUCKET
+        return max(self.longest, DAY // WINDOWS_PER_BUCKET) * WINDOWS_PER_BUCKET
 
     def bucket(self, start: Column) -> Column:
         """The coarse partition of window time that a window belongs to."""
@@ -108,7 +108,8 @@ class WindowTimes(ABC):
         return (earliest - self.longest) // self.bucket_size - 1, latest // self.bucket_size + 1
 
 
-_WINDOWS_PER_BUCKET = 64
+WINDOWS_PER_BUCKET = 64
+"""A bucket holds at least as many windows of the longest length, one after the other."""
 
 
 @dataclass(frozen=True)
