@@ -18,7 +18,6 @@ from windrow.compile.panes.results import PASSES, with_passes
 from windrow.compile.sql.columns import Column, all_of, any_of, call, col, lit, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, over, select, where, with_column
-from windrow.engine.tick.admission import Held
 from windrow.engine.tick.cogroups import united
 from windrow.engine.tick.elements import PAIR, elements_of, pairs_of_input, pairs_of_rows
 from windrow.engine.tick.inputs import parted
@@ -46,7 +45,7 @@ def final_values(
     if net:
         combined = strategy.combine_pairs(_standing(stage, alive, excluded, net))
     elif excluded is None:
-        combined = strategy.combine(elements_of(stage, alive), Held())
+        combined = strategy.windows_of(elements_of(stage, alive))
     else:
         combined = strategy.combine_without(alive, excluded)
     if stage.is_weighted:
