@@ -7,7 +7,8 @@ import pytest
 
 from tests.model.assign import Window, assign
 from windrow.compile.sql.columns import Column, array, call
-from windrow.compile.windows.aligned import CompiledWindows, compile_windows
+from windrow.compile.windows.families import NonMergingWindows
+from windrow.compile.windows.registry import compile_windows
 from windrow.drivers.spark.session import small_session
 from windrow.engine.frames import select
 from windrow.spec.times import (
@@ -39,7 +40,7 @@ def instants() -> list[int]:
     return [*near, EARLIEST_EVENT_TIME, LATEST_EVENT_TIME, *(chance.randrange(-DAY, DAY) for _ in range(30))]
 
 
-def columns(windows: CompiledWindows, expired_end: int, name: str) -> Iterator[tuple[str, Column]]:
+def columns(windows: NonMergingWindows, expired_end: int, name: str) -> Iterator[tuple[str, Column]]:
     """The marks of a list are shown with the bounds of the first and the last, as some have thousands."""
     yield f"assigned_{name}", windows.assigned(AT)
     yield f"late_{name}", windows.late(AT, expired_end)

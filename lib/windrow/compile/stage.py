@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 
 from windrow.compile.aggregates.parts import CompiledAggregate, Values
 from windrow.compile.cells.cell import CellColumns
-from windrow.compile.columns import AHEAD, ELEMENTS, NET, WEIGHT
+from windrow.compile.columns import AHEAD, ELEMENTS, INPUT, NET, WEIGHT
 from windrow.compile.elements.elements import CompiledElements
 from windrow.compile.panes import event_times
 from windrow.compile.panes.joins import JoinedPanes
 from windrow.compile.sql.columns import Column, call, col, when
 from windrow.compile.triggers.tree import TriggerTree, tick_part
-from windrow.compile.windows.aligned import AlignedWindows
 from windrow.compile.windows.base import CompiledWindows
 from windrow.spec.stages.stage import Stage
 from windrow.spec.triggers.closing import can_close
-from windrow.spec.triggers.firings import keeps_slices
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class CompiledStage:
     inputs: Mapping[str, CompiledStage] = field(default_factory=dict)
     """The stage as each of its inputs sees it, with their elements, where it has several."""
     element_types: Mapping[str, str] = field(default_factory=dict)
-    """The columns of the elements of all inputs, and their types, where it has several."""
+    """The columns of its elements, and their types, where it has several inputs, or is seen by one of them."""
     joined: JoinedPanes | None = None
     """How the panes of a join are shown, whose cells collect rows; `stage` is the stage of the cells."""
     nets: bool = False
@@ -63,6 +61,12 @@ class CompiledStage:
         """The stage as an input sees it; itself where it has only one."""
         return self.inputs.get(name, self)
 
+    def lacking(self, names: Container[str]) -> dict[str, str]:
+        """The columns of elements, and their types, that only others of its inputs have than these."""
+        there = {column for name, one in self.inputs.items() if name in names for column in one.element_types}
+        shared = {INPUT, WEIGHT, *there}
+        return {column: kind for column, kind in self.element_types.items() if column not in shared}
+
     @property
     def tree(self) -> TriggerTree:
         return self.cells.tree
@@ -71,19 +75,6 @@ class CompiledStage:
     def can_close(self) -> bool:
         """Whether there can be elements for a closed cell."""
         return can_close(self.stage.trigger, self.stage.allowed_lateness)
-
-    @property
-    def keeps_slices(self) -> bool:
-        """Whether its cells are slices of window time, from which windows are formed as they fire."""
-        return keeps_slices(self.stage)
-
-    @property
-    def remembered(self) -> int:
-        """How long a cell is remembered behind its expiry: a slice for as long as the last of its windows is open."""
-        if not self.keeps_slices:
-            return self.windows.remembered
-        assert isinstance(self.windows, AlignedWindows)
-        return self.windows.size - self.windows.slice_size
 
     @property
     def is_weighted(self) -> bool:

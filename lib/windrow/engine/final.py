@@ -18,7 +18,6 @@ from windrow.compile.panes.results import PASSES, with_passes
 from windrow.compile.sql.columns import Column, all_of, any_of, call, col, lit, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, over, select, where, with_column
-from windrow.engine.tick.admission import Held
 from windrow.engine.tick.cogroups import united
 from windrow.engine.tick.elements import PAIR, elements_of, pairs_of_input, pairs_of_rows
 from windrow.engine.tick.inputs import parted
@@ -46,7 +45,7 @@ def final_values(
     if net:
         combined = strategy.combine_pairs(_standing(stage, alive, excluded, net))
     elif excluded is None:
-        combined = strategy.combine(elements_of(stage, alive), Held())
+        combined = strategy.windows_of(elements_of(stage, alive))
     else:
         combined = strategy.combine_without(alive, excluded)
     if stage.is_weighted:
@@ -75,7 +74,7 @@ def _standing(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None,
         if excluded is not None:
             found = found.join(excluded.select(*PAIR), on=list(PAIR), how="left_anti")
         parts[name] = _net(found) if name in net else found
-    return united(parts, stage.element_types)
+    return united(stage, parts)
 
 
 def _net(found: DataFrame) -> DataFrame:
@@ -112,10 +111,12 @@ def starting_in(frame: DataFrame, *spans: Span) -> DataFrame:
 def differing(stage: CompiledStage, stream: DataFrame, batch: DataFrame, touched: DataFrame | None = None) -> DataFrame:
     """The windows on which two results differ: `key`, bounds, and the structs `stream` and `batch`, null if missing.
 
-    Both frames have `key`, bounds and `v_` columns. Floating-point aggregates may be apart by TOLERANCE; sketches are
-    not compared. The windows of `touched` (`key` and bounds, each once) differ in any case.
+    Both frames have `key`, bounds and `v_` columns, the batch also the event times of its panes. Floating-point
+    aggregates may be apart by TOLERANCE; sketches are not compared. The windows of `touched` (`key` and bounds, each
+    once) differ in any case.
     """
-    left, right = _as_struct(stage, stream, "stream"), _as_struct(stage, batch, "batch")
+    left = _as_struct(stream, "stream", compared_columns(stage))
+    right = _as_struct(batch, "batch", columns_of_batch(stage))
     joined = left.join(right, on=list(CELL), how="full")
     differs = any_of([col("stream").is_null(), col("batch").is_null(), ~_same_values(stage)])
     if touched is not None:
@@ -130,14 +131,18 @@ def _same_values(stage: CompiledStage) -> Column:
     return all_of(_same(stage, name) for name, aggregate in stage.stage.aggregates.items() if not aggregate.IS_SKETCH)
 
 
-def compared_columns(stage: CompiledStage, frame: DataFrame) -> list[str]:
-    """The aggregates, or the rows of a join; and the event times of panes, if any, which are not compared."""
-    times = [PANE_TIME] if f"v_{PANE_TIME}" in frame.columns else []
-    return [*(stage.aggregates if stage.joined is None else [JOINED]), *times]
+def compared_columns(stage: CompiledStage) -> list[str]:
+    """The aggregates, or the rows of a join."""
+    return [*(stage.aggregates if stage.joined is None else [JOINED])]
 
 
-def _as_struct(stage: CompiledStage, frame: DataFrame, name: str) -> DataFrame:
-    values = call("named_struct", *[v for n in compared_columns(stage, frame) for v in (lit(n), col(f"v_{n}"))])
+def columns_of_batch(stage: CompiledStage) -> list[str]:
+    """The same, and the event times that a batch gives panes, if it does, which are not compared."""
+    return [*compared_columns(stage), *([PANE_TIME] if stage.stage.keeps_event_times else [])]
+
+
+def _as_struct(frame: DataFrame, name: str, columns: list[str]) -> DataFrame:
+    values = call("named_struct", *[v for n in columns for v in (lit(n), col(f"v_{n}"))])
     return select(frame, {**{column: col(column) for column in (KEY, WINDOW_START, WINDOW_END)}, name: values})
 
 

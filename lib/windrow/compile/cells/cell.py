@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from windrow.compile.aggregates.parts import Values
 from windrow.compile.cells.accumulation import clearing
-from windrow.compile.cells.merged_away import gone, superseded, with_merged_away
-from windrow.compile.cells.state import GONE, RECORD, SUPERSEDED, CellState
-from windrow.compile.columns import AWAY, CELL, ELEMENTS, EXPIRED, NET, OPENED, PANES, STATE, WINDOW_END
+from windrow.compile.cells.state import CellState
+from windrow.compile.columns import CELL, ELEMENTS, EXPIRED, NET, OPENED, PANES, STATE, WINDOW_END
 from windrow.compile.panes import event_times
 from windrow.compile.panes.panes import (
     EARLY,
@@ -40,11 +40,11 @@ from windrow.compile.sql.columns import (
     col,
     lit,
     name_at,
-    null,
     place_of,
     saturating_add,
     when,
 )
+from windrow.compile.triggers.registry import NODES, Nodes
 from windrow.compile.triggers.tree import TickClock, due_column
 from windrow.spec.stages.stage import Emission
 
@@ -53,19 +53,22 @@ from windrow.spec.stages.stage import Emission
 class CellColumns(CellState):
     """What a tick does to the cells of a stage, one projection for each phase."""
 
-    def before(self, asked: Chain) -> Chain:
-        """State columns by their own names, from `s_` columns that are null where the cell is new.
+    nodes: ClassVar[Nodes] = NODES
+    """What the triggers of such cells do."""
 
-        Where windows merge, the rows say themselves which cells are new, and what was merged into them.
-        """
+    def before(self, asked: Chain) -> Chain:
+        """State columns by their own names, from `s_` columns that are null where the cell is new."""
         started = {
             name: coalesce(col(f"s_{name}"), lit(initial).cast(kind)) if initial is not None else col(f"s_{name}")
             for name, (kind, initial) in self.state.items()
         }  # fmt: skip
         counts = (ELEMENTS, NET) if self.is_weighted else (ELEMENTS,)
-        of_merge = {OPENED: col(OPENED), AWAY: col(AWAY)} if self.merges else {OPENED: col("s_new").is_null()}
         kept = {name: col(name) for name in (*CELL, *counts, *self.tick_parts)}
-        return asked.select({**kept, **started, **of_merge})
+        return asked.select({**kept, **started, **self.opened()})
+
+    def opened(self) -> Mapping[str, Column]:
+        """Whether a cell begins with the tick, over `s_` columns; and what else the family says of its beginning."""
+        return {OPENED: col("s_new").is_null()}
 
     def add(self, cells: Chain, clock: TickClock) -> Chain:
         """Add the tick's elements to aggregates, counters and trigger."""
@@ -198,14 +201,16 @@ class CellColumns(CellState):
 
     def transitions(self, cells: Chain) -> Chain:
         """`key`, bounds, `state` after the tick (null when expired), `panes`, `expired`, `opened`."""
-        state = when(~col(EXPIRED), sql.struct(**self._state_after()))
+        state = when(~col(EXPIRED), sql.struct(**self.state_after()))
         kept = {name: col(name) for name in (*CELL, PANES, EXPIRED, OPENED)}
-        if not self.merges:
-            return cells.select({**kept, STATE: state})
-        state = case((col(EXPIRED), gone(self)), otherwise=sql.struct(**self._state_after()))
-        return with_merged_away(self, cells.with_columns({STATE: state}))
+        return cells.select({**kept, STATE: state})
 
-    def _state_after(self) -> Mapping[str, Column]:
+    def own_after(self) -> Mapping[str, Column]:
+        """The fields of `own_fields` after the tick."""
+        return {}
+
+    def state_after(self) -> Mapping[str, Column]:
+        """The fields of the state after the tick."""
         fires, emits, early = col("fires"), col("emits"), col("timing") == EARLY
         after: dict[str, Column] = dict(self._aggregates_after())
         after["new"] = when(fires, bigint(0), col("new"))
@@ -218,12 +223,7 @@ class CellColumns(CellState):
         after["standing"] = ((col("standing") & ~col("withdraws")) | emits) & ~clears
         if self.is_weighted:
             after["net"] = col("net")
-        if self.merges:
-            after[GONE] = lit(False)
-        if self.stage.window.MADE_BY_RECORDS:
-            after[RECORD] = null(self.record_type)
-        if self.supersedes:
-            after[SUPERSEDED] = when(~fires, superseded(self))
+        after.update(self.own_after())
         last = {
             "timing": place_of(TIMINGS, col("timing")),
             "trigger": place_of(self._leaf_names, col("leaf")),

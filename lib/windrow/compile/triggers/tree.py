@@ -13,7 +13,7 @@ from windrow.compile.aggregates.parts import CompiledAggregate, Values
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, Value, bigint, col, lit, when
 from windrow.compile.triggers.nodes import NOW, WATERMARK, Node, TickClock, percentile_clock
-from windrow.compile.triggers.registry import MERGING_NODES, NODES, Nodes, node_type
+from windrow.compile.triggers.registry import NODES, Nodes, node_type
 from windrow.spec.expressions import Expression
 from windrow.spec.times import INFINITY
 from windrow.spec.triggers.all import Then, Trigger, percentiles_of, without_sugar
@@ -142,14 +142,14 @@ class TriggerTree:
 
 
 def compile_trigger(
-    trigger: Trigger, aggregates: Mapping[str, CompiledAggregate] | None = None, merges: bool = False
+    trigger: Trigger, aggregates: Mapping[str, CompiledAggregate] | None = None, types: Nodes = NODES
 ) -> TriggerTree:
     """The tree of a trigger, with sugar taken out. `aggregates` are those of its `tick_aggregates`, compiled.
 
-    `merges`: whether windows merge.
+    `types` are the nodes that it is made of, which depend on what its cells are.
     """
     nodes: list[Node] = []
-    _build(trigger, nodes, MERGING_NODES if merges else NODES)
+    _build(trigger, nodes, types)
     return TriggerTree(tuple(nodes), aggregates or {})
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from windrow.compile.columns import SHIFT
 from windrow.compile.sql.columns import Column, bigint, call, col, floor_to
-from windrow.compile.windows.base import SuccessiveWindows, UnalignedWindows
+from windrow.compile.windows.base import UnalignedWindows
+from windrow.compile.windows.families import SuccessiveWindows
 
 
 @dataclass(frozen=True)

@@ -9,21 +9,21 @@ from dataclasses import dataclass
 
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, floor_to
-from windrow.compile.windows.base import CompiledWindows
-from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
-
-_BUCKET_WINDOWS = 64
+from windrow.compile.windows.families import NonMergingWindows
+from windrow.spec.times import INFINITY, MINUS_INFINITY
 
 
 @dataclass(frozen=True)
-class CompiledCumulative(CompiledWindows):
+class CompiledCumulative(NonMergingWindows):
     """`[start, start + step)`, `[start, start + 2 step)` and so on to `[start, start + size)`; step divides size."""
 
     size: int
     step: int
     offset: int
 
-    needs_spread = True
+    @property
+    def needs_spread(self) -> bool:
+        return True
 
     @property
     def longest(self) -> int:
@@ -77,16 +77,6 @@ class CompiledCumulative(CompiledWindows):
 
     def _sequence(self, first: Column, last: Column) -> Column:
         return sql.when(first <= last, call("sequence", first, last, bigint(self.step)), sql.empty_array("bigint"))
-
-    @property
-    def _bucket_size(self) -> int:
-        return max(self.size, DAY // _BUCKET_WINDOWS) * _BUCKET_WINDOWS
-
-    def bucket(self, start: Column) -> Column:
-        return sql.div(floor_to(start, self._bucket_size, 0), self._bucket_size)
-
-    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
-        return (earliest - self.size) // self._bucket_size - 1, latest // self._bucket_size + 1
 
     # ---------------------------------------------------------------- on the driver
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.compile.cells.cell import CellColumns
+from windrow.compile.cells.records import RecordCells
 from windrow.compile.columns import SLICE
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, changing, col, floor_to
@@ -27,12 +29,8 @@ class CompiledRecords(UnalignedWindows):
     window: RecordWindows
 
     @property
-    def needs_spread(self) -> bool:
-        return False
-
-    @property
-    def made_by_records(self) -> bool:
-        return True
+    def cells(self) -> type[CellColumns]:
+        return RecordCells
 
     @property
     def difference(self) -> int:
@@ -66,6 +64,7 @@ class CompiledRecords(UnalignedWindows):
         return self._has_expired(self.slice_of(event_time), expired_end).cast("bigint")
 
     def slice_of(self, event_time: Column) -> Column:
+        """The time of the record on the grid."""
         return floor_to(event_time, self.resolution, 0)
 
     def bounds(self, mark: Column) -> tuple[Column, Column]:
@@ -85,9 +84,6 @@ class CompiledRecords(UnalignedWindows):
     def is_lost(self, mark: Column, expired_end: Column) -> Column:
         """Whether every window that could hold the record has expired."""
         return mark + bigint(self.longest) <= expired_end
-
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        raise AssertionError("the windows of a slice depend on the other records")
 
     def late_marks(self, event_time: Column, expired_end: int) -> Column:
         mark = self.slice_of(event_time)

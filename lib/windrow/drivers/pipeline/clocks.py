@@ -14,8 +14,9 @@ from pyspark.sql import SparkSession
 
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.inputs import InputTime, met, partitions, seen
+from windrow.engine.clocks.rules import active, moved
 from windrow.engine.compiling.chain import in_band
-from windrow.engine.tick.plan import Batch, active, moved
+from windrow.engine.tick.batch import Batch
 from windrow.engine.tick.statistics import Survey, summed
 from windrow.spec.sources.source import Source
 from windrow.spec.sources.watermarks import Watermark

@@ -22,8 +22,9 @@ from windrow.drivers.recompute.left_out import left_out
 from windrow.drivers.recompute.replacing import with_gone, withdrawals
 from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.tick.admission import Held
+from windrow.engine.tick.batch import Batch, surveyed
 from windrow.engine.tick.counters import NOTHING
-from windrow.engine.tick.plan import Batch, TickPlan, surveyed, transitions_of
+from windrow.engine.tick.tick import TickPlan, tick
 from windrow.spec.errors import NotYet
 from windrow.store.journal.control import BACKFILL, Control
 from windrow.store.journal.results import shown_early, shown_last, standing_panes
@@ -54,7 +55,7 @@ def opened(runner: StageRunner, head: int, kind: str) -> Control | None:
     batch = _waiting_rows(runner, last)
     times = TickTimes(runner.next_tick, StageClock(), last.clock, runner.clocks.active(last.clock))
     held = Held() if runner.strategy.depends_on_others else Held(taken=runner.published)
-    found = transitions_of(runner.stage, batch, None, times, held)
+    found = tick(runner.stage, batch, None, times, held).transitions
     if found is not None and runner.strategy.depends_on_others:
         found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal))
     times = replace(times, before=last.clock)  # for the control row: no watermark has moved

@@ -12,7 +12,7 @@ from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.ticking import TickRunner
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import where
-from windrow.engine.tick.plan import TickPlan
+from windrow.engine.tick.tick import TickPlan
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.journal.control import STREAM, Control, has_stream
 from windrow.store.journal.journal import Journal
@@ -82,8 +82,8 @@ class StageRunner(TickRunner):
             self.fold()
         return control
 
-    def take_over_slices(self) -> Control | None:
-        """Where the allowed lateness has been zero, there may be slices, and no windows yet: a tick opens those.
+    def take_over_cells(self) -> Control | None:
+        """Where the allowed lateness was smaller, there may be other cells than windows: a tick opens those.
 
         Errors: StepTaken where another writer has committed meanwhile.
         """

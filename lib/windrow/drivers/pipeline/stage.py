@@ -38,7 +38,7 @@ class StageWork:
 
     def take_over(self) -> None:
         """What a smaller allowed lateness has left, before anything is read of it."""
-        self.ticked(tried_again(self.runner.take_over_slices, self.runner.reload))
+        self.ticked(tried_again(self.runner.take_over_cells, self.runner.reload))
 
     def _look(self) -> None:
         """Read how far the projections are, and what they lack."""

@@ -24,10 +24,10 @@ from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.clocks.holds import has_new, least_held
 from windrow.engine.frames import where
 from windrow.engine.tick.admission import Held
-from windrow.engine.tick.plan import Batch, TickPlan, plan_tick, surveyed
+from windrow.engine.tick.batch import Batch, surveyed
 from windrow.engine.tick.published import Made, joined
 from windrow.engine.tick.statistics import summed
-from windrow.engine.tick.tick import trigger_clock
+from windrow.engine.tick.tick import TickPlan, tick, trigger_clock
 from windrow.engine.windows.registry import strategy_of
 from windrow.engine.windows.strategy import WindowStrategy
 from windrow.spec.times import INFINITY, MINUS_INFINITY
@@ -180,7 +180,7 @@ class TickRunner:
         clock = replace(clock, output_watermark=before.output_watermark)
         clock = self.clocks.moved(clock, until)
         times = TickTimes(self.next_tick, before, clock, self.clocks.active(clock))
-        plan = plan_tick(self.stage, batch, self._cells(times, batch), times, held)
+        plan = tick(self.stage, batch, self._cells(times, batch), times, held)
         return self.commit(times, until, plan, started, kind, held.expired_end)
 
     @property

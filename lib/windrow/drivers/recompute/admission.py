@@ -20,8 +20,9 @@ from windrow.compile.stage import CompiledStage
 from windrow.drivers.pipeline.points import point
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.tick.admission import Held
+from windrow.engine.tick.batch import Batch, counters_of, surveyed
 from windrow.engine.tick.counters import NOTHING, Counters
-from windrow.engine.tick.plan import Batch, counters_of, judged_batch, surveyed
+from windrow.engine.tick.judging import judge
 from windrow.engine.tick.published import earliest_behind
 from windrow.engine.tick.statistics import Survey
 from windrow.engine.windows.registry import strategy_of
@@ -90,7 +91,7 @@ def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admissi
         cells = (
             runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.strategy.judges_by_cells else None
         )
-        judged, dead = judged_batch(runner.stage, batch, cells, held)
+        judged, dead = judge(runner.stage, batch, cells, held)
         clock = _clock_after(runner, clock, batch, until)
         control = replace(_admission(last, clock, until, counters_of(judged)), late_until=held.expired_end)
         last, place = control.lasting(int(1000 * (time.monotonic() - started))), until

@@ -20,10 +20,9 @@ from windrow.drivers.recompute.left_out import cells_of, has_letters, lacking, l
 from windrow.drivers.recompute.replacing import WAITS, gone_type, with_gone
 from windrow.drivers.recompute.scope import Mode, Scope, last_end
 from windrow.drivers.recompute.widening import Widened
-from windrow.engine.final import compared_columns, differing, starting_in
+from windrow.engine.final import columns_of_batch, differing, starting_in
 from windrow.engine.frames import group, select, where, with_column
 from windrow.engine.tick.published import Made, is_made
-from windrow.engine.windows import closed
 from windrow.spec.times import INFINITY
 from windrow.store.journal.control import has_stream
 from windrow.store.journal.results import shown, shown_early, standing_panes
@@ -60,7 +59,7 @@ def all_new(item: StageWork, scope: Scope, batch: DataFrame, number: int) -> Cha
     """
     stage = item.runner.stage
     columns = {
-        "batch": struct(**{name: col(f"v_{name}") for name in compared_columns(stage, batch)}),
+        "batch": struct(**{name: col(f"v_{name}") for name in columns_of_batch(stage)}),
         "gone": null(gone_type(stage)),
     }
     inserted = batch if scope.request.mode is Mode.EARLY else where(batch, ~col(WAITS))
@@ -141,7 +140,7 @@ def _differing(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFra
 def _shown_part(item: StageWork, scope: Scope, batch: DataFrame, everything: DataFrame) -> DataFrame:
     """The windows that the stage shows now, as far as the recomputed ones take their place."""
     if item.runner.strategy.is_made_whole:
-        return Widened(item.runner.stage, scope.spans, scope.until, batch, everything, scope.gaps).shown_part()
+        return Widened(scope.spans, scope.until, batch, everything, scope.gaps, col(WAITS)).shown_part()
     return where(everything, is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
 
 
@@ -151,11 +150,11 @@ def _touched(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame
     if not any(aggregate.IS_SKETCH for aggregate in runner.stage.stage.aggregates.values()):
         return None
     rows = where(runner.upstream.rows(work.spark, 0, scope.place), col(envelope.REASON).is_null())
-    windows, dead = runner.stage.windows, left_out(runner)
+    dead = left_out(runner)
     final = where(batch, ~col(WAITS)).select(*CELL)
     if runner.strategy.splits_late_rows and not runner.strategy.is_made_whole:
         return lacking(runner, final, rows, dead)
     touched = where(cells_of(runner, rows, dead), is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
     if not runner.strategy.is_made_whole:
         return touched
-    return closed.meeting(windows, final, touched).select(*CELL)
+    return runner.strategy.meeting(final, touched).select(*CELL)

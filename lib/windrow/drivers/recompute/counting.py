@@ -12,8 +12,8 @@ from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.recomputed import rows_of
 from windrow.engine.frames import group, where
 from windrow.engine.tick.admission import Held
+from windrow.engine.tick.batch import judged_in_windows
 from windrow.engine.tick.inputs import parted
-from windrow.engine.tick.plan import judged_in_windows
 from windrow.engine.tick.published import Span
 from windrow.engine.tick.statistics import Survey, summed
 from windrow.engine.tick.survey import survey

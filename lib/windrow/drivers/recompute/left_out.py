@@ -15,7 +15,7 @@ from windrow.compile.sql.columns import Column, all_of, array, bigint, call, cas
 from windrow.engine.final import pairs
 from windrow.engine.frames import select, where, with_column
 from windrow.engine.tick.elements import PAIR
-from windrow.engine.windows.records import EXPIRED_END, TAKEN_IN, is_taken_in
+from windrow.engine.windows.record_frames import EXPIRED_END, TAKEN_IN, is_taken_in
 from windrow.store.journal.control import Interval
 from windrow.store.projections.dead_letters import TakenIn, is_inside, not_restated
 from windrow.store.upstream.raw import QUARANTINED

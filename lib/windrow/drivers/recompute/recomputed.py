@@ -23,7 +23,6 @@ from windrow.drivers.recompute.widening import Widened, batch_over
 from windrow.engine.final import starting_in
 from windrow.engine.frames import where, with_column
 from windrow.engine.tick.published import Span, is_made, starts_in
-from windrow.engine.windows import closed
 from windrow.spec.times import MINUS_INFINITY, saturating_add
 from windrow.store.journal.control import has_stream
 from windrow.store.journal.results import shown
@@ -72,7 +71,7 @@ def _merged(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame) 
     waits = where(found, col(WAITS))
     if waits.isEmpty() or letters.isEmpty():
         return Recomputed(found)
-    joining = closed.meeting(item.runner.stage.windows, cells_of(item.runner, rows, letters), waits.select(*CELL))
+    joining = item.runner.strategy.meeting(cells_of(item.runner, rows, letters), waits.select(*CELL))
     if joining.isEmpty():
         return Recomputed(found)
     return Recomputed(widened(work, item, scope, rows, takes_in=False).batch_part(), takes_in=False)
@@ -82,7 +81,7 @@ def widened(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame, 
     """The windows of a stage whose windows merge, recomputed over rows and as they are shown, around the spans."""
     batch = batch_over(item, scope.spans if takes_in else (), rows)
     standing = shown(work.spark, item.runner.journal)
-    return Widened(item.runner.stage, scope.spans, scope.until, batch, standing, scope.gaps)
+    return Widened(scope.spans, scope.until, batch, standing, scope.gaps)
 
 
 def times_of(item: StageWork, span: Span) -> Span | None:

@@ -22,7 +22,6 @@ from windrow.engine.final import PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
 from windrow.engine.tick.elements import PAIR
 from windrow.engine.tick.published import is_made
-from windrow.engine.windows import closed
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.journal.control import has_stream
@@ -116,7 +115,7 @@ def _not_merging(work: PipelineWork, item: StageWork, stream: DataFrame) -> Data
     if not runner.strategy.is_made_whole:
         return stream
     cells = runner.journal.cells(work.spark, None, runner.clock.expired_end)
-    return stream if cells is None else closed.without(runner.stage.windows, stream, closed.living(cells))
+    return stream if cells is None else runner.strategy.standing(stream, cells)
 
 
 def _difference(row: Row) -> Difference:

@@ -104,7 +104,7 @@ def _preimages(stage: CompiledStage) -> Column:
 
 def _remembered(stage: CompiledStage) -> Column:
     """What a window leaves behind that has expired: its bounds, where windows merge, so that none overlaps it later."""
-    return strategy_of(stage).remembered()
+    return strategy_of(stage).left_behind()
 
 
 def _ordered(pane: Column) -> Column:

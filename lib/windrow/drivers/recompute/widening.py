@@ -6,13 +6,12 @@ them in turn. So an interval is made right whole, and what others begin is not l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import Column, any_of, bigint, call, coalesce, col, lit
-from windrow.compile.stage import CompiledStage
 from windrow.compile.windows.merging import SESSION, overlapping
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.left_out import left_out
@@ -31,15 +30,15 @@ class Widened:
     """Windows recomputed and shown, `key` and bounds beside other columns, around the spans that were asked for.
 
     A window that ends behind `until` has not expired, and one that touches one of the `gaps` has not all of its panes;
-    those that overlap such a window in turn wait with it.
+    those that overlap such a window in turn wait with it. `waits` says which of the recomputed ones do in any case.
     """
 
-    stage: CompiledStage
     spans: tuple[Span, ...]
     until: int
     batch: DataFrame
     shown: DataFrame
     gaps: tuple[Span, ...] = ()
+    waits: Column = field(default_factory=lambda: lit(False))
 
     def batch_part(self) -> DataFrame:
         """The recomputed windows that take part, with `waits`."""
@@ -53,7 +52,8 @@ class Widened:
     def first_open(self, expired_end: int) -> tuple[Span, list[bool]]:
         """A window that takes part and has not expired, if there is one, and which of the spans have such a window."""
         flags = {f"_{i}": self._overlaps((span,)) for i, span in enumerate(self.spans)}
-        rows = self._rows(self.batch, lit(False)).unionByName(self._rows(self.shown, lit(False)))
+        shown = self._rows(self.shown, lit(False), lit(False))
+        rows = self._rows(self.batch, lit(False), self.waits).unionByName(shown)
         for name, overlaps in flags.items():
             rows = with_column(rows, name, overlaps)
         rows = with_column(rows, _OPEN, (col(WINDOW_END) > bigint(expired_end)) | self._overlaps(self.gaps))
@@ -74,7 +74,8 @@ class Widened:
 
     def _groups(self, batch_takes_part: Column) -> DataFrame:
         """The windows, by `key` and bounds, that are in a group of which one was asked for; whether one is open."""
-        rows = self._rows(self.batch, batch_takes_part).unionByName(self._rows(self.shown, lit(False)))
+        shown = self._rows(self.shown, lit(False), lit(False))
+        rows = self._rows(self.batch, batch_takes_part, self.waits).unionByName(shown)
         waits = (col(WINDOW_END) > bigint(self.until)) | self._overlaps(self.gaps)
         rows = with_column(rows, _OPEN, col(_OPEN) | waits)
         ordered = apply(overlapping(over(rows), False), rows)
@@ -82,9 +83,8 @@ class Widened:
             ordered = with_column(ordered, name, Column(f"bool_or({name}) OVER (PARTITION BY {KEY}, {SESSION})"))
         return where(ordered, col(_ASKED)).select(*CELL, _OPEN).distinct()
 
-    def _rows(self, windows: DataFrame, takes_part: Column) -> DataFrame:
+    def _rows(self, windows: DataFrame, takes_part: Column, waits: Column) -> DataFrame:
         asked = takes_part | self._overlaps(self.spans)
-        waits = col(WAITS) if WAITS in windows.columns else lit(False)
         return select(windows, {**{name: col(name) for name in CELL}, _ASKED: asked, _OPEN: waits})
 
     @staticmethod

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from windrow.engine.clocks.clock import InputClock, StageClock
-from windrow.engine.tick.plan import active, moved
+from windrow.engine.clocks.rules import active, moved
 from windrow.engine.tick.statistics import Survey
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.stage import Stage

@@ -21,7 +21,6 @@ from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import MINUS_INFINITY, saturating_add
 from windrow.spec.windows.aligned import GlobalWindow
-from windrow.spec.windows.base import LONGEST
 from windrow.spec.windows.inherited import InheritedWindows
 
 
@@ -54,11 +53,8 @@ def _transition_schema(stage: CompiledStage) -> str:
 
 
 def _inherited(stage: Stage, windows: CompiledWindows) -> CompiledInherited:
-    """How long windows are that merge is known only of those that have not merged."""
-    longest = LONGEST if windows.merges else windows.longest
-    may_lie_outside = isinstance(windows, CompiledInherited) and windows.is_moved
-    origin = None if windows.merges else windows.origin if isinstance(windows, CompiledInherited) else windows
-    return CompiledInherited(longest, stage.element_time is not None or may_lie_outside, origin)
+    known = windows.of_panes
+    return CompiledInherited(replace(known, is_moved=known.is_moved or stage.element_time is not None))
 
 
 def in_band(stage: Stage, clock: StageClock, watermark: int) -> StageClock:

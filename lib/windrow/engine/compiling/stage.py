@@ -14,7 +14,6 @@ from windrow.compile.aggregates.kinds import is_floating
 from windrow.compile.aggregates.numbers import total_size
 from windrow.compile.aggregates.parts import CompiledAggregate
 from windrow.compile.aggregates.registry import compile_aggregate
-from windrow.compile.cells.cell import CellColumns
 from windrow.compile.columns import EVENT_TIME, KEY, WEIGHT
 from windrow.compile.elements import envelope
 from windrow.compile.elements.elements import SIZE, CompiledElements, argument_name, tick_argument
@@ -25,12 +24,12 @@ from windrow.compile.panes.results import over_results, result_column
 from windrow.compile.sql.columns import Column, bigint, call, col, null, when
 from windrow.compile.stage import Assertion, CompiledStage, extracted, partials, tick_partials
 from windrow.compile.triggers.tree import compile_trigger
-from windrow.compile.windows.aligned import compile_windows
 from windrow.compile.windows.base import CompiledWindows
 from windrow.compile.windows.custom import CustomWindows
 from windrow.compile.windows.inherited import together
+from windrow.compile.windows.registry import compile_windows
 from windrow.engine.frames import apply, group, over, select
-from windrow.engine.tick.cogroups import united
+from windrow.engine.tick.cogroups import as_one
 from windrow.spec.aggregates import CONDITIONAL, TotalSize
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
@@ -41,7 +40,6 @@ from windrow.spec.stages.joins import cell_aggregates, cell_stage
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
 from windrow.spec.triggers.all import Trigger, counts_bytes, nodes_of, tick_aggregates
-from windrow.spec.windows.sessions import Sessions
 
 
 def compile_stage(
@@ -90,11 +88,17 @@ def compile_inputs(stage: Stage, inputs: Mapping[str, InputRows]) -> CompiledSta
     samples = {name: _elements(one, inputs[name].rows) for name, one in elements.items()}
     _check_key_types(samples)
     is_weighted = any(given.weight is not None for given in inputs.values())
-    sample = united(samples)
+    sample = as_one(samples, {name: given.weight is not None for name, given in inputs.items()})
     whole = _compile(cell_stage(stage), next(iter(elements.values())), sample, is_weighted)
     whole = replace(whole, windows=together([one.windows for one in elements.values()]))
     parts = {
-        name: replace(whole, elements=one, windows=one.windows, nets=inputs[name].nets)
+        name: replace(
+            whole,
+            elements=one,
+            windows=one.windows,
+            nets=inputs[name].nets,
+            element_types=_types(samples[name]),
+        )
         for name, one in elements.items()
     }
     joined = None if stage.join is None else JoinedPanes(stage, whole.cells.value_types)
@@ -150,13 +154,14 @@ def _compile(stage: Stage, elements: CompiledElements, sample: DataFrame, is_wei
         column = col(argument) if argument in kinds else None
         aggregates[name] = compile_aggregate(name, aggregate, column, kinds.get(argument), col(EVENT_TIME),
                                              col(WEIGHT) if is_weighted else None)  # fmt: skip
-    tree = compile_trigger(stage.trigger, _of_ticks(stage, kinds), stage.window.MERGES)
+    cells_of = elements.windows.cells
+    tree = compile_trigger(stage.trigger, _of_ticks(stage, kinds), cells_of.nodes)
     _register(sample.sparkSession, [*aggregates.values(), *tree.aggregates.values()])
     own = partials(aggregates, is_weighted)
     grouped = group(sample, (), {**own, **tick_partials(tree.aggregates), **event_times.partial(stage)})
     values = select(grouped, {f"v_{name}": column for name, column in extracted(aggregates).items()})
     _check_result_conditions(stage, values, key_type)
-    cells = CellColumns(stage, aggregates, tree, _types(grouped), _types(values), is_weighted)
+    cells = cells_of(stage, aggregates, tree, _types(grouped), _types(values), is_weighted)
     floating = frozenset(f.name.removeprefix("v_") for f in values.schema.fields if is_floating(f.dataType))
     return CompiledStage(stage, elements, elements.windows, aggregates, cells, key_type.simpleString(), floating)
 
@@ -248,15 +253,8 @@ def _windows(elements: CompiledElements, rows: DataFrame) -> CompiledWindows:
     kinds = {name: _kind(expression, unfolded) for name, expression in window.expressions.items()}
     if isinstance(window, CustomWindows):
         _check_custom(window, unfolded)
-    if isinstance(window, Sessions) and "gap" in kinds and not _GAP_KIND.fullmatch(kinds["gap"]):
-        hint = "seconds as a number, or an interval: if(vip, interval 1 hour, interval 5 minute)"
-        raise SpecError("window.sessions.gap", "must be an interval of time or a number of seconds", kinds["gap"], hint)
+    located(f"window.{window.NAME}", window.check_types, kinds)
     return compile_windows(window, kinds)
-
-
-_GAP_KIND = re.compile(
-    r"tinyint|smallint|int|bigint|float|double|decimal\(.*|interval (day|hour|minute|second)( to .*)?|void"
-)
 
 
 def _check_custom(window: CustomWindows, rows: DataFrame) -> None:

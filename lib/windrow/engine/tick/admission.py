@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from windrow.compile.sql.columns import Column, changing, keep, size
-from windrow.compile.windows.base import CompiledWindows
+from windrow.compile.windows.base import WindowColumns
+from windrow.compile.windows.families import MergingWindows, NonMergingWindows
 from windrow.engine.tick.published import Made, Span, is_made, starts_in
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
@@ -47,44 +48,44 @@ class Held:
         has_expired = (end <= changing(self.expired_end, start)) | is_made(self.made, start, end)
         return has_expired & ~is_made(self.taken, start, end)
 
-    def open_marks(self, windows: CompiledWindows, piece: Column) -> Column:
+    def open_marks(self, windows: NonMergingWindows, piece: Column) -> Column:
         """The marks of the windows of a slice that elements may enter, as an array."""
         marks = windows.marks_of_slice(piece, self.expired_end)
         if not self.by_backfill:
             return marks
         return keep(marks, lambda mark: self.admits(*windows.bounds(mark)))
 
-    def late_marks(self, windows: CompiledWindows, event_time: Column) -> Column:
+    def late_marks(self, windows: WindowColumns, event_time: Column) -> Column:
         """The marks of the element's windows for which it is late, as an array."""
         if not self.by_backfill:
             return windows.late_marks(event_time, self.expired_end)
         return keep(_all(windows, event_time), lambda mark: self._is_late(*windows.bounds(mark)))
 
-    def late(self, windows: CompiledWindows, event_time: Column) -> Column:
+    def late(self, windows: WindowColumns, event_time: Column) -> Column:
         """The number of the element's windows for which it is late."""
         if not self.by_backfill:
             return windows.late(event_time, self.expired_end)
         return size(self.late_marks(windows, event_time))
 
-    def suspects(self, windows: CompiledWindows, event_time: Column) -> Column:
+    def suspects(self, windows: MergingWindows, event_time: Column) -> Column:
         """The number of the element's windows that are open, but begin early enough to overlap one that has expired."""
         return _number(windows, event_time, lambda start, end: self.reaches(windows, start) & self.admits(start, end))
 
-    def reaches(self, windows: CompiledWindows, start: Column) -> Column:
+    def reaches(self, windows: MergingWindows, start: Column) -> Column:
         """Whether a window begins early enough to overlap one that has expired."""
         end = changing(self.last_end, start)
         return start <= end if windows.touches else start < end
 
 
-def has_window_in(windows: CompiledWindows, event_time: Column, spans: tuple[Span, ...]) -> Column:
+def has_window_in(windows: WindowColumns, event_time: Column, spans: tuple[Span, ...]) -> Column:
     """Whether one of the element's windows starts in one of the spans."""
     return _number(windows, event_time, lambda start, end: starts_in(spans, start)) > 0
 
 
-def _number(windows: CompiledWindows, event_time: Column, holds: Callable[[Column, Column], Column]) -> Column:
+def _number(windows: WindowColumns, event_time: Column, holds: Callable[[Column, Column], Column]) -> Column:
     """The number of the element's windows for whose bounds that holds."""
     return size(keep(_all(windows, event_time), lambda mark: holds(*windows.bounds(mark))))
 
 
-def _all(windows: CompiledWindows, event_time: Column) -> Column:
+def _all(windows: WindowColumns, event_time: Column) -> Column:
     return windows.late_marks(event_time, INFINITY)

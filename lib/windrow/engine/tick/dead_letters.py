@@ -21,7 +21,6 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import select, where
 from windrow.engine.tick.admission import Held
 from windrow.engine.windows.assign import spread
-from windrow.engine.windows.closed import meeting_expired as meeting_expired_window
 from windrow.engine.windows.registry import strategy_of
 
 ELEMENT = "element"
@@ -40,11 +39,10 @@ def late(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
     return _letters(pairs, lit("late"), col(WINDOW_START), col(WINDOW_END))
 
 
-def meeting_expired(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
-    """The pairs that are late because their windows would merge with one that has expired."""
-    pairs = strategy_of(stage).pairs(_keyed(stage, judged), envelope.EVENT_TIME)
-    found = meeting_expired_window(stage, pairs, cells, held)
-    return _letters(found, lit("late"), col(WINDOW_START), col(WINDOW_END))
+def late_by_cells(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame | None:
+    """The pairs that are late because their windows would merge with one that has expired; None for none."""
+    found = strategy_of(stage).late_by_cells(_keyed(stage, judged), cells, held)
+    return None if found is None else _letters(found, lit("late"), col(WINDOW_START), col(WINDOW_END))
 
 
 def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
@@ -74,4 +72,4 @@ def _works() -> Column:
 
 def _letters(rows: DataFrame, reason: Column, start: Column, end: Column) -> DataFrame:
     own = {"reason": reason, "event_time": col(envelope.EVENT_TIME), WINDOW_START: start, WINDOW_END: end}
-    return select(rows, {**own, **{name: col(name) for name in (*envelope.ENVELOPE, ELEMENT) if name in rows.columns}})
+    return select(rows, {**own, **{name: col(name) for name in (*envelope.ENVELOPE, ELEMENT)}})

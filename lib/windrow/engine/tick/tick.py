@@ -1,63 +1,87 @@
-"""One tick of a stage: (cells, elements, clock) -> transitions. Rule: docs/semantics.md#ticks.
+"""One tick of a stage: (cells, elements, clock) -> (transitions of cells with their panes, dead letters).
 
-Frames: `cells` has one row for each cell that has not expired (`key`, `window_start`, `window_end`, `state`),
-`elements` one row for each element (`key`, `event_time`, `x_...`), the result one row for each window that was
-evaluated, and what the family of windows keeps beside them. Each family is in `engine/windows/`.
+Rule: docs/semantics.md#ticks.
+
+Frames that nobody has run go in and come out; stream, transcripts and batches differ in what they do with them. `cells`
+has one row for each cell that has not expired (`key`, `window_start`, `window_end`, `state`). What a tick does for one
+family of windows is in `engine/windows/`.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import AHEAD, PANES
-from windrow.compile.panes.event_times import ahead_of
+from windrow.compile.columns import PANES
 from windrow.compile.sql.columns import col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import apply, over, with_column
 from windrow.engine.tick.admission import Held
+from windrow.engine.tick.batch import Batch, counters_of
+from windrow.engine.tick.counters import NOTHING, Counters
+from windrow.engine.tick.judging import admitted, judge
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.triggers.all import percentiles_of
 
 
-def tick(
-    stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, times: TickTimes, held: Held
-) -> DataFrame | None:
-    """The transitions of one tick: every window that got elements, or whose deadline is due, or that expires.
+@dataclass(frozen=True)
+class TickPlan:
+    """What a tick writes: transitions of cells (None where no cell is asked) and dead letters by branch.
 
-    None where there can be none.
+    `counters` have all late pairs, those too that only the cells could show; those that are closed are not counted yet.
     """
-    clock = trigger_clock(stage, times)
-    if elements is not None and stage.stage.keeps_event_times:
-        elements = with_column(elements, AHEAD, ahead_of(times.output_watermark))
-    found = strategy_of(stage).evaluate(cells, elements, held, times, clock)
-    parts = [frame for frame in (_fired(stage, found.windows, times, clock), found.kept) if frame is not None]
+
+    transitions: DataFrame | None
+    dead: list[DataFrame] = field(default_factory=list)
+    counters: Counters = NOTHING
+
+
+def tick(stage: CompiledStage, batch: Batch, cells: DataFrame | None, times: TickTimes, held: Held) -> TickPlan:
+    """One tick over rows with their envelope, step by step as the rule has them."""
+    strategy, clock = strategy_of(stage), trigger_clock(stage, times)
+    # 1. Judge
+    judged, dead = judge(stage, batch, cells, held)
+    elements = admitted(stage, judged, cells, held, times)
+    if elements is None and cells is None:
+        return TickPlan(None, dead, counters_of(judged))
+    # 2. Combine
+    combined = None if elements is None else strategy.combine(elements, held, clock.watermark_before)
+    # 3. Merge
+    merged = strategy.merge(combined, cells, held, times, clock)
+    # 4. Add, 5. Ask, 6. Expire
+    evaluated = None if merged.windows is None else _evaluated(stage, merged.windows, times, clock)
+    return TickPlan(_together(stage, evaluated, merged.kept), dead, counters_of(judged))
+
+
+def _evaluated(stage: CompiledStage, windows: DataFrame, times: TickTimes, clock: TickClock) -> DataFrame:
+    """The transitions of windows, from the state before the tick (`s_` columns) and what it brings (`p_` columns)."""
+    cells = stage.cells
+    # 4. Add
+    added = cells.add(cells.before(over(windows)), clock)
+    # 5. Ask
+    fired = cells.fire(added, clock, list(times.active_partitions) or None)
+    emitted = cells.after(fired, clock)
+    # 6. Expire
+    return apply(cells.transitions(emitted), windows)
+
+
+def _together(stage: CompiledStage, evaluated: DataFrame | None, kept: DataFrame | None) -> DataFrame | None:
+    """The transitions of windows and of what is kept beside them; the panes of a join as rows."""
+    parts = [frame for frame in (evaluated, kept) if frame is not None]
     if not parts:
         return None
-    return _with_rows(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
+    transitions = parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
+    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
 
 
 def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> DataFrame:
     """The transitions of windows with all their elements, of which none is complete."""
-    transitions = _fired(stage, windows, times, trigger_clock(stage, times))
+    transitions = _together(stage, _evaluated(stage, windows, times, trigger_clock(stage, times)), None)
     assert transitions is not None
-    return _with_rows(stage, transitions)
-
-
-def _with_rows(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
-    """The panes of a join as rows."""
-    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
-
-
-def _fired(stage: CompiledStage, evaluated: DataFrame | None, times: TickTimes, clock: TickClock) -> DataFrame | None:
-    """The transitions of the windows that are evaluated."""
-    if evaluated is None:
-        return None
-    columns = stage.cells
-    added = columns.add(columns.before(over(evaluated)), clock)
-    fired = columns.fire(added, clock, list(times.active_partitions) or None)
-    return apply(columns.transitions(columns.after(fired, clock)), evaluated)
+    return transitions
 
 
 def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:

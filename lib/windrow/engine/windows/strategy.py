@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Protocol, Self
 
 from pyspark.sql import DataFrame
 
@@ -11,6 +12,7 @@ from windrow.compile.columns import CELL
 from windrow.compile.sql.columns import Column, bigint, col, lit, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
+from windrow.compile.windows.base import CompiledWindows
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import group
 from windrow.engine.tick.admission import Held
@@ -18,11 +20,12 @@ from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.elements import PAIR, elements_of, pairs_of_rows
 from windrow.engine.tick.published import Made
 from windrow.engine.tick.statistics import Survey
+from windrow.spec.times import MINUS_INFINITY
 
 
 @dataclass(frozen=True)
-class Evaluated:
-    """What a tick evaluates; None where there is nothing.
+class Merged:
+    """What a tick evaluates, and what else it writes; None where there is nothing.
 
     `windows` have their state before the tick (`s_` columns) and what the tick brings (`p_` columns). `kept` are the
     transitions of what the family keeps beside windows: slices, records.
@@ -30,6 +33,27 @@ class Evaluated:
 
     windows: DataFrame | None
     kept: DataFrame | None = None
+
+
+class FormerCells(Protocol):
+    """Cells that a stage has kept in another way. The first process that opens it puts its windows in their place."""
+
+    @property
+    def stage(self) -> CompiledStage:
+        """The stage as it was then."""
+
+    @property
+    def retention(self) -> int:
+        """How long such a cell is remembered behind its expiry, in microseconds."""
+
+    def among(self, cells: DataFrame) -> DataFrame:
+        """Those of the cells of the stage that are kept so."""
+
+    def ended(self, cells: DataFrame) -> DataFrame:
+        """The transitions by which they are no more."""
+
+    def open_windows(self, cells: DataFrame, held: Held) -> DataFrame:
+        """The windows over them that have not expired, with all that they hold."""
 
 
 @dataclass(frozen=True)
@@ -41,39 +65,44 @@ class WindowStrategy(ABC):
     """
 
     stage: CompiledStage
+    windows: CompiledWindows
 
     @classmethod
     @abstractmethod
-    def fits(cls, stage: CompiledStage) -> bool:
-        """Whether the windows of a stage are of this family."""
-
-    # ---------------------------------------------------------------- a tick
+    def of(cls, stage: CompiledStage) -> Self | None:
+        """The strategy of a stage whose windows are of this family; None for another."""
 
     @abstractmethod
     def pairs(self, elements: DataFrame, event_time: str) -> DataFrame:
         """Elements, or judged rows, once for each of their windows."""
 
-    @abstractmethod
-    def combine(self, elements: DataFrame, held: Held) -> DataFrame:
-        """Elements combined for each key and window, but for the windows that are held."""
-
-    @abstractmethod
-    def evaluate(
-        self, cells: DataFrame | None, elements: DataFrame | None, held: Held, times: TickTimes, clock: TickClock
-    ) -> Evaluated:
-        """The windows that got elements, whose deadline is due, or that expire. One of the frames is not None."""
-
-    def admit(self, elements: DataFrame, cells: DataFrame | None, held: Held, has_suspects: bool) -> DataFrame:
-        """The elements that are neither late nor closed out, as `evaluate` takes them."""
-        return elements
+    # ---------------------------------------------------------------- a tick
 
     def suspect(self, event_time: Column, held: Held) -> Column:
         """Whether a window of the element is open, but may overlap one of its key that has expired."""
         return lit(False)
 
+    def late_by_cells(self, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame | None:
+        """Judged rows with their `key`, once for each window that only the cells show to be late; None for none."""
+        return None
+
     @abstractmethod
     def closed_out(self, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
         """Judged rows with their `key`, once for each window in time whose trigger has finished for good."""
+
+    def admit(self, elements: DataFrame, cells: DataFrame | None, held: Held, has_suspects: bool) -> DataFrame:
+        """The elements, as `combine` takes them, but for those that only the cells show to be late or closed out."""
+        return elements
+
+    @abstractmethod
+    def combine(self, elements: DataFrame, held: Held, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+        """Elements combined as far as no cell is needed, but for the windows that are held."""
+
+    @abstractmethod
+    def merge(
+        self, combined: DataFrame | None, cells: DataFrame | None, held: Held, times: TickTimes, clock: TickClock
+    ) -> Merged:
+        """The windows that got elements, whose deadline is due, or that expire. One of the frames is not None."""
 
     def has_elements(self, found: Survey) -> bool:
         """Whether a row of a batch may be in a window."""
@@ -89,6 +118,11 @@ class WindowStrategy(ABC):
         if not streams:
             return Held(made=published)
         return Held(expired_end, made=tuple(one for one in published if one.until > expired_end))
+
+    @property
+    def retention(self) -> int:
+        """How long a cell is remembered behind its expiry, in microseconds."""
+        return self.windows.remembered
 
     adds_up = False
     """Whether a cell may have several rows, which add up; else the newest takes the place of the others."""
@@ -120,7 +154,7 @@ class WindowStrategy(ABC):
         """Which cells a tick reads: those of its elements' buckets, and those that are due; None for none."""
         if found.earliest is None or found.latest is None:
             return is_due
-        low, high = self.stage.windows.bucket_range(found.earliest, found.latest)
+        low, high = self.windows.bucket_range(found.earliest, found.latest)
         return is_due | col("bucket").between(bigint(low), bigint(high))
 
     def greatest_end(self, cells: DataFrame) -> int | None:
@@ -135,7 +169,24 @@ class WindowStrategy(ABC):
         """The windows over the cells that have not expired, with all that they hold."""
         return cells
 
+    @property
+    def former(self) -> FormerCells | None:
+        """The cells that the stage has kept where its allowed lateness was smaller, and does not keep now."""
+        return None
+
     # ---------------------------------------------------------------- a batch
+
+    def windows_of(self, elements: DataFrame) -> DataFrame:
+        """Every window of the elements: combined for each key and window."""
+        return self.combine(elements, Held())
+
+    def meeting(self, windows: DataFrame, others: DataFrame) -> DataFrame:
+        """Those of the windows (`key` and bounds) that are one with some of the others, or would become one."""
+        return windows.join(others.select(*CELL), on=list(CELL), how="left_semi")
+
+    def standing(self, shown: DataFrame, cells: DataFrame) -> DataFrame:
+        """The shown windows but for those whose last pane a cell is about to withdraw."""
+        return shown
 
     def why_not_streamed(self, published: tuple[Made, ...]) -> str | None:
         """Why no stream can begin behind what batches have published; None where one can."""
@@ -145,7 +196,7 @@ class WindowStrategy(ABC):
         """The transitions but for those of windows (`key` and bounds) that batches have published."""
         return transitions.join(published, on=list(CELL), how="left_anti")
 
-    def remembered(self) -> Column:
+    def left_behind(self) -> Column:
         """The state that a window leaves behind which has expired."""
         return null(self.stage.cells.state_type)
 
@@ -164,4 +215,4 @@ class WindowStrategy(ABC):
 
     def combined_with(self, elements: DataFrame, of_pairs: DataFrame) -> DataFrame:
         """Elements that are in all of their windows, and what pairs have made, combined for each key and window."""
-        return group(self.combine(elements, Held()).unionByName(of_pairs), CELL, self.stage.merged)
+        return group(self.windows_of(elements).unionByName(of_pairs), CELL, self.stage.merged)

@@ -33,7 +33,7 @@ from windrow.spec.stages.inputs import INPUTS, JOIN, OF_INPUTS, Input, JoinKind,
 from windrow.spec.stages.keys import KEYS, RESERVED_NAMES, KeysLike
 from windrow.spec.triggers.all import DEFAULT_TRIGGER, TRIGGER, Then, Trigger, TriggerLike, nodes_of
 from windrow.spec.triggers.closing import can_close, check_loses_nothing
-from windrow.spec.windows.aligned import WINDOW
+from windrow.spec.windows.all import WINDOW
 from windrow.spec.windows.base import WindowFunction
 
 

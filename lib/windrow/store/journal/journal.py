@@ -116,7 +116,7 @@ class Journal:
             reason=col("reason"),
             event_time=col("event_time"),
             element=call("to_json", col("element")),
-            source=self._source_of(letters),
+            source=self._source_of_letters(),
             partition=col(envelope.PARTITION),
             offset=col(envelope.OFFSET),
             arrived_at=col(envelope.ARRIVAL_TIME),
@@ -128,10 +128,10 @@ class Journal:
         own = {"kind": lit("dead_letter"), "bucket": bucket, **bounds, "dead": dead}
         return select(letters, {**own, **self._stamp(control, envelope.STEP)})
 
-    def _source_of(self, letters: DataFrame) -> Column:
+    def _source_of_letters(self) -> Column:
         """What the input of dead letters reads."""
         read = reads_of(self.stage.shown)
-        if INPUT not in letters.columns:
+        if not self.stage.inputs:
             return lit(read[ONLY])
         return case(*[(col(INPUT) == lit(name), lit(upstream)) for name, upstream in read.items()])
 
@@ -204,7 +204,7 @@ class Journal:
 
     def _forgotten_end(self, expired_end: int) -> int:
         """Windows that end at or before it have expired, and their bounds are no longer remembered."""
-        return saturating_add(expired_end, -self.stage.remembered)
+        return saturating_add(expired_end, -strategy_of(self.stage).retention)
 
     def _base_rows(self, spark: SparkSession) -> DataFrame:
         own = f"`key` {self.stage.key_type}, window_start bigint, window_end bigint"

@@ -14,7 +14,6 @@ from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit
 from windrow.engine.frames import apply, group, literals, over, where
 from windrow.engine.tick.counters import NAMES, NOTHING, Counters
 from windrow.spec.times import MINUS_INFINITY
-from windrow.spec.windows.sessions import Sessions
 from windrow.store.journal.control import Control
 from windrow.store.journal.journal import Journal
 
@@ -117,8 +116,7 @@ def _summary(surveyed: Counters, rows: Mapping[str, Any]) -> TickSummary:
 
 def _is_outgrown(journal: Journal) -> Column:
     """Whether a session has become longer than its stage says that they are."""
-    window = journal.stage.stage.window
-    most = window.max_session if isinstance(window, Sessions) else None
+    most = journal.stage.stage.window.expected_length
     return lit(False) if most is None else col("opened") & (col(WINDOW_END) - col(WINDOW_START) > bigint(most))
 
 

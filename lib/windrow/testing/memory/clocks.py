@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from windrow.drivers.pipeline.clocks import ClocksOfSource
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.inputs import InputTime
-from windrow.engine.tick.plan import Batch
+from windrow.engine.tick.batch import Batch
 from windrow.engine.tick.statistics import Survey, summed
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import MINUS_INFINITY

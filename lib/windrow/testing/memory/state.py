@@ -73,7 +73,7 @@ class MemoryState:
 
     def _forget(self, expired_end: int) -> None:
         """Drop the bounds of expired windows that no element in time can meet any more."""
-        horizon = saturating_add(expired_end, -self.stage.remembered)
+        horizon = saturating_add(expired_end, -strategy_of(self.stage).retention)
         self.kept = {identity: row for identity, row in self.kept.items() if identity[2] > horizon}
 
 

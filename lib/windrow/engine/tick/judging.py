@@ -1,0 +1,82 @@
+"""The first step of a tick: which pairs of element and window are dead, and the elements that are left.
+
+Rule: docs/semantics.md#ticks.
+
+A branch is planned only where the survey has found something for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.columns import AHEAD, INPUT
+from windrow.compile.elements import envelope
+from windrow.compile.panes.event_times import ahead_of
+from windrow.compile.sql.columns import col, lit
+from windrow.compile.stage import CompiledStage
+from windrow.engine.clocks.clock import TickTimes
+from windrow.engine.frames import apply, over, where, with_column
+from windrow.engine.tick import dead_letters
+from windrow.engine.tick.admission import Held
+from windrow.engine.tick.batch import Batch, pruned
+from windrow.engine.tick.cogroups import united
+from windrow.engine.tick.counters import Counters
+from windrow.engine.tick.statistics import Survey
+from windrow.engine.windows.registry import strategy_of
+
+
+def judge(stage: CompiledStage, batch: Batch, cells: DataFrame | None, held: Held) -> tuple[Batch, list[DataFrame]]:
+    """The batch with all late pairs counted, those too that only the cells could show; and its dead letters."""
+    dead: list[DataFrame] = []
+    judged: dict[str, tuple[DataFrame, Survey]] = {}
+    for name, (rows, found) in batch.items():
+        found, letters = _judged(stage.of_input(name), rows, found, cells, held)
+        dead += [with_column(frame, INPUT, lit(name)) for frame in letters] if stage.inputs else letters
+        judged[name] = rows, found
+    return judged, dead
+
+
+def admitted(
+    stage: CompiledStage, batch: Batch, cells: DataFrame | None, held: Held, times: TickTimes
+) -> DataFrame | None:
+    """The elements of a judged batch that are in time, of all inputs; None where no row is in a window."""
+    strategy = strategy_of(stage)
+    parts: dict[str, DataFrame] = {}
+    for name, (rows, found) in batch.items():
+        part = stage.of_input(name)
+        if strategy.has_elements(found):
+            alive = pruned(part, where(rows, col(envelope.REASON).is_null()))
+            parts[name] = apply(part.elements.elements(part.elements.judged(over(alive))), alive)
+    if not parts:
+        return None
+    has_suspects = any(found.suspects > 0 for _, found in batch.values())
+    elements = strategy.admit(united(stage, parts), cells, held, has_suspects)
+    if not stage.stage.keeps_event_times:
+        return elements
+    return with_column(elements, AHEAD, ahead_of(times.output_watermark))
+
+
+def _judged(
+    stage: CompiledStage, rows: DataFrame, batch: Survey, cells: DataFrame | None, held: Held
+) -> tuple[Survey, list[DataFrame]]:
+    dead: list[DataFrame] = []
+    found = batch.counters
+    meets = batch.suspects > 0 and cells is not None
+    if not (found.bad_expression or found.late or meets or stage.can_close):
+        return batch, dead
+    judged = apply(stage.elements.judged(over(rows)), rows)
+    if found.bad_expression:
+        dead.append(dead_letters.failed(stage, judged))
+    if found.late:
+        dead.append(dead_letters.late(stage, judged, held))
+    if cells is not None and meets:
+        met = dead_letters.late_by_cells(stage, judged, cells, held)
+        number = 0 if met is None else met.count()
+        if met is not None and number:
+            dead.append(met)
+            batch = replace(batch, counters=found + Counters(late=number))
+    if stage.can_close and cells is not None and strategy_of(stage).has_elements(batch):
+        dead.append(dead_letters.closed(stage, judged, cells, held))
+    return batch, dead
