@@ -62,11 +62,14 @@ def run(pipeline: windrow.Pipeline, spark: SparkSession) -> None:
     totals = windrow.run(pipeline, spark, drain=True)
     print(f"{totals.rows} rows, {totals.ticks} ticks, {totals.panes} panes, {totals.retractions} retractions")
     for stage in pipeline.stages:
-        print(f"\n{stage.name}: results")
-        pipeline.table(stage.name).current(spark).orderBy("window_start", *stage.keys).show(10, truncate=False)
+        columns = [*stage.keys, "window_start", "window_end", *stage.result_columns]
+        current = pipeline.table(stage.name).current(spark).select(*columns)
+        print(f"\n{stage.name}: {current.count()} results")
+        current.orderBy("window_start", *stage.keys).show(10, truncate=False)
     for name in ("departures", "bouts", "bouts_weekly"):
-        print(f"{name}: dead letters")
-        pipeline.table(name).dead_letters(spark).groupBy("reason", "rule").count().show(truncate=False)
+        dead = pipeline.table(name).dead_letters(spark).select("reason", "rule", "element")
+        print(f"{name}: {dead.count()} dead letters")
+        dead.orderBy("element").show(3, truncate=False)
 
 
 def main() -> None:
