@@ -114,8 +114,11 @@ def test_panes_of_a_frame_with_weights(spark) -> None:
         "window": {"fixed": {"size": "1m"}},
         "aggregates": {"num": {"count": "*"}, "most": {"max": "v"}},
     }
-    (row,) = panes(Stage.from_mapping(fields), frame, "at", weight="sign").collect()
+    found = panes(Stage.from_mapping(fields), frame, "at", weight="sign")
+    (row,) = found.results.collect()
     assert (row["k"], row["num"], row["most"]) == ("a", 1, 2)
+    dead = [(row.reason, row.rule, json.loads(row.element).get("sign")) for row in found.dead_letters.collect()]
+    assert sorted(dead, key=str) == [("bad_expression", "sign is +1 or -1", sign) for sign in (3, None)]
     with pytest.raises(SpecError, match="weight"):
         panes(Stage.from_mapping(fields), frame, "at", weight="k")
     with pytest.raises(SpecError, match="a sketch cannot give back"):

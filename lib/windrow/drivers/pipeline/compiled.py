@@ -19,23 +19,23 @@ from windrow.spec.stages.stage import Stage
 
 def compiled_stage(spark: SparkSession, stage: Stage, read: Mapping[str, Source | CompiledStage]) -> CompiledStage:
     """A stage compiled against the rows of what its inputs read. Errors: SpecError where a type does not fit."""
-    if not stage.inputs:
-        upstream = read[ONLY]
-        if not isinstance(upstream, Source):
-            return compile_over(spark, stage, upstream)
-        given = _rows_of_source(spark, upstream)
-        return _with_assertion(compile_stage(stage, given.rows, given.size, given.weight), upstream, given.rows)
-    rows = {
-        name: _rows_of_source(spark, one) if isinstance(one, Source) else rows_of(spark, stage, one)
-        for name, one in read.items()
-    }
-    compiled = compile_inputs(stage, rows)
-    parts = {
-        name: _with_assertion(compiled.inputs[name], one, rows[name].rows) if isinstance(one, Source) else
-        compiled.inputs[name]
-        for name, one in read.items()
-    }  # fmt: skip
-    return replace(compiled, inputs=parts)
+    sources = {name: one for name, one in read.items() if isinstance(one, Source)}
+    rows = {name: _rows_of_source(spark, source) for name, source in sources.items()}
+    given = {name: rows[name] if isinstance(one, Source) else one for name, one in read.items()}
+    compiled = compiled_over(spark, stage, given)
+    parts = {name: _with_assertion(compiled.of_input(name), one, rows[name].rows) for name, one in sources.items()}
+    return replace(compiled, inputs={**compiled.inputs, **parts}) if stage.inputs else parts.get(ONLY, compiled)
+
+
+def compiled_over(spark: SparkSession, stage: Stage, read: Mapping[str, InputRows | CompiledStage]) -> CompiledStage:
+    """A stage compiled against rows, or the panes of stages, by its inputs. Errors: SpecError as above."""
+    if stage.inputs:
+        rows = {n: one if isinstance(one, InputRows) else rows_of(spark, stage, one) for n, one in read.items()}
+        return compile_inputs(stage, rows)
+    upstream = read[ONLY]
+    if isinstance(upstream, InputRows):
+        return compile_stage(stage, upstream.rows, upstream.size, upstream.weight)
+    return compile_over(spark, stage, upstream)
 
 
 def _rows_of_source(spark: SparkSession, source: Source) -> InputRows:

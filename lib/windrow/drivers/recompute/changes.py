@@ -13,15 +13,15 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.sql.columns import call, col, lit, null, struct
+from windrow.compile.sql.columns import call, col, lit
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.left_out import cells_of, has_letters, lacking, left_out
-from windrow.drivers.recompute.replacing import WAITS, gone_type, with_gone
+from windrow.drivers.recompute.replacing import WAITS, all_inserted, with_gone
 from windrow.drivers.recompute.scope import Mode, Scope, last_end
 from windrow.drivers.recompute.widening import Widened
-from windrow.engine.final import columns_of_batch, differing, starting_in
-from windrow.engine.frames import group, select, where, with_column
+from windrow.engine.final import differing, starting_in
+from windrow.engine.frames import group, where, with_column
 from windrow.engine.tick.published import Made, is_made
 from windrow.spec.times import INFINITY
 from windrow.store.journal.control import has_stream
@@ -57,13 +57,8 @@ def all_new(item: StageWork, scope: Scope, batch: DataFrame, number: int) -> Cha
 
     `number` says how many there are.
     """
-    stage = item.runner.stage
-    columns = {
-        "batch": struct(**{name: col(f"v_{name}") for name in columns_of_batch(stage)}),
-        "gone": null(gone_type(stage)),
-    }
     inserted = batch if scope.request.mode is Mode.EARLY else where(batch, ~col(WAITS))
-    rows = select(inserted, {**{name: col(name) for name in (*CELL, WAITS)}, **columns})
+    rows = all_inserted(item.runner.stage, inserted)
     return Changes(rows if number else None, number, is_new=_is_new(item, scope))
 
 

@@ -31,11 +31,19 @@ from windrow.compile.sql.columns import (
     when,
 )
 from windrow.compile.stage import CompiledStage
+from windrow.engine.final import columns_of_batch
 from windrow.engine.frames import group, select
 from windrow.engine.windows.registry import strategy_of
 
 WAITS = "waits"
 """Of a recomputed window: it has not expired by the watermark of the batch."""
+
+
+def all_inserted(stage: CompiledStage, windows: DataFrame) -> DataFrame:
+    """Recomputed windows as `transitions` takes them, where nothing is shown that they could take the place of."""
+    own = {name: col(name) for name in (*CELL, WAITS)}
+    batch = struct(**{name: col(f"v_{name}") for name in columns_of_batch(stage)})
+    return select(windows, {**own, "batch": batch, "gone": null(gone_type(stage))})
 
 
 def with_gone(stage: CompiledStage, changes: DataFrame, standing: DataFrame) -> DataFrame:

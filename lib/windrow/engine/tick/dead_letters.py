@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.elements.elements import FAILED, KEPT
-from windrow.compile.sql.columns import Column, col, lit, null, struct
+from windrow.compile.sql.columns import Column, case, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import select, where
 from windrow.engine.tick.admission import Held
@@ -24,6 +24,13 @@ from windrow.engine.windows.assign import spread
 from windrow.engine.windows.registry import strategy_of
 
 ELEMENT = "element"
+
+
+def at_landing(rows: DataFrame) -> DataFrame:
+    """The rows that were dead when they landed, each once, whatever a stage makes of it."""
+    element = struct(**{name: col(name) for name in rows.columns if name not in envelope.ENVELOPE})
+    own = {**{name: col(name) for name in envelope.ENVELOPE}, ELEMENT: element}
+    return _letters(select(where(rows, ~_alive()), own), col(envelope.REASON), null("bigint"), null("bigint"))
 
 
 def failed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
@@ -49,6 +56,15 @@ def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held
     """The pairs whose cell is closed: its trigger has finished for good."""
     found = strategy_of(stage).closed_out(_keyed(stage, judged), cells, held)
     return _letters(found, lit("closed"), col(WINDOW_START), col(WINDOW_END))
+
+
+def rule_of(reason: Column) -> Column:
+    """What an element or a pair broke that is dead for that reason, in words; those of landing say it themselves."""
+    return case(
+        (reason == "late", "the window had not expired when the element came"),
+        (reason == "closed", "the trigger of the window had not finished"),
+        otherwise="every expression of the stage can be evaluated on the row, and its windows hold it",
+    )
 
 
 def _keyed(stage: CompiledStage, judged: DataFrame) -> DataFrame:

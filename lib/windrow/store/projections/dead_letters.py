@@ -12,6 +12,7 @@ from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, any_of, bigint, call, case, coalesce, col, lit, null
 from windrow.engine.frames import apply, over
+from windrow.engine.tick.dead_letters import rule_of
 from windrow.engine.tick.published import Made
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.store.delta.steps import StepLog
@@ -112,11 +113,7 @@ def _dead_rows(rows: Chain, taken_in: list[TakenIn]) -> Chain:
     return rows.select(
         {
             "reason": col("reason"),
-            "rule": case(
-                (dead("reason") == "late", "the window had not expired when the element came"),
-                (dead("reason") == "closed", "the trigger of the window had not finished"),
-                otherwise="every expression of the stage can be evaluated on the row, and its windows hold it",
-            ),
+            "rule": rule_of(dead("reason")),
             "event_time": as_timestamp(dead("event_time")),
             "window_start": as_timestamp(col(WINDOW_START)),
             "window_end": as_timestamp(col(WINDOW_END)),
