@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import AHEAD, PANES
 from windrow.compile.panes.event_times import ahead_of
+from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
@@ -35,17 +36,17 @@ def tick(
     parts = [frame for frame in (_fired(stage, found.windows, times, clock), found.kept) if frame is not None]
     if not parts:
         return None
-    return _with_rows(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
+    return with_rows(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
 
 
 def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> DataFrame:
     """The transitions of windows with all their elements, of which none is complete."""
     transitions = _fired(stage, windows, times, trigger_clock(stage, times))
     assert transitions is not None
-    return _with_rows(stage, transitions)
+    return with_rows(stage, transitions)
 
 
-def _with_rows(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
+def with_rows(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
     """The panes of a join as rows."""
     return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
 
@@ -54,10 +55,23 @@ def _fired(stage: CompiledStage, evaluated: DataFrame | None, times: TickTimes, 
     """The transitions of the windows that are evaluated."""
     if evaluated is None:
         return None
+    return apply(phases(stage, over(evaluated), times, clock)["transitions"], evaluated)
+
+
+def phases(stage: CompiledStage, evaluated: Chain, times: TickTimes, clock: TickClock) -> dict[str, Chain]:
+    """What happens to the windows that are evaluated: the chain up to the end of each phase, by its name, in order."""
     columns = stage.cells
-    added = columns.add(columns.before(over(evaluated)), clock)
+    before = columns.before(evaluated)
+    added = columns.add(before, clock)
     fired = columns.fire(added, clock, list(times.active_partitions) or None)
-    return apply(columns.transitions(columns.after(fired, clock)), evaluated)
+    after = columns.after(fired, clock)
+    return {
+        "before": before,
+        "add": added,
+        "fire": fired,
+        "after": after,
+        "transitions": columns.transitions(after),
+    }
 
 
 def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:
