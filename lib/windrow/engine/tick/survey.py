@@ -21,6 +21,11 @@ def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
 
     Rule: docs/semantics.md#where-every-row-is.
     """
+    return _summed(stage, counted(stage, judged, held).collect())
+
+
+def counted(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
+    """What a survey counts, by source partition."""
     at = col(envelope.EVENT_TIME)
     alive = col(envelope.REASON).is_null()
     works = alive & ~col(FAILED)
@@ -28,7 +33,7 @@ def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
     windows = stage.windows.assigned(at)
     assigned = kept & (windows > 0)
     asserted = stage.assertion
-    rows = group(
+    return group(
         judged,
         (envelope.PARTITION,),
         {
@@ -51,7 +56,6 @@ def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
             **_latest_end(stage, assigned, at),
         },
     )
-    return _summed(stage, rows.collect())
 
 
 def _latest_end(stage: CompiledStage, assigned: Column, event_time: Column) -> dict[str, Column]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame
 
 from windrow.compile.columns import PANES
+from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
@@ -58,14 +59,20 @@ def tick(stage: CompiledStage, batch: Batch, cells: DataFrame | None, times: Tic
 
 def _evaluated(stage: CompiledStage, windows: DataFrame, times: TickTimes, clock: TickClock) -> DataFrame:
     """The transitions of windows, from the state before the tick (`s_` columns) and what it brings (`p_` columns)."""
+    return apply(phases(stage, over(windows), times, clock)["transitions"], windows)
+
+
+def phases(stage: CompiledStage, windows: Chain, times: TickTimes, clock: TickClock) -> dict[str, Chain]:
+    """What happens to the windows of a tick: the chain up to the end of each phase, by its name, in order."""
     cells = stage.cells
+    before = cells.before(windows)
     # 4. Add
-    added = cells.add(cells.before(over(windows)), clock)
+    added = cells.add(before, clock)
     # 5. Ask
     fired = cells.fire(added, clock, list(times.active_partitions) or None)
-    emitted = cells.after(fired, clock)
+    after = cells.after(fired, clock)
     # 6. Expire
-    return apply(cells.transitions(emitted), windows)
+    return {"before": before, "add": added, "fire": fired, "after": after, "transitions": cells.transitions(after)}
 
 
 def _together(stage: CompiledStage, evaluated: DataFrame | None, kept: DataFrame | None) -> DataFrame | None:
@@ -73,8 +80,7 @@ def _together(stage: CompiledStage, evaluated: DataFrame | None, kept: DataFrame
     parts = [frame for frame in (evaluated, kept) if frame is not None]
     if not parts:
         return None
-    transitions = parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1])
-    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
+    return with_rows(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
 
 
 def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> DataFrame:
@@ -82,6 +88,11 @@ def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> 
     transitions = _together(stage, _evaluated(stage, windows, times, trigger_clock(stage, times)), None)
     assert transitions is not None
     return transitions
+
+
+def with_rows(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
+    """The panes of a join as rows."""
+    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
 
 
 def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from windrow.spec.aggregates import Aggregate, Collect, Count
-from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.errors import NotInThisVersion
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.reading import Named
+from windrow.spec.stages.refusals import Refusal, Rule, refuse
 from windrow.spec.stages.stage import Stage
 
 
@@ -23,15 +24,33 @@ def _number_name(name: str) -> str:
     return f"_{name}_number"
 
 
+SHOWN: tuple[Rule[Stage], ...] = (
+    Refusal(
+        "join",
+        applies=lambda stage: stage.is_discarding or stage.is_mixed,
+        rule="of a pipeline whose panes clear is not in this version",
+        got=lambda stage: stage.accumulation,
+        error=NotInThisVersion,
+    ),
+)
+"""Joins whose rows a batch cannot be compared with."""
+
+SHOWN_OVER_RETRACTIONS: tuple[Rule[Stage], ...] = (
+    Refusal(
+        "accumulation",
+        applies=lambda stage: not stage.is_retracting,
+        rule="of a join must be retracting where elements can be taken back, or rows that are gone would stay",
+        got=lambda stage: str(stage.accumulation),
+        hint="retracting",
+    ),
+)
+"""Joins that a table cannot show where elements can be taken back."""
+
+
 def check_shown(stage: Stage, takes_back: bool) -> None:
     """Refuse a join whose rows a table could not show, or not compare with a batch. Errors: SpecError."""
-    if stage.join is None:
-        return
-    if stage.is_discarding or stage.is_mixed:
-        raise NotInThisVersion("join", "of a pipeline whose panes clear is not in this version", stage.accumulation)
-    rule = "of a join must be retracting where elements can be taken back, or rows that are gone would stay"
-    if takes_back and not stage.is_retracting:
-        raise SpecError("accumulation", rule, str(stage.accumulation), "retracting")
+    if stage.join is not None:
+        refuse((*SHOWN, *(SHOWN_OVER_RETRACTIONS if takes_back else ())), stage)
 
 
 def cell_aggregates(stage: Stage, name: str) -> Named[Aggregate]:
