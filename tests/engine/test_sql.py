@@ -89,13 +89,12 @@ def _tick(stage: CompiledStage, times: TickTimes) -> dict[str, Any]:
         judged = _named(judged, f"judged{of_input}")
         found[f"survey{of_input}"] = counted(part, judged, held)
         elements[name] = found[f"elements{of_input}"] = apply(part.elements.elements(over(judged)), judged)
-    whole: Any = united(
-        {name: _named(one, f"elements of {name}" if name else "elements") for name, one in elements.items()}
-    )
+    parts = {name: _named(one, f"elements of {name}" if name else "elements") for name, one in elements.items()}
     cells: Any = Relation([*CELL, STATE], "cells")
+    whole: Any = strategy.admit(united(stage, parts), cells, held, True)
     if stage.stage.keeps_event_times:
         whole = with_column(whole, AHEAD, ahead_of(times.output_watermark))
-    combined = strategy.combine(strategy.admit(whole, cells, held, True), held, clock.watermark_before)
+    combined = strategy.combine(whole, held, clock.watermark_before)
     merged = strategy.merge(combined, cells, held, times, clock)
     if merged.kept is not None:
         found["what is kept beside windows"] = merged.kept
