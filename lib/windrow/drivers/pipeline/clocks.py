@@ -19,25 +19,26 @@ from windrow.engine.tick.plan import Batch, active, moved
 from windrow.engine.tick.statistics import Survey, summed
 from windrow.spec.sources.source import Source
 from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.graph import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import MINUS_INFINITY
-from windrow.store.upstream.inputs import InputLogs
+from windrow.store.upstream.offsets import START, Offsets
 
 
 class Clocks(Protocol):
-    """How far the clocks of a stage are when it has read its upstream up to a place."""
+    """How far the clocks of a stage are when it has read its inputs so far."""
 
     @property
     def replays(self) -> bool:
         """Whether a history is replayed as it arrived: its clock stands still without rows."""
 
-    def now(self, batch: Batch, until: int) -> int:
-        """Processing time of a tick over the rows up to that place."""
+    def now(self, batch: Batch, until: Offsets) -> int:
+        """Processing time of a tick over the rows up to there."""
 
     def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
         """The clock after the rows of a tick; its watermarks stand where they were."""
 
-    def moved(self, clock: StageClock, until: int) -> StageClock:
+    def moved(self, clock: StageClock, until: Offsets) -> StageClock:
         """The clock with its watermarks moved forward."""
 
     def active(self, clock: StageClock) -> tuple[int, ...]:
@@ -71,13 +72,13 @@ class ClocksOfSource:
     def rule(self) -> Watermark:
         return self.stage.watermark_over(self.watermark)
 
-    def now(self, batch: Batch, until: int) -> int:
+    def now(self, batch: Batch, until: Offsets) -> int:
         return _found(batch).greatest_arrival
 
     def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
         return _seen(clock, _found(batch), now)
 
-    def moved(self, clock: StageClock, until: int) -> StageClock:
+    def moved(self, clock: StageClock, until: Offsets) -> StageClock:
         return moved(clock, self.rule, self.stage)
 
     def active(self, clock: StageClock) -> tuple[int, ...]:
@@ -113,14 +114,14 @@ class ClocksOfStage:
     stage: Stage
     replays: bool
 
-    def now(self, batch: Batch, until: int) -> int:
-        return self.panes.now_after(self.spark, until) if until else MINUS_INFINITY
+    def now(self, batch: Batch, until: Offsets) -> int:
+        return MINUS_INFINITY if until.is_start else self.panes.now_after(self.spark, until.of(ONLY))
 
     def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
         return _seen(clock, _found(batch), now)
 
-    def moved(self, clock: StageClock, until: int) -> StageClock:
-        return in_band(self.stage, clock, self.panes.clock_after(self.spark, until).output_watermark)
+    def moved(self, clock: StageClock, until: Offsets) -> StageClock:
+        return in_band(self.stage, clock, self.panes.clock_after(self.spark, until.of(ONLY)).output_watermark)
 
     def active(self, clock: StageClock) -> tuple[int, ...]:
         return ()
@@ -138,36 +139,33 @@ class ClocksOfInputs:
     """Each input has clocks of its own; the watermark is the least of theirs."""
 
     stage: Stage
-    logs: InputLogs
     inputs: Mapping[str, ClocksOfInput]
 
     @property
     def replays(self) -> bool:
         return any(one.replays for one in self.inputs.values())
 
-    def now(self, batch: Batch, until: int) -> int:
-        steps = self.logs.steps(until)
+    def now(self, batch: Batch, until: Offsets) -> int:
         own = {name: {name: batch[name]} if name in batch else {} for name in self.inputs}
-        return max(one.now(own[name], steps[name]) for name, one in self.inputs.items())
+        return max(one.now(own[name], Offsets({ONLY: until.of(name)})) for name, one in self.inputs.items())
 
     def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
         clock = clock.seen({}, now, _found(batch).latest_end)
         surveys = {name: batch[name][1] if name in batch else Survey() for name in self.inputs}
         return seen(clock, clock.now, surveys)
 
-    def moved(self, clock: StageClock, until: int) -> StageClock:
+    def moved(self, clock: StageClock, until: Offsets) -> StageClock:
         return met(clock, clock.now, self._times(until), self.stage)
 
     def active(self, clock: StageClock) -> tuple[int, ...]:
-        return partitions(clock, self._times(0))
+        return partitions(clock, self._times(START))
 
     def is_idle(self, clock: StageClock) -> bool:
         known = {name: clock.inputs[name] for name in self.inputs if name in clock.inputs}
         return all(self.inputs[name].is_idle(one.clock) for name, one in known.items())
 
-    def _times(self, until: int) -> dict[str, InputTime]:
-        steps = self.logs.steps(until)
-        return {name: one.time_at(steps[name]) for name, one in self.inputs.items()}
+    def _times(self, until: Offsets) -> dict[str, InputTime]:
+        return {name: one.time_at(until.of(name)) for name, one in self.inputs.items()}
 
 
 def _found(batch: Batch) -> Survey:

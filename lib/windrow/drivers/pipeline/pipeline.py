@@ -124,7 +124,7 @@ class _Opening:
         compiled = located(place, lambda stage: compiled_stage(self.spark, stage, read), self.stage)
         inputs = InputLogs(logs)
         if self.stage.inputs:
-            return self._work(compiled, inputs, ClocksOfInputs(self.stage, inputs, clocks))
+            return self._work(compiled, inputs, ClocksOfInputs(self.stage, clocks))
         return self._work(compiled, inputs, clocks[ONLY])
 
     def _work(self, compiled: CompiledStage, upstream: InputLogs, clocks: Clocks) -> StageWork:

@@ -29,6 +29,7 @@ from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.windows.base import LONGEST
 from windrow.store.journal.control import ADMISSION, Control, has_stream
+from windrow.store.upstream.offsets import Offsets
 
 if TYPE_CHECKING:
     from windrow.drivers.pipeline.runner import StageRunner
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 class Admission:
     """How far a stage without a stream has read, and where its clock stands then."""
 
-    place: int
+    offsets: Offsets
     clock: StageClock
     control: Control | None = None
     dead: list[DataFrame] = field(default_factory=list)
@@ -61,16 +62,16 @@ def admit(runner: StageRunner, now: int | None = None) -> Iterator[Control]:
 
 def standing(runner: StageRunner, now: int) -> Admission:
     """Where the stage stands at the clock of the moment, when it has read all that is there. Commits nothing."""
-    before = Admission(0 if runner.last is None else runner.last.read_to, runner.clock)
+    before = Admission(runner.offsets, runner.clock)
     *_, found = [before, *_admissions(runner)]
-    return replace(found, clock=passed(runner, found.clock, found.place, now))
+    return replace(found, clock=passed(runner, found.clock, found.offsets, now))
 
 
-def passed(runner: StageRunner, clock: StageClock, place: int, now: int) -> StageClock:
+def passed(runner: StageRunner, clock: StageClock, read: Offsets, now: int) -> StageClock:
     """The clock when time has passed at the head of what is read; a history that is replayed has its own."""
-    if place == 0 or runner.clocks.replays:
+    if read.is_start or runner.clocks.replays:
         return clock
-    return held_back(runner, runner.clocks.moved(runner.clocks.seen(clock.seen({}, now, None), {}, now), place))
+    return held_back(runner, runner.clocks.moved(runner.clocks.seen(clock.seen({}, now, None), {}, now), read))
 
 
 def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admission]:
@@ -78,45 +79,45 @@ def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admissi
 
     The last is for the time that has passed `now`, if it is given and moves the clock.
     """
-    last, head = runner.last, runner.upstream.last_step(runner.spark)
+    last, head = runner.last, runner.upstream.head(runner.spark)
     if has_stream(last):
         return
-    place, clock = (0, runner.clock) if last is None else (last.admitted, last.clock)
-    while place < head:
+    read, clock = runner.offsets, runner.clock
+    while head.is_ahead_of(read):
         started = time.monotonic()
-        until, withdraws = runner.until_correction(place, head)
+        until, withdraws = runner.until_correction(read, head)
         held = runner.held if not withdraws else Held(INFINITY)
-        batch = surveyed(runner.stage, runner.upstream.parts(runner.spark, place, until), held)
+        batch = surveyed(runner.stage, runner.upstream.parts(runner.spark, read, until), held)
         cells = (
             runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.strategy.judges_by_cells else None
         )
         judged, dead = judged_batch(runner.stage, batch, cells, held)
         clock = _clock_after(runner, clock, batch, until)
         control = replace(_admission(last, clock, until, counters_of(judged)), late_until=held.expired_end)
-        last, place = control.lasting(int(1000 * (time.monotonic() - started))), until
-        yield Admission(place, clock, last, dead)
+        last, read = control.lasting(int(1000 * (time.monotonic() - started))), until
+        yield Admission(read, clock, last, dead)
     if now is None or last is None:
         return
-    after = passed(runner, clock, place, now)
+    after = passed(runner, clock, read, now)
     if after.is_ahead_of(clock) or after.output_watermark > clock.output_watermark:
-        yield Admission(place, after, _admission(last, after, place, NOTHING))
+        yield Admission(read, after, _admission(last, after, read, NOTHING))
 
 
-def _admission(last: Control | None, clock: StageClock, until: int, counters: Counters) -> Control:
+def _admission(last: Control | None, clock: StageClock, until: Offsets, counters: Counters) -> Control:
     return Control(
         tick=1 if last is None else last.tick + 1,
         kind=ADMISSION,
-        upstream_step=0,
+        offsets=until,
+        streams=False,
         watermark_before=MINUS_INFINITY if last is None else last.clock.watermark,
         clock=clock,
         counters=counters,
         backfilled=() if last is None else last.backfilled,
-        admitted=until,
         shows=last is not None and last.shows,
     )
 
 
-def _clock_after(runner: StageRunner, clock: StageClock, batch: Batch, until: int) -> StageClock:
+def _clock_after(runner: StageRunner, clock: StageClock, batch: Batch, until: Offsets) -> StageClock:
     now = max(clock.now, runner.clocks.now(batch, until))
     after = runner.clocks.seen(clock, batch, now)
     after = _as_they_came(clock, after, {name: found for name, (_, found) in batch.items()})

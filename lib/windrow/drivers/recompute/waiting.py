@@ -143,7 +143,7 @@ def held_by(item: StageWork, clock: StageClock) -> str:
     """What holds the watermark of a stage back, in words."""
     runner = item.runner
     if has_stream(runner.last):
-        behind = runner.upstream.number(runner.upstream_step, runner.upstream.last_step(runner.spark))
+        behind = runner.upstream.steps_between(runner.offsets, runner.upstream.head(runner.spark))
         if behind:
             return f"the stream, which has {many(behind, 'step')} to read"
     clocks = runner.clocks

@@ -30,6 +30,7 @@ from windrow.engine.frames import group, literals, select, where, with_column
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.newest import newest
 from windrow.engine.windows.registry import strategy_of
+from windrow.spec.errors import SpecError
 from windrow.spec.stages.graph import ONLY, reads_of
 from windrow.spec.times import saturating_add
 from windrow.store.delta.location import Lake, Location
@@ -78,9 +79,12 @@ class Journal:
         return self.controls(spark, tick - 1, tick)[tick]
 
     def controls(self, spark: SparkSession, after: int, until: int) -> dict[int, Control]:
-        """The control rows of the ticks after < tick <= until."""
+        """The control rows of the ticks after < tick <= until. Raises SpecError for a journal of an earlier version."""
         rows = self.rows(spark, after, until, "control").select("tick", "control").collect()
-        return {row["tick"]: Control.from_json(row["control"]) for row in rows}
+        try:
+            return {row["tick"]: Control.from_json(row["control"]) for row in rows}
+        except SpecError as error:
+            raise error.within(f"stages.{self.stage.stage.name}") from None
 
     def stamp(self, spark: SparkSession, tick: int) -> Stamp:
         """What the commit of a tick says of it, without a job; of one that is far back, what its control row says."""

@@ -11,6 +11,7 @@ from windrow.engine.tick.plan import Batch
 from windrow.engine.tick.statistics import Survey, summed
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import MINUS_INFINITY
+from windrow.store.upstream.offsets import Offsets
 
 
 @dataclass
@@ -27,7 +28,7 @@ class ClocksByRule(ClocksOfSource):
 
     given: Given = field(default_factory=Given)
 
-    def now(self, batch: Batch, until: int) -> int:
+    def now(self, batch: Batch, until: Offsets) -> int:
         return self.given.now
 
 
@@ -39,14 +40,14 @@ class ClocksAsGiven:
     given: Given
     replays: bool = False
 
-    def now(self, batch: Batch, until: int) -> int:
+    def now(self, batch: Batch, until: Offsets) -> int:
         return self.given.now
 
     def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
         found = summed([found for _, found in batch.values()])
         return clock.seen(found.greatest, now, found.latest_end, found.asserted)
 
-    def moved(self, clock: StageClock, until: int) -> StageClock:
+    def moved(self, clock: StageClock, until: Offsets) -> StageClock:
         if self.given.watermark is None:
             return clock
         return clock.with_watermark(self.given.watermark, self.stage.allowed_lateness)

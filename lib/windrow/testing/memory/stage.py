@@ -72,7 +72,7 @@ class MemoryStage:
             logs[name], clocks[name] = self._input(name)
         inputs = InputLogs(logs)
         spec = self.stage.stage
-        clock = ClocksOfInputs(spec, inputs, clocks) if self.stage.inputs else clocks[ONLY]
+        clock = ClocksOfInputs(spec, clocks) if self.stage.inputs else clocks[ONLY]
         self.runner = TickRunner(self.spark, self.stage, inputs, clock, self.state)
 
     def _input(self, name: str) -> tuple[Upstream, ClocksOfInput]:
@@ -149,7 +149,7 @@ class MemoryStage:
             if elements or (step.watermark is not None and self.rules.get(name) is None):
                 log.steps.append(self._rows(name, elements, now) if elements else None)
         try:
-            control = self.runner.advance(self.runner.upstream.last_step(self.spark)) or self.runner.pass_time(now)
+            control = self.runner.advance(self.runner.upstream.head(self.spark)) or self.runner.pass_time(now)
         except Exception:
             for name, log in self._logs.items():  # as if it had not been given
                 del log.steps[taken[name] :]
