@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from windrow.engine.clocks.clock import StageClock
 from windrow.spec.errors import SpecError
-from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.inputs import ONLY
 from windrow.store.journal.control import Control, Interval
 from windrow.store.upstream.inputs import InputLogs
 from windrow.store.upstream.offsets import START, Offsets

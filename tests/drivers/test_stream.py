@@ -18,7 +18,7 @@ from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import Stream, run
 from windrow.spec.errors import SpecError
-from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.times import DAY, parse_time
 from windrow.store.delta.steps import StepTaken
 from windrow.store.journal.control import Control

@@ -41,9 +41,9 @@ class CompiledStage:
     floating: frozenset[str]
     assertion: Assertion | None = None
     inputs: Mapping[str, CompiledStage] = field(default_factory=dict)
-    """The stage as each of its inputs sees it, with their elements, where it has several."""
+    """The stage as each of its inputs sees it, with their elements; these have none themselves."""
     element_types: Mapping[str, str] = field(default_factory=dict)
-    """The columns of the elements of all inputs, and their types, where it has several."""
+    """The columns of the elements of all inputs, and their types."""
     joined: JoinedPanes | None = None
     """How the panes of a join are shown, whose cells collect rows; `stage` is the stage of the cells."""
     nets: bool = False
@@ -60,8 +60,8 @@ class CompiledStage:
         return self.cells.pane_type if self.joined is None else self.cells.pane_type_of(self.joined.result_type)
 
     def of_input(self, name: str) -> CompiledStage:
-        """The stage as an input sees it; itself where it has only one."""
-        return self.inputs.get(name, self)
+        """The stage as an input sees it."""
+        return self.inputs[name]
 
     @property
     def tree(self) -> TriggerTree:

@@ -11,13 +11,14 @@ from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, bigint, call, coalesce, col, null
-from windrow.engine.compiling.stage import compile_stage
+from windrow.engine.compiling.stage import InputRows, compile_stage
 from windrow.engine.final import final_values
 from windrow.engine.frames import apply, over, select, where
 from windrow.sources.times import micros
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.sources.source import TimeColumn
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.spec.stages.weights import check_takes_back, check_weight
 
@@ -32,6 +33,8 @@ def panes(
     the derived columns. Rows whose event time or weight cannot be read, and those on which an expression fails, are
     left out. Errors: SpecError.
     """
+    if stage.inputs:
+        raise SpecError("inputs", "are for a pipeline: a frame has the rows of one", ", ".join(stage.inputs))
     column = TimeColumn(event_time) if isinstance(event_time, str) else event_time
     rows = _with_envelope(frame, column)
     readable = col(envelope.EVENT_TIME).is_not_null()
@@ -39,7 +42,7 @@ def panes(
         check_weight(weight, Schema.of_columns([(f.name, f.dataType.simpleString()) for f in frame.schema.fields]))
         check_takes_back(stage)
         readable = readable & coalesce(call("abs", col(weight).cast("bigint")) == 1, False)
-    compiled = compile_stage(stage, rows, weight=weight)
+    compiled = compile_stage(stage, {ONLY: InputRows(rows, weight=weight)})
     values = final_values(compiled, where(rows, readable))
     results = select(
         values,

@@ -195,10 +195,9 @@ def _together(inputs: Sequence[Landed]) -> Landed:
 
 def _partitions(stage: Stage, name: str, read: Source | Stage, clock: StageClock) -> list[PartitionStatus]:
     """The source partitions of an input."""
-    if stage.inputs:
-        if name not in clock.inputs:
-            return []
-        clock = clock.inputs[name].clock
+    if name not in clock.inputs:
+        return []
+    clock = clock.inputs[name].clock
     if isinstance(read, Stage):
         return [PartitionStatus(read.name, clock.watermark, False, clock.now)]
     rule = stage.watermark_over(read.watermark)

@@ -43,7 +43,7 @@ def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, he
     kept = replace(journal, stage=before).cells(spark, None, last.clock.expired_end)
     assert kept is not None
     windows = open_windows(journal.stage, slices.open_over(before, kept, held), times)
-    journal.commit(spark, control, windows.unionByName(slices.ended(before, pieces)), [])
+    journal.commit(spark, control, windows.unionByName(slices.ended(before, pieces)), {})
     return control
 
 

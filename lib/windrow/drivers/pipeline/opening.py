@@ -106,6 +106,6 @@ def _withdrawn(runner: StageRunner, last: Control, early: DataFrame) -> Control:
         duration_ms=0,
     )  # fmt: skip
     point("opening:before_withdrawal")
-    runner.write(control, withdrawals(runner.stage, rows), [])
+    runner.write(control, withdrawals(runner.stage, rows), {})
     point("opening:after_withdrawal")
     return control

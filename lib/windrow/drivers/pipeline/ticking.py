@@ -24,7 +24,7 @@ from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.clocks.holds import has_new, least_held
 from windrow.engine.frames import where
 from windrow.engine.tick.admission import Held
-from windrow.engine.tick.plan import Batch, TickPlan, plan_tick, surveyed
+from windrow.engine.tick.plan import Batch, DeadLetters, TickPlan, plan_tick, surveyed
 from windrow.engine.tick.published import Made, joined
 from windrow.engine.tick.statistics import summed
 from windrow.engine.tick.tick import trigger_clock
@@ -49,9 +49,7 @@ class TickState(Protocol):
     def cells(self, spark: SparkSession, wanted: Column | None, expired_end: int) -> DataFrame | None:
         """The cells that have not expired; those at least for which `wanted` holds. None when there can be none."""
 
-    def commit(
-        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: list[DataFrame]
-    ) -> None:
+    def commit(self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: DeadLetters) -> None:
         """Keep a tick. Raises StepTaken where another writer has committed it."""
 
 
@@ -82,7 +80,7 @@ class TickRunner:
         """Read the newest tick again, after what another writer may have committed."""
         self._last = self.journal.last(self.spark)
 
-    def write(self, control: Control, transitions: DataFrame | None, dead: list[DataFrame]) -> None:
+    def write(self, control: Control, transitions: DataFrame | None, dead: DeadLetters) -> None:
         """Commit a tick. Raises StepTaken where another writer has committed meanwhile."""
         self.journal.commit(self.spark, control, transitions, dead)
         self._last = control

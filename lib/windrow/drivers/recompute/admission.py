@@ -14,14 +14,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
-
 from windrow.compile.stage import CompiledStage
 from windrow.drivers.pipeline.points import point
-from windrow.engine.clocks.clock import StageClock
+from windrow.engine.clocks.clock import InputClock, StageClock
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.counters import NOTHING, Counters
-from windrow.engine.tick.plan import Batch, counters_of, judged_batch, surveyed
+from windrow.engine.tick.plan import Batch, DeadLetters, counters_of, judged_batch, surveyed
 from windrow.engine.tick.published import earliest_behind
 from windrow.engine.tick.statistics import Survey
 from windrow.engine.windows.registry import strategy_of
@@ -42,7 +40,7 @@ class Admission:
     offsets: Offsets
     clock: StageClock
     control: Control | None = None
-    dead: list[DataFrame] = field(default_factory=list)
+    dead: DeadLetters = field(default_factory=dict)
 
 
 def admit(runner: StageRunner, now: int | None = None) -> Iterator[Control]:
@@ -126,28 +124,21 @@ def _clock_after(runner: StageRunner, clock: StageClock, batch: Batch, until: Of
 
 def _as_they_came(before: StageClock, after: StageClock, found: Mapping[str, Survey]) -> StageClock:
     """Each partition as last seen when its last row arrived, and not when the batch read it: so a stream has it."""
-    arrivals = {name: at for survey in found.values() for name, at in survey.arrivals.items()}
-    seen = {
-        name: replace(one, last_seen=max(arrivals[name], _last_seen(before, name))) if name in arrivals else one
-        for name, one in after.partitions.items()
-    }
     inputs = {
-        name: replace(
-            one,
-            clock=_as_they_came(
-                before.inputs[name].clock if name in before.inputs else StageClock(), one.clock, {name: found[name]}
-            ),
-        )
-        if name in found
-        else one
+        name: replace(one, clock=_as_it_came(before.inputs.get(name), one.clock, found[name])) if name in found else one
         for name, one in after.inputs.items()
     }
-    return replace(after, partitions=seen, inputs=inputs)
+    return replace(after, inputs=inputs)
 
 
-def _last_seen(before: StageClock, partition: str | None) -> int:
-    known = before.partitions.get(partition)
-    return MINUS_INFINITY if known is None else known.last_seen
+def _as_it_came(before: InputClock | None, after: StageClock, found: Survey) -> StageClock:
+    earlier = {} if before is None else before.clock.partitions
+    seen = dict(after.partitions)
+    for name, at in found.arrivals.items():
+        if name in seen:
+            last = earlier[name].last_seen if name in earlier else MINUS_INFINITY
+            seen[name] = replace(seen[name], last_seen=max(at, last))
+    return replace(after, partitions=seen)
 
 
 def held_back(runner: StageRunner, clock: StageClock) -> StageClock:

@@ -75,7 +75,7 @@ def commit(
         if announce is not None:
             announce(result)
         point("backfill:before_journal")
-        runner.write(control, _transitions(runner, scope, changes), [])
+        runner.write(control, _transitions(runner, scope, changes), {})
         point("backfill:after_journal")
     item.ticked(control)
     item.project()

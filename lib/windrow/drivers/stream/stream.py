@@ -169,7 +169,7 @@ class Stream:
 
     def _advance_all(self) -> bool:
         """One tick for every stage of one input that is behind; whether there was one."""
-        stages = [stage for stage in self.work.stages if not stage.runner.stage.inputs]
+        stages = [stage for stage in self.work.stages if not stage.runner.upstream.are_several]
         if self.stop.is_set() or not stages:
             return False
         heads = [stage.runner.upstream.head(self.work.spark) for stage in stages]
@@ -188,7 +188,7 @@ class Stream:
         All that it reads stands still then, so that it takes the same steps together whenever it was killed.
         """
         for stage in self.work.stages:
-            if stage.runner.stage.inputs and not self.stop.is_set():
+            if stage.runner.upstream.are_several and not self.stop.is_set():
                 head = stage.runner.upstream.head(self.work.spark)
                 if self._ticked(stage, _advance(stage, head), head):
                     if self._pace.is_due():

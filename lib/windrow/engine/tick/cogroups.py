@@ -16,11 +16,11 @@ from windrow.compile.columns import INPUT, WEIGHT
 from windrow.compile.sql.columns import Column, col, lit, null, when
 from windrow.compile.stage import CompiledStage, part_name
 from windrow.engine.frames import group, select, with_column
-from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.inputs import ONLY
 
 
 def united(elements: Mapping[str, DataFrame], types: Mapping[str, str] | None = None) -> DataFrame:
-    """The elements of all inputs as one relation, in which each says of which it is; of an only one, as they are.
+    """The elements of all inputs as one relation, in which each says of which it is; those of an only one, as they are.
 
     `types` are those of the columns that all together have; an input may have nothing in a tick.
     """
@@ -41,7 +41,7 @@ def grouped(
 ) -> DataFrame:
     """Elements aggregated by these columns: the parts of all aggregates, and `also`, which can be aggregated again."""
     more = dict(also or {})
-    if not stage.inputs:
+    if ONLY in stage.inputs:
         return group(frame, by, {**more, **stage.partials})
     of_inputs = group(frame, (*by, INPUT), {**more, **stage.partials})
     kept = {name: col(name) for name in of_inputs.columns if name != INPUT}

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import INPUT
 from windrow.compile.elements import envelope
-from windrow.compile.sql.columns import any_of, bigint, col, lit
+from windrow.compile.sql.columns import any_of, bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clocks.clock import StageClock, TickTimes
-from windrow.engine.frames import apply, over, where, with_column
+from windrow.engine.frames import apply, over, where
 from windrow.engine.tick import dead_letters
 from windrow.engine.tick.admission import Held, has_window_in
 from windrow.engine.tick.cogroups import united
@@ -32,20 +31,24 @@ from windrow.spec.triggers.all import percentiles_of
 SURVEYED = (envelope.EVENT_TIME, envelope.ARRIVAL_TIME, envelope.PARTITION, envelope.REASON)
 
 
+DeadLetters = Mapping[str, list[DataFrame]]
+"""Dead letters by the inputs of their rows: a frame for each branch of the plan that finds some."""
+
+
 @dataclass(frozen=True)
 class TickPlan:
-    """What a tick writes: transitions of cells (None where no cell is asked) and dead letters by branch.
+    """What a tick writes: transitions of cells (None where no cell is asked) and dead letters.
 
     `counters` have all late pairs, those too that only the cells could show; those that are closed are not counted yet.
     """
 
     transitions: DataFrame | None
-    dead: list[DataFrame] = field(default_factory=list)
+    dead: DeadLetters = field(default_factory=dict)
     counters: Counters = NOTHING
 
 
 Batch = Mapping[str, tuple[DataFrame, Survey]]
-"""The rows of a tick with what was found in them, by the inputs of the stage; the only one has the name `ONLY`."""
+"""The rows of a tick with what was found in them, by the inputs of the stage."""
 
 
 def surveyed(stage: CompiledStage, parts: Mapping[str, DataFrame], held: Held) -> Batch:
@@ -84,15 +87,12 @@ def transitions_of(
     return tick(stage, cells, whole, times, held)
 
 
-def judged_batch(
-    stage: CompiledStage, batch: Batch, cells: DataFrame | None, held: Held
-) -> tuple[Batch, list[DataFrame]]:
+def judged_batch(stage: CompiledStage, batch: Batch, cells: DataFrame | None, held: Held) -> tuple[Batch, DeadLetters]:
     """The batch with all late pairs counted, those too that only the cells could show; and its dead letters."""
-    dead: list[DataFrame] = []
+    dead: dict[str, list[DataFrame]] = {}
     judged: dict[str, tuple[DataFrame, Survey]] = {}
     for name, (rows, found) in batch.items():
-        found, letters = _dead(stage.of_input(name), rows, found, cells, held)
-        dead += [with_column(frame, INPUT, lit(name)) for frame in letters] if stage.inputs else letters
+        found, dead[name] = _dead(stage.of_input(name), rows, found, cells, held)
         judged[name] = rows, found
     return judged, dead
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.engine.tick.inputs import as_one, numbered
-from windrow.spec.stages.graph import ONLY
 from windrow.store.upstream.base import Upstream
 from windrow.store.upstream.offsets import START, Offsets
 
 
 @dataclass(frozen=True)
 class InputLogs:
-    """The logs of a stage's inputs by their names; the only one has the name `ONLY`."""
+    """The logs of a stage's inputs by their names."""
 
     logs: Mapping[str, Upstream]
 
@@ -23,6 +22,11 @@ class InputLogs:
     def names(self) -> tuple[str, ...]:
         """Of the sources and stages that are read, each once."""
         return tuple(dict.fromkeys(log.name for log in self.logs.values()))
+
+    @property
+    def are_several(self) -> bool:
+        """Whether a tick takes steps of several logs together."""
+        return len(self.logs) > 1
 
     def head(self, spark: SparkSession) -> Offsets:
         """The newest step of each log."""
@@ -54,8 +58,6 @@ class InputLogs:
 
     def rows(self, spark: SparkSession, until: Offsets) -> DataFrame:
         """All rows up to these offsets; `engine.tick.inputs.parted` gives back those of each input."""
-        if [*self.logs] == [ONLY]:
-            return self.logs[ONLY].rows(spark, 0, until.of(ONLY))
         spans = self._spans(START, until)
         return as_one({name: self.logs[name].rows(spark, *span) for name, span in spans.items()}, [*self.logs])
 
