@@ -20,9 +20,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.panes.joins import JOINED
 from windrow.compile.panes.panes import as_timestamp
-from windrow.compile.sql.columns import Column, any_of, bigint, call, col
+from windrow.compile.sql.columns import Column, any_of, bigint, col
 from windrow.drivers.ingest.landing import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
@@ -34,7 +33,7 @@ from windrow.drivers.recompute.recomputed import Recomputed, recomputed, times_o
 from windrow.drivers.recompute.replacing import WAITS
 from windrow.drivers.recompute.scope import Mode, Request, Scope, first_of, offsets_of, scope_of
 from windrow.drivers.recompute.waiting import still_waiting, wait_for
-from windrow.engine.frames import select, where, with_column
+from windrow.engine.frames import apply, over, select, where, with_column
 from windrow.engine.tick.published import Made, Span
 from windrow.quality.gate import judge
 from windrow.spec.errors import SpecError
@@ -449,17 +448,15 @@ def results(item: StageWork, staged: DataFrame) -> DataFrame:
 
     Of a join, the rows of these windows.
     """
-    stage, values = item.runner.stage.shown, {name: col(f"v_{name}") for name in item.runner.stage.aggregates}
-    if stage.join is not None:
-        staged = with_column(staged, "one", call("explode", col(f"v_{JOINED}")))
-        values = {name: col("one", name) for name in stage.emitted}
+    stage = item.runner.stage.shown
+    staged = apply(item.runner.stage.panes.rows(over(staged)), staged)
     frame = select(
         staged,
         {
             **{name: col(KEY, name) for name in stage.keys},
             "window_start": as_timestamp(col(WINDOW_START)),
             "window_end": as_timestamp(col(WINDOW_END)),
-            **values,
+            **{name: col(f"v_{name}") for name in stage.emitted},
         },
     )
     for name, expression in stage.derive.items():

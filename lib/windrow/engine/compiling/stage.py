@@ -21,8 +21,8 @@ from windrow.compile.elements import envelope
 from windrow.compile.elements.elements import SIZE, CompiledElements, argument_name, tick_argument
 from windrow.compile.elements.envelope import ENVELOPE
 from windrow.compile.panes import event_times
-from windrow.compile.panes.joins import JoinedPanes
 from windrow.compile.panes.results import over_results, result_column
+from windrow.compile.panes.shown import shown_panes
 from windrow.compile.sql.columns import Column, bigint, call, col, null, when
 from windrow.compile.stage import Assertion, CompiledStage, extracted, partials, tick_partials
 from windrow.compile.triggers.tree import compile_trigger
@@ -77,13 +77,13 @@ def compile_stage(stage: Stage, inputs: Mapping[str, InputRows]) -> CompiledStag
     is_weighted = any(given.weight is not None for given in inputs.values())
     sample = united(samples)
     whole = _compile(cell_stage(stage), next(iter(elements.values())), sample, is_weighted)
-    whole = replace(whole, windows=together([one.windows for one in elements.values()]))
+    windows = together([one.windows for one in elements.values()])
+    whole = replace(whole, windows=windows, panes=shown_panes(stage, whole.cells))
     parts = {
         name: replace(whole, elements=one, windows=one.windows, nets=inputs[name].nets)
         for name, one in elements.items()
     }
-    joined = None if stage.join is None else JoinedPanes(stage, whole.cells.value_types)
-    return replace(whole, inputs=parts, joined=joined, element_types=_types(sample))
+    return replace(whole, inputs=parts, element_types=_types(sample))
 
 
 def _check_trigger(stage: Stage, elements: Mapping[str, CompiledElements], inputs: Mapping[str, InputRows]) -> None:
@@ -143,7 +143,8 @@ def _compile(stage: Stage, elements: CompiledElements, sample: DataFrame, is_wei
     _check_result_conditions(stage, values, key_type)
     cells = CellColumns(stage, aggregates, tree, _types(grouped), _types(values), is_weighted)
     floating = frozenset(f.name.removeprefix("v_") for f in values.schema.fields if is_floating(f.dataType))
-    return CompiledStage(stage, elements, elements.windows, aggregates, cells, key_type.simpleString(), floating)
+    panes = shown_panes(stage, cells)
+    return CompiledStage(stage, elements, elements.windows, aggregates, cells, panes, key_type.simpleString(), floating)
 
 
 def _register(spark: SparkSession, aggregates: Iterable[CompiledAggregate]) -> None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import AHEAD, PANES
+from windrow.compile.columns import AHEAD
 from windrow.compile.panes.event_times import ahead_of
-from windrow.compile.sql.columns import col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.engine.clocks.clock import TickTimes
@@ -35,19 +34,19 @@ def tick(
     parts = [frame for frame in (_fired(stage, found.windows, times, clock), found.kept) if frame is not None]
     if not parts:
         return None
-    return _with_rows(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
+    return _shown(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
 
 
 def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> DataFrame:
     """The transitions of windows with all their elements, of which none is complete."""
     transitions = _fired(stage, windows, times, trigger_clock(stage, times))
     assert transitions is not None
-    return _with_rows(stage, transitions)
+    return _shown(stage, transitions)
 
 
-def _with_rows(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
-    """The panes of a join as rows."""
-    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
+def _shown(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
+    """The transitions with their panes as they are shown."""
+    return apply(stage.panes.of_transitions(over(transitions)), transitions)
 
 
 def _fired(stage: CompiledStage, evaluated: DataFrame | None, times: TickTimes, clock: TickClock) -> DataFrame | None:
