@@ -142,7 +142,7 @@ def test_slices_are_taken_over_before_a_backfill_follows(spark: SparkSession, tm
     work.landings[0].run()
     upstream = work.stages[0]
     upstream.catch_up()
-    while upstream.tick(lambda: upstream.runner.advance(upstream.runner.upstream.last_step(work.spark))):
+    while upstream.tick(lambda: upstream.runner.advance(upstream.runner.upstream.head(work.spark))):
         pass
     backfill(larger, spark, START, parse_time("2024-01-01T00:59:00Z"))
     run(larger, spark, once=True, drain=True)

@@ -10,6 +10,7 @@ from windrow.engine.tick.counters import NAMES, NOTHING, SURVEYED, WRITTEN, Coun
 from windrow.engine.tick.statistics import Survey, summed
 from windrow.spec.pipelines.columns import COMMENTS, TICK_COUNTERS
 from windrow.store.journal.control import Control
+from windrow.store.upstream.offsets import START
 
 SOME = Counters(
     read=10, dead=1, bad_expression=2, bad_gap=1, filtered=3, kept=4, unassigned=1, assigned=5, late=2, closed=1,
@@ -18,7 +19,7 @@ SOME = Counters(
 
 
 def control(**fields: Any) -> Control:
-    return Control(tick=1, kind="stream", upstream_step=1, watermark_before=0, clock=StageClock(), **fields)
+    return Control(tick=1, kind="stream", offsets=START, streams=True, watermark_before=0, clock=StageClock(), **fields)
 
 
 def test_every_row_is_in_one_place() -> None:

@@ -26,10 +26,9 @@ from windrow.engine.frames import apply, over, with_column
 from windrow.engine.tick.admission import Held
 from windrow.engine.tick.cogroups import united
 from windrow.engine.tick.survey import counted
-from windrow.engine.tick.tick import phases, trigger_clock, with_rows
+from windrow.engine.tick.tick import phases, shown, trigger_clock
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.fields.schemas import Schema
-from windrow.spec.stages.graph import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import SECOND
 
@@ -82,7 +81,7 @@ def _tick(stage: CompiledStage, times: TickTimes) -> dict[str, Any]:
     held, strategy, clock = Held(times.before.expired_end), strategy_of(stage), trigger_clock(stage, times)
     found: dict[str, Any] = {}
     elements: dict[str, Any] = {}
-    for name in stage.inputs or (ONLY,):
+    for name in stage.inputs:
         part, of_input = stage.of_input(name), f" of {name}" if name else ""
         rows: Any = Relation([*ENVELOPE, *part.elements.columns_read], "rows")
         judged = found[f"rows{of_input}, judged"] = apply(part.elements.judged(over(rows)), rows)
@@ -104,8 +103,9 @@ def _tick(stage: CompiledStage, times: TickTimes) -> dict[str, Any]:
     for phase, chain in phases(stage, over(windows), times, clock).items():
         found[PHASES[phase]] = windows.after(chain, done)
         windows, done = _named(found[PHASES[phase]], phase), len(chain.steps)
-    if stage.joined is not None:
-        found["the panes as rows"] = with_rows(stage, windows)
+    rows: Any = shown(stage, windows)
+    if rows is not windows:
+        found["the panes as rows"] = rows
     return found
 
 

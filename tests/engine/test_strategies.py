@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.extensions.windows import OfficeHours, Visits
+from windrow.compile.panes.shown import shown_panes
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import compile_trigger
 from windrow.compile.windows.base import CompiledWindows
@@ -33,7 +34,7 @@ def compiled(window: WindowFunction, **fields: object) -> CompiledStage:
     stage = Stage(window=window, aggregates={"n": Count()}, **{**trigger, **fields})
     windows = compile_windows(window, inherited=CompiledInherited())
     cells = windows.cells(stage, {}, compile_trigger(stage.trigger, types=windows.cells.nodes), {}, {})
-    return CompiledStage(stage, None, windows, {}, cells, "struct<k: string>", frozenset())
+    return CompiledStage(stage, None, windows, {}, cells, shown_panes(stage, cells), "struct<k: string>", frozenset())
 
 
 def window(name: str, **fields: str) -> WindowFunction:

@@ -9,7 +9,7 @@ from windrow.drivers.inspect.plan import plan
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.fingerprint import changes, gains, meaning_of
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.inputs import ONLY
 
 KAFKA = {"servers": "${BROKERS}", "topic": "clicks"}
 

@@ -14,7 +14,7 @@ from windrow.spec.pipelines.fingerprint import changes, fix_of, is_of_source, me
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source, TimeColumn, TimeFormat, resolve_environment
 from windrow.spec.sources.watermarks import Watermark
-from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.times import DAY, HOUR, MINUTE
 from windrow.view.plan.pipeline import plan_sections
 

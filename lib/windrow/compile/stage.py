@@ -10,7 +10,7 @@ from windrow.compile.cells.cell import CellColumns
 from windrow.compile.columns import AHEAD, ELEMENTS, INPUT, NET, WEIGHT
 from windrow.compile.elements.elements import CompiledElements
 from windrow.compile.panes import event_times
-from windrow.compile.panes.joins import JoinedPanes
+from windrow.compile.panes.shown import ShownPanes
 from windrow.compile.sql.columns import Column, call, col, when
 from windrow.compile.triggers.tree import TriggerTree, tick_part
 from windrow.compile.windows.base import CompiledWindows
@@ -28,38 +28,40 @@ class Assertion:
 
 @dataclass(frozen=True)
 class CompiledStage:
-    """A stage and its columns. `floating` names the aggregates whose values depend on the grouping in the last bits."""
+    """A stage and its columns; `stage` is that of the cells, and `panes` says how theirs are shown.
+
+    `floating` names the aggregates whose values depend on the grouping in the last bits.
+    """
 
     stage: Stage
     elements: CompiledElements
     windows: CompiledWindows
     aggregates: Mapping[str, CompiledAggregate]
     cells: CellColumns
+    panes: ShownPanes
     key_type: str
     floating: frozenset[str]
     assertion: Assertion | None = None
     inputs: Mapping[str, CompiledStage] = field(default_factory=dict)
-    """The stage as each of its inputs sees it, with their elements, where it has several."""
+    """The stage as each of its inputs sees it, with their elements; these have none themselves."""
     element_types: Mapping[str, str] = field(default_factory=dict)
-    """The columns of its elements, and their types, where it has several inputs, or is seen by one of them."""
-    joined: JoinedPanes | None = None
-    """How the panes of a join are shown, whose cells collect rows; `stage` is the stage of the cells."""
+    """The columns of the elements of all its inputs, and their types; seen by an input, those of that one."""
     nets: bool = False
     """Whether its elements are panes and none is ever taken back, unless the stage that is read is corrected."""
 
     @property
     def shown(self) -> Stage:
         """The stage as its users know it, with the keys and results of its tables."""
-        return self.stage if self.joined is None else self.joined.stage
+        return self.panes.stage
 
     @property
     def pane_type(self) -> str:
         """The Spark type of a pane in the journal."""
-        return self.cells.pane_type if self.joined is None else self.cells.pane_type_of(self.joined.result_type)
+        return self.cells.pane_type_of(self.panes.result_type)
 
     def of_input(self, name: str) -> CompiledStage:
-        """The stage as an input sees it; itself where it has only one."""
-        return self.inputs.get(name, self)
+        """The stage as an input sees it."""
+        return self.inputs[name]
 
     def lacking(self, names: Container[str]) -> dict[str, str]:
         """The columns of elements, and their types, that only others of its inputs have than these."""

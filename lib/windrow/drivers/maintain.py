@@ -161,7 +161,7 @@ class Maintenance:
             if item in self.work.upstreams_of(reader):
                 reader.runner.reload()
                 if has_stream(reader.runner.last):
-                    yield reader.runner.upstream.step_of(item.name, reader.runner.upstream_step)
+                    yield reader.runner.upstream.step_of(item.name, reader.runner.offsets)
 
     # ---------------------------------------------------------------- a table
 
@@ -169,7 +169,7 @@ class Maintenance:
         """A stage that has far to go in the rows of a source, if there is one."""
         far = self.work.raws[source].last_step(self.work.spark) - NEAR
         readers = [item.runner for item in self.work.stages if source in item.runner.upstream.names]
-        behind = (one for one in readers if one.upstream.step_of(source, one.read_to) < far)
+        behind = (one for one in readers if one.upstream.step_of(source, one.offsets) < far)
         return next((one.stage.stage.name for one in behind), None)
 
     def _table(self, name: str, compacts: bool, notes: list[str], dry_run: bool) -> Iterator[Maintained]:

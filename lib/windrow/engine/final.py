@@ -13,7 +13,6 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import AHEAD, CELL, KEY, NET, WEIGHT, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.panes.joins import JOINED, JoinedPanes
 from windrow.compile.panes.results import PASSES, with_passes
 from windrow.compile.sql.columns import Column, all_of, any_of, call, col, lit, when
 from windrow.compile.stage import CompiledStage
@@ -54,15 +53,7 @@ def final_values(
     if stage.stage.keeps_event_times:
         values[f"v_{PANE_TIME}"] = col(AHEAD)
     results = _passing(stage, select(combined, {**{name: col(name) for name in CELL}, **values}))
-    return results if stage.joined is None else _joined(stage, stage.joined, results)
-
-
-def _joined(stage: CompiledStage, panes: JoinedPanes, results: DataFrame) -> DataFrame:
-    """The windows of a join with their rows as they are shown, in order; those that have one."""
-    times = [f"v_{PANE_TIME}"] if stage.stage.keeps_event_times else []
-    kept = {name: col(name) for name in (*CELL, *times)}
-    shown = select(results, {**kept, f"v_{JOINED}": panes.rows_of(lambda name: col(f"v_{name}"))})
-    return where(shown, call("size", col(f"v_{JOINED}")) > 0)
+    return apply(stage.panes.of_windows(over(results)), results)
 
 
 def _standing(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None, net: Collection[str]) -> DataFrame:
@@ -126,14 +117,13 @@ def differing(stage: CompiledStage, stream: DataFrame, batch: DataFrame, touched
 
 
 def _same_values(stage: CompiledStage) -> Column:
-    if stage.joined is not None:
-        return _same(stage, JOINED)
-    return all_of(_same(stage, name) for name, aggregate in stage.stage.aggregates.items() if not aggregate.IS_SKETCH)
+    sketches = {name for name, aggregate in stage.stage.aggregates.items() if aggregate.IS_SKETCH}
+    return all_of(_same(stage, name) for name in stage.panes.values if name not in sketches)
 
 
 def compared_columns(stage: CompiledStage) -> list[str]:
-    """The aggregates, or the rows of a join."""
-    return [*(stage.aggregates if stage.joined is None else [JOINED])]
+    """The values of a window."""
+    return [*stage.panes.values]
 
 
 def columns_of_batch(stage: CompiledStage) -> list[str]:

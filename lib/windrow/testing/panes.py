@@ -17,20 +17,18 @@ from windrow.compile.elements import envelope
 from windrow.compile.panes.panes import as_timestamp, pane_rows
 from windrow.compile.sql.columns import bigint, call, coalesce, col, lit
 from windrow.compile.stage import CompiledStage
-from windrow.drivers.pipeline.compiled import compiled_over
 from windrow.drivers.recompute.replacing import WAITS, all_inserted, transitions
-from windrow.engine.compiling.chain import pane_elements
-from windrow.engine.compiling.stage import InputRows
+from windrow.engine.compiling.chain import pane_elements, rows_of, with_windows_of
+from windrow.engine.compiling.stage import InputRows, compile_stage
 from windrow.engine.final import final_values
 from windrow.engine.frames import apply, over, select, with_column
 from windrow.engine.tick import dead_letters
 from windrow.engine.tick.admission import Held
+from windrow.engine.tick.batch import counters_of, surveyed
 from windrow.engine.tick.inputs import as_one
-from windrow.engine.tick.plan import counters_of, surveyed
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
-from windrow.spec.stages.graph import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.testing.history import Frames, History, TimesOf, WeightsOf, of_pipeline, of_stage, of_stages
@@ -122,8 +120,7 @@ class Panes:
     @cached_property
     def _transitions(self) -> DataFrame:
         """What a batch that has nothing to take the place of would commit."""
-        names = [*self._rows]
-        rows = self._rows[ONLY] if names == [ONLY] else as_one(self._rows, names)
+        rows = as_one(self._rows, [*self._rows])
         windows = with_column(final_values(self._stage, rows), WAITS, lit(False))
         made = transitions(self._stage, all_inserted(self._stage, windows), streams=False, watermark=INFINITY)
         return with_column(made, "tick", bigint(0))
@@ -161,15 +158,18 @@ def _panes(history: History) -> dict[str, Panes]:
     """Those of every stage, in their order."""
     pipeline, made = history.pipeline, dict[str, Panes]()
     rows = {source.name: history.rows(source) for source in pipeline.sources}
+    session = next(iter(rows.values())).sparkSession
     for stage in pipeline.stages:
         reads = pipeline.upstreams_of(stage)
-        given: dict[str, InputRows | CompiledStage] = {
-            name: InputRows(rows[one.name], one.size, one.weight) if isinstance(one, Source) else made[one.name]._stage
+        upstreams = {name: made[one.name] for name, one in reads.items() if not isinstance(one, Source)}
+        given = {
+            name: InputRows(rows[one.name], one.size, one.weight) if isinstance(one, Source) else
+            rows_of(session, stage, upstreams[name]._stage)
             for name, one in reads.items()
-        }
+        }  # fmt: skip
+        compiled = compile_stage(with_windows_of(stage, [one._stage for one in upstreams.values()]), given)
         of_inputs = {
-            name: rows[one.name] if isinstance(one, Source) else made[one.name]._as_rows for name, one in reads.items()
+            name: rows[one.name] if isinstance(one, Source) else upstreams[name]._as_rows for name, one in reads.items()
         }
-        session = next(iter(rows.values())).sparkSession
-        made[stage.name] = Panes(stage.name, compiled_over(session, stage, given), of_inputs, reads)
+        made[stage.name] = Panes(stage.name, compiled, of_inputs, reads)
     return made

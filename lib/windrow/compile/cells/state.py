@@ -109,9 +109,14 @@ class CellState:
 
     @property
     def pane_type(self) -> str:
-        """The Spark type of a pane in the journal."""
+        """The Spark type of a pane as it is emitted."""
+        return self.pane_type_of(self.result_type)
+
+    @property
+    def result_type(self) -> str:
+        """The Spark type of the result of a pane."""
         result = ", ".join(f"`{name.removeprefix('v_')}`: {kind}" for name, kind in self.value_types.items())
-        return self.pane_type_of(f"struct<{result}>")
+        return f"struct<{result}>"
 
     def pane_type_of(self, result: str) -> str:
         """The type of a pane with a result of that type."""

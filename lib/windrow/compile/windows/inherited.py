@@ -96,7 +96,7 @@ class CompiledInherited(UnalignedWindows, NonMergingWindows):
 def together(windows: Sequence[CompiledWindows]) -> CompiledWindows:
     """The windows of several inputs as one: where they are inherited, as long as the longest, of one origin or none."""
     inherited = [one.of_panes for one in windows if isinstance(one, CompiledInherited)]
-    if not inherited:
+    if not inherited or len(windows) == 1:
         return windows[0]
     origins = {one.origin for one in inherited}
     origin = origins.pop() if len(origins) == 1 else None

@@ -76,9 +76,8 @@ class _Reader:
         if last is None:
             return StageStatus(stage.name, generation.number, changed)
         logs = InputLogs({name: self._upstream(one) for name, one in read.items()})
-        batches = logs.last_step(self.spark)
-        heads, steps = logs.steps(batches), logs.steps(last.read_to)
-        landed = _together([self._landed(log, heads[name], steps[name]) for name, log in logs.logs.items()])
+        head = logs.head(self.spark)
+        landed = _together([self._landed(log, head.of(name), last.offsets.of(name)) for name, log in logs.logs.items()])
         ticks = self._ticks(stage, generation.number)
         counters = self._surveyed(journal) + Counters.of(ticks)
         # a weight is judged when its row lands, all other expressions in the tick
@@ -94,7 +93,7 @@ class _Reader:
             watermark=last.clock.watermark,
             partitions=[p for name, one in read.items() for p in _partitions(stage, name, one, last.clock)],
             reads_a_stage=all(isinstance(one, Stage) for one in read.values()),
-            batches_behind=logs.number(last.read_to, batches),
+            batches_behind=logs.steps_between(last.offsets, head),
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks["projected_to"],
             in_raw=sum(read for read, _ in landed.values()),
@@ -127,11 +126,11 @@ class _Reader:
             return Raw.of(self.lake, read.name)
         return StagePanes.of(self.lake, self._journal(read))
 
-    def _landed(self, raw: Upstream, last: int, place: int) -> Landed:
+    def _landed(self, raw: Upstream, last: int, read: int) -> Landed:
         """The rows of a log up to its last step, as far as they are read up to a step."""
         if last == 0:
             return {}
-        counts = {"before": call("count_if", col(STEP) <= bigint(place)), "all": call("count", 1)}
+        counts = {"before": call("count_if", col(STEP) <= bigint(read)), "all": call("count", 1)}
         rows = group(raw.rows(self.spark, 0, last), (REASON,), counts).collect()
         return {row[REASON]: (row["before"], row["all"] - row["before"]) for row in rows}
 
@@ -173,7 +172,7 @@ class _Reader:
 
 
 def _dead(landed: Landed) -> dict[str, int]:
-    """The dead rows up to the place, by reason, the most first."""
+    """The dead rows that were read, by reason, the most first."""
     dead = {reason: read for reason, (read, _) in landed.items() if reason is not None}
     return dict(sorted(dead.items(), key=lambda item: -item[1]))
 
@@ -196,10 +195,9 @@ def _together(inputs: Sequence[Landed]) -> Landed:
 
 def _partitions(stage: Stage, name: str, read: Source | Stage, clock: StageClock) -> list[PartitionStatus]:
     """The source partitions of an input."""
-    if stage.inputs:
-        if name not in clock.inputs:
-            return []
-        clock = clock.inputs[name].clock
+    if name not in clock.inputs:
+        return []
+    clock = clock.inputs[name].clock
     if isinstance(read, Stage):
         return [PartitionStatus(read.name, clock.watermark, False, clock.now)]
     rule = stage.watermark_over(read.watermark)

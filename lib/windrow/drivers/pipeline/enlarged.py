@@ -40,5 +40,5 @@ def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, he
     kept = replace(journal, stage=former.stage).cells(spark, None, last.clock.expired_end)
     assert kept is not None
     windows = open_windows(journal.stage, former.open_windows(kept, held), times)
-    journal.commit(spark, control, windows.unionByName(former.ended(ending)), [])
+    journal.commit(spark, control, windows.unionByName(former.ended(ending)), {})
     return control

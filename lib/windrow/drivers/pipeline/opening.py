@@ -28,16 +28,17 @@ from windrow.engine.tick.tick import TickPlan, tick
 from windrow.spec.errors import NotYet
 from windrow.store.journal.control import BACKFILL, Control
 from windrow.store.journal.results import shown_early, shown_last, standing_panes
+from windrow.store.upstream.offsets import START, Offsets
 from windrow.store.upstream.panes import StagePanes
 
 if TYPE_CHECKING:
     from windrow.drivers.pipeline.runner import StageRunner
 
 
-def opened(runner: StageRunner, head: int, kind: str) -> Control | None:
+def opened(runner: StageRunner, head: Offsets, kind: str) -> Control | None:
     """Commit the next tick by which the stage opens. The tables of the stage must be at the head of its journal.
 
-    `head` is the place up to which there is something to read. None while a stage that it reads has yet to open.
+    `head` is how far there is something to read. None while a stage that it reads has yet to open.
     Raises NotYet where what batches did cannot be told to a stream, StepTaken where another writer has committed.
     """
     last = runner.last
@@ -45,7 +46,7 @@ def opened(runner: StageRunner, head: int, kind: str) -> Control | None:
     fronts = [log for log in runner.upstream.logs.values() if isinstance(log, StagePanes)]
     if not all(log.streams(runner.spark) for log in fronts):
         return None
-    if fronts and last.admitted < head:
+    if fronts and head.is_ahead_of(last.offsets):
         return next(admit(runner))
     _check(runner, last)
     early = shown_early(runner.spark, runner.journal)
@@ -59,7 +60,7 @@ def opened(runner: StageRunner, head: int, kind: str) -> Control | None:
     if found is not None and runner.strategy.depends_on_others:
         found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal))
     times = replace(times, before=last.clock)  # for the control row: no watermark has moved
-    return runner.commit(times, last.admitted, TickPlan(found), started, kind)
+    return runner.commit(times, last.offsets, TickPlan(found), started, kind)
 
 
 def _check(runner: StageRunner, last: Control) -> None:
@@ -77,9 +78,9 @@ def _check(runner: StageRunner, last: Control) -> None:
 
 
 def _was_corrected(runner: StageRunner, last: Control) -> bool:
-    place = 0
-    while place < last.admitted:
-        place, withdraws = runner.until_correction(place, last.admitted)
+    read = START
+    while last.offsets.is_ahead_of(read):
+        read, withdraws = runner.until_correction(read, last.offsets)
         if withdraws:
             return True
     return False
@@ -90,7 +91,7 @@ def _waiting_rows(runner: StageRunner, last: Control) -> Batch:
 
     They were counted when they were read, and their dead letters are in the journal.
     """
-    parts = runner.upstream.parts(runner.spark, 0, last.admitted)
+    parts = runner.upstream.parts(runner.spark, START, last.offsets)
     if runner.strategy.depends_on_others:
         dead = left_out(runner).select(STEP, ROW).distinct()
         parts = {name: rows.join(dead, on=[STEP, ROW], how="left_anti") for name, rows in parts.items()}
@@ -106,6 +107,6 @@ def _withdrawn(runner: StageRunner, last: Control, early: DataFrame) -> Control:
         duration_ms=0,
     )  # fmt: skip
     point("opening:before_withdrawal")
-    runner.write(control, withdrawals(runner.stage, rows), [])
+    runner.write(control, withdrawals(runner.stage, rows), {})
     point("opening:after_withdrawal")
     return control

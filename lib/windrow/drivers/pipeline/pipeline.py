@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from windrow.compile.stage import CompiledStage
 from windrow.drivers.ingest.landing import Landing, clock_micros
-from windrow.drivers.pipeline.clocks import Clocks, ClocksOfInput, ClocksOfInputs, ClocksOfSource, ClocksOfStage
+from windrow.drivers.pipeline.clocks import Clocks, ClocksOfSource, ClocksOfStage, InputClocks
 from windrow.drivers.pipeline.compiled import compiled_stage
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.rows import row_schema
@@ -24,7 +24,6 @@ from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.suites import Suite
 from windrow.spec.sources.source import Source
-from windrow.spec.stages.graph import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.store.delta.location import Lake
 from windrow.store.journal.generations import Generation, Generations
@@ -109,7 +108,7 @@ class _Opening:
     ) -> StageWork:
         """Over its sources and stages, by the inputs that read them."""
         logs: dict[str, Upstream] = {}
-        clocks: dict[str, ClocksOfInput] = {}
+        clocks: dict[str, InputClocks] = {}
         read: dict[str, Source | CompiledStage] = {}
         for name, upstream in upstreams.items():
             if isinstance(upstream, Source):
@@ -122,10 +121,7 @@ class _Opening:
                 read[name] = above.stage
         place = f"stages.{self.stage.name}"
         compiled = located(place, lambda stage: compiled_stage(self.spark, stage, read), self.stage)
-        inputs = InputLogs(logs)
-        if self.stage.inputs:
-            return self._work(compiled, inputs, ClocksOfInputs(self.stage, inputs, clocks))
-        return self._work(compiled, inputs, clocks[ONLY])
+        return self._work(compiled, InputLogs(logs), Clocks(self.stage, clocks))
 
     def _work(self, compiled: CompiledStage, upstream: InputLogs, clocks: Clocks) -> StageWork:
         journal = Journal.of(self.lake, compiled, self.generation)

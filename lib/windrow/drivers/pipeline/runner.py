@@ -16,6 +16,7 @@ from windrow.engine.tick.tick import TickPlan
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.journal.control import STREAM, Control, has_stream
 from windrow.store.journal.journal import Journal
+from windrow.store.upstream.offsets import Offsets
 from windrow.store.upstream.panes import StagePanes
 
 FOLD_EVERY = 8
@@ -37,41 +38,40 @@ class StageRunner(TickRunner):
         is_by_batches = self.strategy.judges_by_cells and not has_stream(self.last)
         return MINUS_INFINITY if is_by_batches else self.clock.expired_end
 
-    def advance(self, head: int, kind: str = STREAM) -> Control | None:
-        """Take the next steps of what is read, up to the place `head`, as one tick. None when there are none.
+    def advance(self, head: Offsets, kind: str = STREAM) -> Control | None:
+        """Take the next steps of what is read, up to `head`, as one tick. None when there are none.
 
         The first tick behind batches opens the stage over all that they have read (`windrow.drivers.pipeline.opening`).
         """
-        if head > self.upstream_step and self.opens:
+        if self.opens:
             return opening.opened(self, head, kind)
         return super().advance(head, kind)
 
     @property
     def opens(self) -> bool:
         """Whether batches have read rows and no stream has: what they left has yet to become cells."""
-        return self.last is not None and not has_stream(self.last) and self.last.admitted > 0
+        return self.last is not None and not self.last.streams
 
-    def until_correction(self, after: int, until: int) -> tuple[int, bool]:
+    def until_correction(self, after: Offsets, until: Offsets) -> tuple[Offsets, bool]:
         """Where a tick ends whose stage cannot take elements back, and whether all that it reads is a correction.
 
         A correction of panes that it has counted is late as a whole: `restate` takes it in.
         """
-        first = self.upstream.steps(after)
         for name, log in self.upstream.logs.items():
             if not self.stage.of_input(name).nets or not isinstance(log, StagePanes):
                 continue
-            tick = log.correction(self.spark, first[name], self.upstream.steps(until)[name])
-            if tick is not None and tick > first[name] + 1:
-                until = self.upstream.with_step(until, name, tick - 1)
+            tick = log.correction(self.spark, after.of(name), until.of(name))
+            if tick is not None and tick > after.of(name) + 1:
+                until = until.with_step(name, tick - 1)
             elif tick is not None:
                 rows = log.rows(self.spark, tick - 1, tick)
-                return self.upstream.with_step(after, name, tick), not where(rows, col(WEIGHT) < 0).isEmpty()
+                return after.with_step(name, tick), not where(rows, col(WEIGHT) < 0).isEmpty()
         return until, False
 
     def commit(
         self,
         times: TickTimes,
-        until: int,
+        until: Offsets,
         plan: TickPlan,
         started: float,
         kind: str,

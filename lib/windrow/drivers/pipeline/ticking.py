@@ -24,7 +24,7 @@ from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.clocks.holds import has_new, least_held
 from windrow.engine.frames import where
 from windrow.engine.tick.admission import Held
-from windrow.engine.tick.batch import Batch, surveyed
+from windrow.engine.tick.batch import Batch, DeadLetters, surveyed
 from windrow.engine.tick.published import Made, joined
 from windrow.engine.tick.statistics import summed
 from windrow.engine.tick.tick import TickPlan, tick, trigger_clock
@@ -34,6 +34,7 @@ from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.triggers.firings import leaves_nothing
 from windrow.store.journal.control import STREAM, Control, has_stream
 from windrow.store.upstream.inputs import InputLogs
+from windrow.store.upstream.offsets import START, Offsets
 
 
 class TickState(Protocol):
@@ -48,9 +49,7 @@ class TickState(Protocol):
     def cells(self, spark: SparkSession, wanted: Column | None, expired_end: int) -> DataFrame | None:
         """The cells that have not expired; those at least for which `wanted` holds. None when there can be none."""
 
-    def commit(
-        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: list[DataFrame]
-    ) -> None:
+    def commit(self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: DeadLetters) -> None:
         """Keep a tick. Raises StepTaken where another writer has committed it."""
 
 
@@ -81,7 +80,7 @@ class TickRunner:
         """Read the newest tick again, after what another writer may have committed."""
         self._last = self.journal.last(self.spark)
 
-    def write(self, control: Control, transitions: DataFrame | None, dead: list[DataFrame]) -> None:
+    def write(self, control: Control, transitions: DataFrame | None, dead: DeadLetters) -> None:
         """Commit a tick. Raises StepTaken where another writer has committed meanwhile."""
         self.journal.commit(self.spark, control, transitions, dead)
         self._last = control
@@ -99,23 +98,19 @@ class TickRunner:
         return StageClock() if self.last is None else self.last.clock
 
     @property
-    def upstream_step(self) -> int:
-        return 0 if self.last is None else self.last.upstream_step
-
-    @property
-    def read_to(self) -> int:
-        """The place up to which the stage has read, by a stream or by batches."""
-        return 0 if self.last is None else self.last.read_to
+    def offsets(self) -> Offsets:
+        """How far the stage has read, by a stream or by batches."""
+        return START if self.last is None else self.last.offsets
 
     @property
     def strategy(self) -> WindowStrategy:
         """What a tick does for the family of the stage's windows."""
         return strategy_of(self.stage)
 
-    def advance(self, head: int, kind: str = STREAM) -> Control | None:
-        """Take the next steps of what is read, up to the place `head`, as one tick. None when there are none."""
-        after = self.upstream_step
-        until = self.upstream.next(after, self.stage.shown.max_versions_per_tick, head)
+    def advance(self, head: Offsets, kind: str = STREAM) -> Control | None:
+        """Take the next steps of what is read, up to `head`, as one tick. None when there are none."""
+        after = self.offsets
+        until = after.towards(head, self.stage.shown.max_versions_per_tick)
         if until == after:
             return None
         started = time.monotonic()
@@ -125,7 +120,7 @@ class TickRunner:
         now = max(self.clock.now, self.clocks.now(batch, until))
         return self._tick(self.clocks.seen(self.clock, batch, now), until, batch, held, started, kind)
 
-    def until_correction(self, after: int, until: int) -> tuple[int, bool]:
+    def until_correction(self, after: Offsets, until: Offsets) -> tuple[Offsets, bool]:
         """Where a tick ends whose stage cannot take elements back, and whether all that it reads is a correction."""
         return until, False
 
@@ -138,10 +133,10 @@ class TickRunner:
             return None
         clock = self.clocks.seen(self.clock.seen({}, now, None), {}, now)
         clock = clock.seen({}, now, self._greatest_end(clock))
-        after = self.clocks.moved(clock, self.upstream_step)
+        after = self.clocks.moved(clock, self.offsets)
         if not after.is_ahead_of(self.clock) and not self._is_due(clock.now):
             return None
-        return self._tick(clock, self.upstream_step, {}, self.held, time.monotonic())
+        return self._tick(clock, self.offsets, {}, self.held, time.monotonic())
 
     def _greatest_end(self, clock: StageClock) -> int | None:
         """The greatest end of a window, where only the cells know and an idle source would complete it."""
@@ -155,7 +150,7 @@ class TickRunner:
         if not has_stream(self.last) or self.clock.watermark == INFINITY:
             return None
         clock = self.clock.with_watermark(INFINITY, self.stage.stage.allowed_lateness)
-        return self._tick(clock, self.upstream_step, {}, self.held, time.monotonic())
+        return self._tick(clock, self.offsets, {}, self.held, time.monotonic())
 
     @property
     def published(self) -> tuple[Made, ...]:
@@ -170,7 +165,7 @@ class TickRunner:
     def _tick(
         self,
         clock: StageClock,
-        until: int,
+        until: Offsets,
         batch: Batch,
         held: Held,
         started: float,
@@ -190,17 +185,18 @@ class TickRunner:
     def commit(
         self,
         times: TickTimes,
-        until: int,
+        until: Offsets,
         plan: TickPlan,
         started: float,
         kind: str,
         late_until: int = MINUS_INFINITY,
     ) -> Control:
-        """Commit a tick of a stream that has read up to a place. Raises StepTaken where another writer has."""
+        """Commit a tick of a stream that has read so far. Raises StepTaken where another writer has."""
         control = Control(
             tick=times.tick,
             kind=kind,
-            upstream_step=until,
+            offsets=until,
+            streams=True,
             watermark_before=times.before.watermark,
             clock=times.after,
             counters=plan.counters,

@@ -14,13 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
-
 from windrow.compile.stage import CompiledStage
 from windrow.drivers.pipeline.points import point
-from windrow.engine.clocks.clock import StageClock
+from windrow.engine.clocks.clock import InputClock, StageClock
 from windrow.engine.tick.admission import Held
-from windrow.engine.tick.batch import Batch, counters_of, surveyed
+from windrow.engine.tick.batch import Batch, DeadLetters, counters_of, surveyed
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.judging import judge
 from windrow.engine.tick.published import earliest_behind
@@ -30,6 +28,7 @@ from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.windows.base import LONGEST
 from windrow.store.journal.control import ADMISSION, Control, has_stream
+from windrow.store.upstream.offsets import Offsets
 
 if TYPE_CHECKING:
     from windrow.drivers.pipeline.runner import StageRunner
@@ -39,10 +38,10 @@ if TYPE_CHECKING:
 class Admission:
     """How far a stage without a stream has read, and where its clock stands then."""
 
-    place: int
+    offsets: Offsets
     clock: StageClock
     control: Control | None = None
-    dead: list[DataFrame] = field(default_factory=list)
+    dead: DeadLetters = field(default_factory=dict)
 
 
 def admit(runner: StageRunner, now: int | None = None) -> Iterator[Control]:
@@ -62,16 +61,16 @@ def admit(runner: StageRunner, now: int | None = None) -> Iterator[Control]:
 
 def standing(runner: StageRunner, now: int) -> Admission:
     """Where the stage stands at the clock of the moment, when it has read all that is there. Commits nothing."""
-    before = Admission(0 if runner.last is None else runner.last.read_to, runner.clock)
+    before = Admission(runner.offsets, runner.clock)
     *_, found = [before, *_admissions(runner)]
-    return replace(found, clock=passed(runner, found.clock, found.place, now))
+    return replace(found, clock=passed(runner, found.clock, found.offsets, now))
 
 
-def passed(runner: StageRunner, clock: StageClock, place: int, now: int) -> StageClock:
+def passed(runner: StageRunner, clock: StageClock, read: Offsets, now: int) -> StageClock:
     """The clock when time has passed at the head of what is read; a history that is replayed has its own."""
-    if place == 0 or runner.clocks.replays:
+    if read.is_start or runner.clocks.replays:
         return clock
-    return held_back(runner, runner.clocks.moved(runner.clocks.seen(clock.seen({}, now, None), {}, now), place))
+    return held_back(runner, runner.clocks.moved(runner.clocks.seen(clock.seen({}, now, None), {}, now), read))
 
 
 def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admission]:
@@ -79,45 +78,45 @@ def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admissi
 
     The last is for the time that has passed `now`, if it is given and moves the clock.
     """
-    last, head = runner.last, runner.upstream.last_step(runner.spark)
+    last, head = runner.last, runner.upstream.head(runner.spark)
     if has_stream(last):
         return
-    place, clock = (0, runner.clock) if last is None else (last.admitted, last.clock)
-    while place < head:
+    read, clock = runner.offsets, runner.clock
+    while head.is_ahead_of(read):
         started = time.monotonic()
-        until, withdraws = runner.until_correction(place, head)
+        until, withdraws = runner.until_correction(read, head)
         held = runner.held if not withdraws else Held(INFINITY)
-        batch = surveyed(runner.stage, runner.upstream.parts(runner.spark, place, until), held)
+        batch = surveyed(runner.stage, runner.upstream.parts(runner.spark, read, until), held)
         cells = (
             runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.strategy.judges_by_cells else None
         )
         judged, dead = judge(runner.stage, batch, cells, held)
         clock = _clock_after(runner, clock, batch, until)
         control = replace(_admission(last, clock, until, counters_of(judged)), late_until=held.expired_end)
-        last, place = control.lasting(int(1000 * (time.monotonic() - started))), until
-        yield Admission(place, clock, last, dead)
+        last, read = control.lasting(int(1000 * (time.monotonic() - started))), until
+        yield Admission(read, clock, last, dead)
     if now is None or last is None:
         return
-    after = passed(runner, clock, place, now)
+    after = passed(runner, clock, read, now)
     if after.is_ahead_of(clock) or after.output_watermark > clock.output_watermark:
-        yield Admission(place, after, _admission(last, after, place, NOTHING))
+        yield Admission(read, after, _admission(last, after, read, NOTHING))
 
 
-def _admission(last: Control | None, clock: StageClock, until: int, counters: Counters) -> Control:
+def _admission(last: Control | None, clock: StageClock, until: Offsets, counters: Counters) -> Control:
     return Control(
         tick=1 if last is None else last.tick + 1,
         kind=ADMISSION,
-        upstream_step=0,
+        offsets=until,
+        streams=False,
         watermark_before=MINUS_INFINITY if last is None else last.clock.watermark,
         clock=clock,
         counters=counters,
         backfilled=() if last is None else last.backfilled,
-        admitted=until,
         shows=last is not None and last.shows,
     )
 
 
-def _clock_after(runner: StageRunner, clock: StageClock, batch: Batch, until: int) -> StageClock:
+def _clock_after(runner: StageRunner, clock: StageClock, batch: Batch, until: Offsets) -> StageClock:
     now = max(clock.now, runner.clocks.now(batch, until))
     after = runner.clocks.seen(clock, batch, now)
     after = _as_they_came(clock, after, {name: found for name, (_, found) in batch.items()})
@@ -126,28 +125,21 @@ def _clock_after(runner: StageRunner, clock: StageClock, batch: Batch, until: in
 
 def _as_they_came(before: StageClock, after: StageClock, found: Mapping[str, Survey]) -> StageClock:
     """Each partition as last seen when its last row arrived, and not when the batch read it: so a stream has it."""
-    arrivals = {name: at for survey in found.values() for name, at in survey.arrivals.items()}
-    seen = {
-        name: replace(one, last_seen=max(arrivals[name], _last_seen(before, name))) if name in arrivals else one
-        for name, one in after.partitions.items()
-    }
     inputs = {
-        name: replace(
-            one,
-            clock=_as_they_came(
-                before.inputs[name].clock if name in before.inputs else StageClock(), one.clock, {name: found[name]}
-            ),
-        )
-        if name in found
-        else one
+        name: replace(one, clock=_as_it_came(before.inputs.get(name), one.clock, found[name])) if name in found else one
         for name, one in after.inputs.items()
     }
-    return replace(after, partitions=seen, inputs=inputs)
+    return replace(after, inputs=inputs)
 
 
-def _last_seen(before: StageClock, partition: str | None) -> int:
-    known = before.partitions.get(partition)
-    return MINUS_INFINITY if known is None else known.last_seen
+def _as_it_came(before: InputClock | None, after: StageClock, found: Survey) -> StageClock:
+    earlier = {} if before is None else before.clock.partitions
+    seen = dict(after.partitions)
+    for name, at in found.arrivals.items():
+        if name in seen:
+            last = earlier[name].last_seen if name in earlier else MINUS_INFINITY
+            seen[name] = replace(seen[name], last_seen=max(at, last))
+    return replace(after, partitions=seen)
 
 
 def held_back(runner: StageRunner, clock: StageClock) -> StageClock:

@@ -144,7 +144,7 @@ def _touched(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame
     runner = item.runner
     if not any(aggregate.IS_SKETCH for aggregate in runner.stage.stage.aggregates.values()):
         return None
-    rows = where(runner.upstream.rows(work.spark, 0, scope.place), col(envelope.REASON).is_null())
+    rows = where(runner.upstream.rows(work.spark, scope.offsets), col(envelope.REASON).is_null())
     dead = left_out(runner)
     final = where(batch, ~col(WAITS)).select(*CELL)
     if runner.strategy.splits_late_rows and not runner.strategy.is_made_whole:

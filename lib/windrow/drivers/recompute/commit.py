@@ -75,7 +75,7 @@ def commit(
         if announce is not None:
             announce(result)
         point("backfill:before_journal")
-        runner.write(control, _transitions(runner, scope, changes), [])
+        runner.write(control, _transitions(runner, scope, changes), {})
         point("backfill:after_journal")
     item.ticked(control)
     item.project()
@@ -126,18 +126,18 @@ def _control(runner: StageRunner, scope: Scope, takes_in: bool, left_out: tuple[
     tick = last.tick + 1
     streams = has_stream(last)
     some = [one for one in scope.made if streams or is_some(one)]
-    made = tuple(Interval(one.first, one.last, scope.place, tick, streams, one.until, takes_in) for one in some)
+    made = tuple(Interval(one.first, one.last, scope.offsets, tick, streams, one.until, takes_in) for one in some)
     before = [i for i in last.backfilled if not any(map(i.is_within, made))]
     intervals = _with_neighbour(runner, before, made) if joins and len(before) == len(last.backfilled) else None
     return Control(
         tick=tick,
         kind=scope.request.kind,
-        upstream_step=last.upstream_step,
+        offsets=last.offsets,
+        streams=streams,
         watermark_before=last.clock.watermark,
         clock=scope.clock,
         backfilled=intervals or (*before, *made),
         left_out=left_out,
-        admitted=last.admitted,
         shows=True,
     )
 
@@ -157,5 +157,5 @@ def _with_neighbour(
         follows = old.start <= new.start <= old.end <= new.end and old.until <= new.until
         if alike and follows and is_complete(runner.stage.windows, old.made, runner.strategy.is_made_whole):
             rest = (one for one in before if one is not old)
-            return (*rest, replace(old, end=new.end, until=new.until, raw_step=min(old.raw_step, new.raw_step)))
+            return (*rest, replace(old, end=new.end, until=new.until, offsets=old.offsets.common(new.offsets)))
     return None

@@ -17,6 +17,7 @@ from windrow.engine.tick.inputs import parted
 from windrow.engine.tick.published import Span
 from windrow.engine.tick.statistics import Survey, summed
 from windrow.engine.tick.survey import survey
+from windrow.store.upstream.offsets import Offsets
 from windrow.store.upstream.raw import Raw
 
 
@@ -31,9 +32,9 @@ def landed(spark: SparkSession, raw: Raw, after: int, until: int) -> dict[str, o
     return {"after": after, "until": until, "read": rows.count(), "rows": _by_reason(rows)}
 
 
-def in_windows(spark: SparkSession, item: StageWork, spans: tuple[Span, ...], raw_step: int) -> dict[str, object]:
-    """What became of the rows that fall into the windows which start in the spans; nothing without a window."""
-    rows = rows_of(item, spans, item.runner.upstream.rows(spark, 0, raw_step))
+def in_windows(spark: SparkSession, item: StageWork, spans: tuple[Span, ...], until: Offsets) -> dict[str, object]:
+    """What became of the rows, up to there, of the windows which start in the spans; nothing without a window."""
+    rows = rows_of(item, spans, item.runner.upstream.rows(spark, until))
     surveys: list[Survey] = []
     dead: Counter[str] = Counter()
     for name, frame in parted(item.runner.stage, rows).items():

@@ -105,9 +105,9 @@ def has_letters(work: PipelineWork, item: StageWork, taken_in: TakenIn, after: i
 
 
 def files_in_quarantine(work: PipelineWork, item: StageWork) -> tuple[str, ...]:
-    """The files of the stage's source that are in quarantine."""
-    raw, spark = item.runner.upstream, work.spark
-    if not raw.quarantined(spark):
+    """The files of the stage's sources that are in quarantine."""
+    logs, spark = item.runner.upstream, work.spark
+    if logs.quarantined(spark).is_start:
         return ()
-    rows = where(raw.rows(spark, 0, raw.last_step(spark)), col(envelope.REASON) == QUARANTINED)
+    rows = where(logs.rows(spark, logs.head(spark)), col(envelope.REASON) == QUARANTINED)
     return tuple(sorted(row[0] for row in rows.select(envelope.OFFSET).distinct().collect()))

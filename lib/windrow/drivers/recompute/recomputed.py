@@ -45,7 +45,7 @@ def recomputed(work: PipelineWork, item: StageWork, scope: Scope) -> Recomputed:
 
     Raises NotYet where a history that is asserted to be whole has windows that are open in the stream.
     """
-    rows = item.runner.upstream.rows(work.spark, 0, scope.place)
+    rows = item.runner.upstream.rows(work.spark, scope.offsets)
     if item.runner.strategy.is_made_whole:
         found = _merged(work, item, scope, rows)
     else:

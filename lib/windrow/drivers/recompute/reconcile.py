@@ -79,9 +79,9 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
     if last is None:
         return Reconciliation(item.name, 0, (), 0, 0, 0, sketches)
     streams = has_stream(last)
-    rows = runner.upstream.rows(spark, 0, last.read_to)
+    rows = runner.upstream.rows(spark, last.offsets)
     dead = left_out(runner)
-    if runner.upstream.quarantined(spark):
+    if not runner.upstream.quarantined(spark).is_start:
         dead = dead.join(where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi")
     late_rows = dead.count()
     batch = batch_of(item, rows, dead if late_rows else None)

@@ -13,11 +13,9 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, EXPIRED, OPENED, PANES, STATE, WINDOW_END
 from windrow.compile.panes.event_times import end_of_window, of_pane
-from windrow.compile.panes.joins import JOINED
 from windrow.compile.panes.panes import BACKFILL, EARLY, LATE, ON_TIME, PANE_FIELDS, PaneColumns, pane_struct
 from windrow.compile.sql.columns import (
     Column,
-    array,
     bigint,
     call,
     case,
@@ -26,7 +24,6 @@ from windrow.compile.sql.columns import (
     empty_array,
     lit,
     null,
-    quoted,
     struct,
     when,
 )
@@ -96,7 +93,7 @@ def _gone_panes(stage: CompiledStage) -> Column:
 
 def _replaces_early(stage: CompiledStage) -> Column:
     """Whether what stands is a pane that a batch has shown early, and that a later one of the window changes."""
-    if stage.joined is not None or stage.stage.is_discarding or stage.stage.is_mixed:
+    if stage.shown.row_identity:
         return lit(False)
     return coalesce(~Column("element_at(gone, -1).pane.is_last"), False)
 
@@ -120,13 +117,8 @@ def _ordered(pane: Column) -> Column:
 
 
 def _inserted(stage: CompiledStage, late: bool, replaces: Column, watermark: int) -> Column:
-    """The pane of the recomputed window, as an array; of a join, each of its rows."""
-    if stage.joined is None:
-        values = {name: col("batch", name) for name in stage.aggregates}
-        return array(_pane(stage, late, replaces, watermark, values))
-    values = {name: Column(f"one.{quoted(name)}") for name in stage.shown.emitted}
-    pane = _pane(stage, late, replaces, watermark, values)
-    return Column(f"transform({col('batch', JOINED).text}, one -> {pane.text})")
+    """The panes of the recomputed window, as an array."""
+    return stage.panes.inserted(col("batch"), lambda values: _pane(stage, late, replaces, watermark, values))
 
 
 def _pane(stage: CompiledStage, late: bool, replaces: Column, watermark: int, values: Mapping[str, Column]) -> Column:

@@ -161,7 +161,7 @@ def _are_ready(work: PipelineWork, item: StageWork, found: list[Late]) -> list[b
         return ready
     scope = scope_of(work, item, Request(tuple(late.starts for late in found), KIND), dry_run=True)
     assert scope is not None, "there are late rows"
-    around = widened(work, item, scope, item.runner.upstream.rows(work.spark, 0, scope.place))
+    around = widened(work, item, scope, item.runner.upstream.rows(work.spark, scope.offsets))
     are_open = around.first_open(scope.until)[1]
     return [is_ready and not is_open for is_ready, is_open in zip(ready, are_open, strict=True)]
 

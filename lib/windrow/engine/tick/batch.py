@@ -19,7 +19,10 @@ from windrow.engine.tick.survey import survey
 SURVEYED = (envelope.EVENT_TIME, envelope.ARRIVAL_TIME, envelope.PARTITION, envelope.REASON)
 
 Batch = Mapping[str, tuple[DataFrame, Survey]]
-"""The rows of a tick with what was found in them, by the inputs of the stage; the only one has the name `ONLY`."""
+"""The rows of a tick with what was found in them, by the inputs of the stage."""
+
+DeadLetters = Mapping[str, list[DataFrame]]
+"""Dead letters by the inputs of their rows: a frame for each branch of the plan that finds some."""
 
 
 def surveyed(stage: CompiledStage, parts: Mapping[str, DataFrame], held: Held) -> Batch:

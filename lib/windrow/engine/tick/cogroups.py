@@ -16,7 +16,7 @@ from windrow.compile.columns import INPUT, WEIGHT
 from windrow.compile.sql.columns import Column, col, lit, null, when
 from windrow.compile.stage import CompiledStage, part_name
 from windrow.engine.frames import group, select, with_column
-from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.inputs import ONLY
 
 
 def united(stage: CompiledStage, elements: Mapping[str, DataFrame]) -> DataFrame:
@@ -46,7 +46,7 @@ def grouped(
 ) -> DataFrame:
     """Elements aggregated by these columns: the parts of all aggregates, and `also`, which can be aggregated again."""
     more = dict(also or {})
-    if not stage.inputs:
+    if ONLY in stage.inputs:
         return group(frame, by, {**more, **stage.partials})
     of_inputs = group(frame, (*by, INPUT), {**more, **stage.partials})
     kept = {name: col(name) for name in of_inputs.columns if name != INPUT}

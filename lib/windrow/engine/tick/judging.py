@@ -11,29 +11,28 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import AHEAD, INPUT
+from windrow.compile.columns import AHEAD
 from windrow.compile.elements import envelope
 from windrow.compile.panes.event_times import ahead_of
-from windrow.compile.sql.columns import col, lit
+from windrow.compile.sql.columns import col
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import apply, over, where, with_column
 from windrow.engine.tick import dead_letters
 from windrow.engine.tick.admission import Held
-from windrow.engine.tick.batch import Batch, pruned
+from windrow.engine.tick.batch import Batch, DeadLetters, pruned
 from windrow.engine.tick.cogroups import united
 from windrow.engine.tick.counters import Counters
 from windrow.engine.tick.statistics import Survey
 from windrow.engine.windows.registry import strategy_of
 
 
-def judge(stage: CompiledStage, batch: Batch, cells: DataFrame | None, held: Held) -> tuple[Batch, list[DataFrame]]:
+def judge(stage: CompiledStage, batch: Batch, cells: DataFrame | None, held: Held) -> tuple[Batch, DeadLetters]:
     """The batch with all late pairs counted, those too that only the cells could show; and its dead letters."""
-    dead: list[DataFrame] = []
+    dead: dict[str, list[DataFrame]] = {}
     judged: dict[str, tuple[DataFrame, Survey]] = {}
     for name, (rows, found) in batch.items():
-        found, letters = _judged(stage.of_input(name), rows, found, cells, held)
-        dead += [with_column(frame, INPUT, lit(name)) for frame in letters] if stage.inputs else letters
+        found, dead[name] = _judged(stage.of_input(name), rows, found, cells, held)
         judged[name] = rows, found
     return judged, dead
 

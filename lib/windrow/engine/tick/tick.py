@@ -13,15 +13,13 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import PANES
 from windrow.compile.sql.chain import Chain
-from windrow.compile.sql.columns import col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.frames import apply, over, with_column
+from windrow.engine.frames import apply, over
 from windrow.engine.tick.admission import Held
-from windrow.engine.tick.batch import Batch, counters_of
+from windrow.engine.tick.batch import Batch, DeadLetters, counters_of
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.judging import admitted, judge
 from windrow.engine.windows.registry import strategy_of
@@ -30,13 +28,13 @@ from windrow.spec.triggers.all import percentiles_of
 
 @dataclass(frozen=True)
 class TickPlan:
-    """What a tick writes: transitions of cells (None where no cell is asked) and dead letters by branch.
+    """What a tick writes: transitions of cells (None where no cell is asked) and dead letters.
 
     `counters` have all late pairs, those too that only the cells could show; those that are closed are not counted yet.
     """
 
     transitions: DataFrame | None
-    dead: list[DataFrame] = field(default_factory=list)
+    dead: DeadLetters = field(default_factory=dict)
     counters: Counters = NOTHING
 
 
@@ -76,11 +74,11 @@ def phases(stage: CompiledStage, windows: Chain, times: TickTimes, clock: TickCl
 
 
 def _together(stage: CompiledStage, evaluated: DataFrame | None, kept: DataFrame | None) -> DataFrame | None:
-    """The transitions of windows and of what is kept beside them; the panes of a join as rows."""
+    """The transitions of windows and of what is kept beside them, with their panes as they are shown."""
     parts = [frame for frame in (evaluated, kept) if frame is not None]
     if not parts:
         return None
-    return with_rows(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
+    return shown(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
 
 
 def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> DataFrame:
@@ -90,9 +88,9 @@ def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> 
     return transitions
 
 
-def with_rows(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
-    """The panes of a join as rows."""
-    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
+def shown(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
+    """The transitions with their panes as they are shown."""
+    return apply(stage.panes.of_transitions(over(transitions)), transitions)
 
 
 def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:

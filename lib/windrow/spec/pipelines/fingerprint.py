@@ -11,7 +11,8 @@ from typing import Any
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.sources.source import CONNECTORS, Source
 from windrow.spec.sources.watermarks import BOUND
-from windrow.spec.stages.graph import ONLY, reads_of
+from windrow.spec.stages.graph import reads_of
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import parse_duration
 from windrow.spec.triggers.all import counts_bytes

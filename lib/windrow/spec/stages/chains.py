@@ -240,17 +240,11 @@ def check_reads_a_source(stage: Stage) -> None:
     refuse(OVER_A_SOURCE, stage)
 
 
-def check_reads(stage: Stage, upstream: Stage, windows: WindowFunction | None = None) -> None:
-    """Refuse a stage that does not go with the stage that it reads, with the reason and the fix. Errors: SpecError.
+def check_elements(stage: Stage, upstream: Stage, windows: WindowFunction | None = None) -> None:
+    """Refuse what a stage makes of the panes of another, one by one: all but when it fires. Errors: SpecError.
 
     `windows` made the windows of the upstream's panes, where it has inherited them itself.
     """
-    check_elements(stage, upstream, windows)
-    check_firings(stage, upstream, windows)
-
-
-def check_elements(stage: Stage, upstream: Stage, windows: WindowFunction | None = None) -> None:
-    """Refuse what a stage makes of the panes of another, one by one: all but when it fires. Errors: SpecError."""
     reading = Reading(stage, upstream, windows or upstream.window)
     refuse(PANES, reading)
     check_columns_read(stage, pane_columns(upstream))

@@ -39,6 +39,16 @@ class JoinKind(StrEnum):
         return self in (JoinKind.RIGHT, JoinKind.FULL)
 
 
+ONLY = ""
+"""The input of a stage that has one, whose fields stand in the stage itself: nobody can give it this name."""
+
+
+def input_path(name: str, stage: str = "") -> str:
+    """Where the fields of an input stand, in a stage at that place."""
+    inputs = "" if name == ONLY else f"inputs.{name}"
+    return f"{stage}.{inputs}" if stage and inputs else stage or inputs
+
+
 @specification
 class Input(Spec):
     """One input of a stage: which elements, their keys, and what is computed of them.

@@ -5,12 +5,14 @@ A pane without a row is held back as by `having`: it is not shown, has no index,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from windrow.spec.aggregates import Aggregate, Collect, Count
 from windrow.spec.errors import NotInThisVersion
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.reading import Named
+from windrow.spec.stages.cogroups import by_input
 from windrow.spec.stages.refusals import Refusal, Rule, refuse
 from windrow.spec.stages.stage import Stage
 
@@ -53,11 +55,16 @@ def check_shown(stage: Stage, takes_back: bool) -> None:
         refuse((*SHOWN, *(SHOWN_OVER_RETRACTIONS if takes_back else ())), stage)
 
 
-def cell_aggregates(stage: Stage, name: str) -> Named[Aggregate]:
-    """What the cells of a stage keep of the elements of an input."""
-    one = stage.inputs[name]
+def cells_by_input(stage: Stage) -> Mapping[str, Stage]:
+    """Each input as a stage of its own, with what the cells of the stage keep of its elements."""
     if stage.join is None:
-        return one.aggregates
+        return by_input(stage)
+    return {name: replace(one, aggregates=_collected(stage, name)) for name, one in by_input(stage).items()}
+
+
+def _collected(stage: Stage, name: str) -> Named[Aggregate]:
+    """The rows of an input of a join, and their number."""
+    one = stage.inputs[name]
     fields = ", ".join(f"'{column}', {expression.text}" for column, expression in one.columns.items())
     row = Expression.parse(f"named_struct({fields})" if fields else "named_struct('none', true)")
     return Named({rows_name(name): Collect(row), _number_name(name): Count()})
@@ -67,7 +74,7 @@ def cell_stage(stage: Stage) -> Stage:
     """The stage of the cells: of a join, one that collects."""
     if stage.join is None:
         return stage
-    aggregates = {n: a for name in stage.inputs for n, a in cell_aggregates(stage, name).items()}
+    aggregates = {n: a for name in stage.inputs for n, a in _collected(stage, name).items()}
     having = None if stage.is_discarding or stage.is_mixed else _has_rows(stage)
     return replace(stage, inputs=Named(), join=None, aggregates=Named(aggregates), having=having)
 

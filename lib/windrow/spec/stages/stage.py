@@ -286,4 +286,17 @@ class Stage(Spec, InNotebooks):
     @property
     def emitted(self) -> tuple[str, ...]:
         """The names of what a pane holds."""
-        return tuple(self.aggregates) if self.join is None else (*self.aggregates, "row")
+        return (*self.aggregates, *self.row_number)
+
+    @property
+    def row_number(self) -> tuple[str, ...]:
+        """The column that tells the rows of a pane apart: that of a join, whose panes have several."""
+        return () if self.join is None else ("row",)
+
+    @property
+    def row_identity(self) -> tuple[str, ...]:
+        """The columns that tell the rows of a window in `current` apart; none where it has one row.
+
+        Panes that cleared the aggregates stand there side by side.
+        """
+        return (*(("pane_index",) if self.is_discarding or self.is_mixed else ()), *self.row_number)

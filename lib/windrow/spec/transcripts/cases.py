@@ -20,8 +20,9 @@ from windrow.spec.fields.reading import Named, located
 from windrow.spec.fields.schemas import Schema, column_type
 from windrow.spec.pipelines.documents import load_yaml_documents, read_document
 from windrow.spec.sources.watermarks import Watermark
-from windrow.spec.stages.cogroups import alone
-from windrow.spec.stages.graph import ONLY, check_graph, read_by
+from windrow.spec.stages.cogroups import by_input
+from windrow.spec.stages.graph import check_graph, read_by
+from windrow.spec.stages.inputs import ONLY, input_path
 from windrow.spec.stages.reads import check_columns_read
 from windrow.spec.stages.stage import Stage
 from windrow.spec.stages.weights import check_takes_back, check_weight
@@ -216,11 +217,10 @@ def _stages(document: Mapping[str, Any], schema: Schema) -> Iterator[Stage]:
         check_weight(document["weight"], schema)
     read = read_by(stages)
     for place, stage in zip(places, stages, strict=True):
-        for name, upstream in read[stage.name].items():
-            if upstream is None:
-                of_source = alone(stage, stage.inputs[name]) if stage.inputs else stage
-                where = f"{place}.inputs.{name}" if stage.inputs else place
-                located(where, partial(_check_over, schema=schema, is_weighted="weight" in document), of_source)
+        for name, by_itself in by_input(stage).items():
+            if read[stage.name][name] is None:
+                over = partial(_check_over, schema=schema, is_weighted="weight" in document)
+                located(input_path(name, place), over, by_itself)
         located(place, _check_names, stage)
     _check_graph(stages, places)
     yield from stages

@@ -22,15 +22,17 @@ from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.columns import CELL, INPUT, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.sql.columns import Column, bigint, call, case, changing, col, lit, null, struct
+from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group, literals, local, select, where, with_column
 from windrow.engine.tick.admission import Held
+from windrow.engine.tick.batch import DeadLetters
 from windrow.engine.tick.newest import newest
 from windrow.engine.windows.registry import strategy_of
-from windrow.spec.stages.graph import ONLY, reads_of
+from windrow.spec.errors import SpecError
+from windrow.spec.stages.graph import reads_of
 from windrow.spec.times import saturating_add
 from windrow.store.delta.location import Lake, Location
 from windrow.store.delta.steps import StepLog, StepTaken
@@ -78,9 +80,12 @@ class Journal:
         return self.controls(spark, tick - 1, tick)[tick]
 
     def controls(self, spark: SparkSession, after: int, until: int) -> dict[int, Control]:
-        """The control rows of the ticks after < tick <= until."""
+        """The control rows of the ticks after < tick <= until. Raises SpecError for a journal of an earlier version."""
         rows = self.rows(spark, after, until, "control").select("tick", "control").collect()
-        return {row["tick"]: Control.from_json(row["control"]) for row in rows}
+        try:
+            return {row["tick"]: Control.from_json(row["control"]) for row in rows}
+        except SpecError as error:
+            raise error.within(f"stages.{self.stage.stage.name}") from None
 
     def stamp(self, spark: SparkSession, tick: int) -> Stamp:
         """What the commit of a tick says of it, without a job; of one that is far back, what its control row says."""
@@ -88,13 +93,12 @@ class Journal:
         found = None if commit is None else Stamp.from_notes(commit.notes)
         return found or Stamp.of(self.control(spark, tick))
 
-    def commit(
-        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: list[DataFrame]
-    ) -> None:
+    def commit(self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: DeadLetters) -> None:
         """Write a tick. Errors: StepTaken where another writer has written it."""
         own = {"kind": lit("control"), "bucket": null("bigint"), "control": lit(control.to_json())}
         stamp = {"tick": bigint(control.tick), "generation": lit(self.generation)}
-        parts = [literals(spark, [{**own, **stamp}]), *(self._dead_rows(letters, control) for letters in dead)]
+        parts = [literals(spark, [{**own, **stamp}])]
+        parts += [self._dead_rows(name, letters, control) for name, frames in dead.items() for letters in frames]
         if transitions is not None:
             parts.insert(0, self._cell_rows(transitions, control))
         if len(parts) == 1 or not self.location.exists(spark):
@@ -111,12 +115,12 @@ class Journal:
         """`tick` and `generation`, for rows whose column `row` is never null."""
         return {"tick": changing(control.tick, col(row)), "generation": lit(self.generation)}
 
-    def _dead_rows(self, letters: DataFrame, control: Control) -> DataFrame:
+    def _dead_rows(self, name: str, letters: DataFrame, control: Control) -> DataFrame:
         dead = struct(
             reason=col("reason"),
             event_time=col("event_time"),
             element=call("to_json", col("element")),
-            source=self._source_of_letters(),
+            source=lit(reads_of(self.stage.shown)[name]),
             partition=col(envelope.PARTITION),
             offset=col(envelope.OFFSET),
             arrived_at=col(envelope.ARRIVAL_TIME),
@@ -127,13 +131,6 @@ class Journal:
         bucket = self.stage.windows.bucket(col(WINDOW_START))
         own = {"kind": lit("dead_letter"), "bucket": bucket, **bounds, "dead": dead}
         return select(letters, {**own, **self._stamp(control, envelope.STEP)})
-
-    def _source_of_letters(self) -> Column:
-        """What the input of dead letters reads."""
-        read = reads_of(self.stage.shown)
-        if not self.stage.inputs:
-            return lit(read[ONLY])
-        return case(*[(col(INPUT) == lit(name), lit(upstream)) for name, upstream in read.items()])
 
     def empty(self, spark: SparkSession) -> DataFrame:
         """No rows, with every column of the journal and its type."""

@@ -44,7 +44,7 @@ def write_current(spark: SparkSession, log: StepLog, step: int, batch: Batch, no
 def _newest(spark: SparkSession, batch: Batch) -> DataFrame:
     """The last change of each row of `current` in these ticks."""
     cells = batch.cells(spark)
-    if _has_row_per_pane(batch) or batch.journal.stage.joined is not None:
+    if batch.journal.stage.shown.row_identity:
         rows = _with_replaced(batch, batch.pane_rows(cells))
         whole = struct(**{name: col(name) for name in rows.columns})
         latest = struct(tick=col("tick"), index=col("pane_index"), weight=col("weight"))
@@ -88,16 +88,8 @@ def _newest_panes(batch: Batch, cells: DataFrame) -> DataFrame:
 
 def _identity(batch: Batch) -> tuple[str, ...]:
     """The columns that tell one row of `current` from another."""
-    stage = batch.journal.stage.stage
-    index = ("pane_index",) if _has_row_per_pane(batch) else ()
-    row = () if batch.journal.stage.joined is None else ("row",)
-    return (*stage.keys, "window_start", "window_end", *index, *row)
-
-
-def _has_row_per_pane(batch: Batch) -> bool:
-    """Whether panes of a window stand side by side: those that cleared the aggregates do."""
-    stage = batch.journal.stage.stage
-    return stage.is_discarding or stage.is_mixed
+    stage = batch.journal.stage.shown
+    return (*stage.keys, "window_start", "window_end", *stage.row_identity)
 
 
 def _with_replaced(batch: Batch, rows: DataFrame) -> DataFrame:

@@ -15,6 +15,7 @@ from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.holds import least_held
 from windrow.engine.compiling.chain import pane_elements
 from windrow.engine.frames import local, with_column
+from windrow.engine.tick.batch import DeadLetters
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.times import saturating_add
 from windrow.spec.triggers.firings import leaves_nothing
@@ -49,9 +50,7 @@ class MemoryState:
             return None
         return frame_of(spark, [*self.kept.values()], self.schema)
 
-    def commit(
-        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: list[DataFrame]
-    ) -> None:
+    def commit(self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: DeadLetters) -> None:
         collected = [] if transitions is None else transitions.collect()
         for row in collected:
             identity: tuple[Any, ...] = (row["key"], row[WINDOW_START], row[WINDOW_END])
@@ -68,7 +67,7 @@ class MemoryState:
                 emitted = with_column(frame_of(spark, collected, transitions.schema), "tick", bigint(control.tick))
         self.ticks.append(control)
         self.transitions.append(collected)
-        self.dead.append([row for letters in dead for row in letters.collect()])
+        self.dead.append([row for frames in dead.values() for letters in frames for row in letters.collect()])
         self.emitted.append(emitted)
 
     def _forget(self, expired_end: int) -> None:

@@ -14,8 +14,7 @@ from windrow.spec.expressions.plain import plain
 from windrow.spec.pipelines.pipeline import may_take_back
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.cogroups import alone
-from windrow.spec.stages.graph import ONLY
-from windrow.spec.stages.inputs import JoinKind
+from windrow.spec.stages.inputs import ONLY, JoinKind
 from windrow.spec.stages.stage import Accumulation, Emission, Stage
 from windrow.spec.triggers.closing import can_close
 from windrow.view.plan.tables import WRITES, tables_of_stage, writes
