@@ -87,8 +87,8 @@ def test_a_lost_checkpoint_lands_nothing_twice(spark, tmp_path: Path, streamed: 
     assert ours.exceptAll(theirs).isEmpty() and theirs.exceptAll(ours).isEmpty()
 
 
-def test_how_often_cells_are_folded_changes_nothing(spark, tmp_path: Path, streamed: Path, monkeypatch) -> None:
-    monkeypatch.setattr(advance, "FOLD_EVERY", 2)
+def test_how_often_the_journal_is_compacted_changes_nothing(spark, tmp_path: Path, streamed: Path, monkeypatch) -> None:
+    monkeypatch.setattr(advance, "COMPACT_EVERY", 2)
     write_files(tmp_path / "data", range(FILES))
     run(pipeline(tmp_path), spark, once=True, drain=True)
     for name in ("current", "panes", "dead_letters"):
@@ -106,7 +106,7 @@ def test_a_second_runner_does_not_write_the_tick_again(spark, tmp_path: Path) ->
     assert journal.where("kind = 'control'").count() == 1
 
 
-def test_a_changed_meaning_is_refused_and_a_new_generation_rebuilds(spark, tmp_path: Path) -> None:
+def test_a_changed_fingerprint_is_refused_and_a_new_generation_rebuilds(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(3))
     run(pipeline(tmp_path), spark, once=True, drain=True)
     changed = pipeline(tmp_path, window={"fixed": {"size": "1m"}})
@@ -176,7 +176,7 @@ def test_the_tables_can_be_read_without_spark(streamed: Path) -> None:
 
 @pytest.mark.long
 def test_a_backfill_between_two_ticks_of_a_stream(spark, tmp_path: Path) -> None:
-    """What was late before it is taken in; the stream goes on, and is equal to a batch in the end."""
+    """What was late before it is restated; the stream goes on, and is equal to a batch in the end."""
     short = pipeline(tmp_path, allowed_lateness="0s")
     write_files(tmp_path / "data", range(3))
     stream = Stream(PipelineWork.open(short, spark), clock_micros, None, Event())
@@ -258,7 +258,7 @@ def test_content_helper_sees_every_column(spark, streamed: Path) -> None:
 
 
 @pytest.mark.long
-def test_late_rows_that_change_nothing_are_taken_in_once_too(spark, tmp_path: Path) -> None:
+def test_late_rows_that_change_nothing_are_restated_once_too(spark, tmp_path: Path) -> None:
     """In the global window, whose letters have no bounds in the table, and with a result that stays as it was."""
     window = {"window": {"global": {}}, "trigger": {"repeat": {"after_count": 50}}, "allowed_lateness": "0s"}
     most = {"aggregates": {"most": {"max": "v"}}, "derive": {}, "select": {}}

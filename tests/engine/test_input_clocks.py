@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from windrow.drivers.pipeline.clocks import Clocks, ClocksOfSource, ClocksOfStage
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.rules import active, moved
-from windrow.engine.tick.statistics import Survey
+from windrow.engine.tick.statistics import BatchStatistics
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.inputs import ONLY
 from windrow.spec.stages.stage import Stage
@@ -31,8 +31,8 @@ RULES = st.sampled_from(
 )
 
 
-def survey(greatest: dict[str, int]) -> Survey:
-    return Survey(
+def collect_statistics(greatest: dict[str, int]) -> BatchStatistics:
+    return BatchStatistics(
         greatest=dict(greatest), latest_end=max((at // 10 * 10 + 10 for at in greatest.values()), default=None)
     )
 
@@ -42,7 +42,7 @@ def test_one_input_has_the_watermark_that_its_source_alone_gives(ticks: Any, rul
     clocks = Clocks(STAGE, {ONLY: ClocksOfSource("rows", rule, STAGE)})
     alone, whole, now = StageClock(), StageClock(), MINUS_INFINITY
     for number, (greatest, at) in enumerate(ticks):
-        found, now = survey(greatest), max(now, at)
+        found, now = collect_statistics(greatest), max(now, at)
         alone = moved(alone.seen(found.greatest, now, found.latest_end, found.asserted), rule, STAGE)
         batch: Any = {ONLY: (None, found)} if greatest else {}
         whole = clocks.moved(clocks.seen(whole, batch, now), Offsets({ONLY: number + 1}))

@@ -23,9 +23,9 @@ from windrow.compile.sql.columns import Column, col
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.frames import apply, over, with_column
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import united
-from windrow.engine.tick.survey import counted
+from windrow.engine.tick.collect_statistics import counted
 from windrow.engine.tick.tick import phases, shown, trigger_clock
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.fields.schemas import Schema
@@ -72,13 +72,13 @@ def _header(name: str) -> str:
 
 
 def _times(stage: CompiledStage) -> TickTimes:
-    first = StageClock(BEFORE - SECOND).with_watermark(BEFORE, stage.stage.allowed_lateness).with_held(None)
-    second = StageClock(NOW).with_watermark(AFTER, stage.stage.allowed_lateness).with_held(None)
+    first = StageClock(BEFORE - SECOND).with_watermark(BEFORE, stage.stage.allowed_lateness).with_hold(None)
+    second = StageClock(NOW).with_watermark(AFTER, stage.stage.allowed_lateness).with_hold(None)
     return TickTimes(7, first, second, (AFTER, AFTER + SECOND))
 
 
 def _tick(stage: CompiledStage, times: TickTimes) -> dict[str, Any]:
-    held, strategy, clock = Held(times.before.expired_end), strategy_of(stage), trigger_clock(stage, times)
+    held, strategy, clock = Admission(times.before.expired_end), strategy_of(stage), trigger_clock(stage, times)
     found: dict[str, Any] = {}
     elements: dict[str, Any] = {}
     for name in stage.inputs:
@@ -86,7 +86,7 @@ def _tick(stage: CompiledStage, times: TickTimes) -> dict[str, Any]:
         rows: Any = Relation([*ENVELOPE, *part.elements.columns_read], "rows")
         judged = found[f"rows{of_input}, judged"] = apply(part.elements.judged(over(rows)), rows)
         judged = _named(judged, f"judged{of_input}")
-        found[f"survey{of_input}"] = counted(part, judged, held)
+        found[f"statistics{of_input}"] = counted(part, judged, held)
         elements[name] = found[f"elements{of_input}"] = apply(part.elements.elements(over(judged)), judged)
     parts = {name: _named(one, f"elements of {name}" if name else "elements") for name, one in elements.items()}
     cells: Any = Relation([*CELL, STATE], "cells")

@@ -49,7 +49,7 @@ def test_every_window_function_is_here() -> None:
 def test_a_window_function_answers_all_that_is_asked_of_every_one(name: str) -> None:
     windows = compiled(window(name)).windows
     assert isinstance(windows, CompiledWindows) and not type(windows).__abstractmethods__
-    assert windows.earliest_start(0) <= 0 and windows.longest > 0 and windows.remembered >= 0 and windows.reach >= 0
+    assert windows.earliest_start(0) <= 0 and windows.longest > 0 and windows.retention >= 0 and windows.late_span >= 0
     assert windows.greatest_end(0) is None or windows.is_aligned
     assert windows.bucket_range(0, HOUR)[0] <= windows.bucket_range(0, HOUR)[1]
 

@@ -93,15 +93,15 @@ class CompiledStage:
         }
 
     @property
-    def merged(self) -> dict[str, Column]:
+    def merged_parts(self) -> dict[str, Column]:
         """The same columns over relations that hold them already."""
-        return self.merged_over(col)
+        return self.merged_parts_over(col)
 
-    def merged_where(self, condition: Column) -> dict[str, Column]:
+    def merged_parts_where(self, condition: Column) -> dict[str, Column]:
         """The same, over the rows on which the condition holds."""
-        return self.merged_over(lambda name: when(condition, col(name)))
+        return self.merged_parts_over(lambda name: when(condition, col(name)))
 
-    def merged_over(self, of: Values) -> dict[str, Column]:
+    def merged_parts_over(self, of: Values) -> dict[str, Column]:
         """The same, over the columns that are given for theirs."""
         ahead = {AHEAD: event_times.gathered(self.stage, of(AHEAD))} if self.stage.keeps_event_times else {}
         return {

@@ -1,6 +1,6 @@
 """The final result of every window over a set of elements: one tick with the watermark at +infinity.
 
-Nothing is late and every window is emitted once, so no trigger is asked: a batch is `combine` and the values.
+Nothing is late and every window is emitted once, so no trigger is evaluated: a batch is `combine` and the values.
 
 Rules: docs/semantics.md#what-is-promised, docs/semantics.md#backfill-and-reconcile.
 """
@@ -36,7 +36,7 @@ def final_values(
     """`key`, bounds and the aggregates of every window over raw rows; of a join, the rows of every window.
 
     `excluded` has pairs (`PAIR`) that are left out: those that are dead as late or closed. Where records make the
-    windows it says in `reason` which, in `EXPIRED_END` what had expired by then, and in `TAKEN_IN` the spans in which
+    windows it says in `reason` which, in `EXPIRED_END` what had expired by then, and in `RESTATED` the spans in which
     they are not left out after all. `net` names the inputs whose rows are panes that others
     of them may withdraw.
     """

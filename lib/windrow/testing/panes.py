@@ -23,9 +23,9 @@ from windrow.engine.compiling.stage import InputRows, compile_stage
 from windrow.engine.final import final_values
 from windrow.engine.frames import apply, over, select, with_column
 from windrow.engine.tick import dead_letters
-from windrow.engine.tick.admission import Held
-from windrow.engine.tick.batch import counters_of, surveyed
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.inputs import as_one
+from windrow.engine.tick.micro_batch import counters_of, with_statistics
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
@@ -114,7 +114,7 @@ class Panes:
         or `kept`. Of those that were kept, `unassigned` ones are in no window. `assigned` counts pairs, none of which
         is late. With `explode`, what counts as a row is an item.
         """
-        counted = counters_of(surveyed(self._stage, self._rows, Held())).surveyed
+        counted = counters_of(with_statistics(self._stage, self._rows, Admission())).known_at_commit
         return {name: number for name, number in counted.items() if name != "late"}
 
     @cached_property

@@ -2,7 +2,7 @@
 
 Rules: docs/semantics.md#ticks, docs/semantics.md#panes, docs/semantics.md#accumulation-and-changes.
 
-Every step is a plain projection over a frame with one row for each cell that is asked.
+Every phase is a plain projection over a frame with one row for each cell that is evaluated.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from windrow.compile.sql.columns import (
     changing,
     coalesce,
     col,
+    index_of,
     lit,
     name_at,
-    place_of,
     saturating_add,
     when,
 )
 from windrow.compile.triggers.registry import NODES, Nodes
-from windrow.compile.triggers.tree import TickClock, due_column
+from windrow.compile.triggers.tree import TickClock, timer_column
 from windrow.spec.stages.stage import Emission
 
 
@@ -56,7 +56,7 @@ class CellColumns(CellState):
     nodes: ClassVar[Nodes] = NODES
     """What the triggers of such cells do."""
 
-    def before(self, asked: Chain) -> Chain:
+    def before(self, evaluated: Chain) -> Chain:
         """State columns by their own names, from `s_` columns that are null where the cell is new."""
         started = {
             name: coalesce(col(f"s_{name}"), lit(initial).cast(kind)) if initial is not None else col(f"s_{name}")
@@ -64,7 +64,7 @@ class CellColumns(CellState):
         }  # fmt: skip
         counts = (ELEMENTS, NET) if self.is_weighted else (ELEMENTS,)
         kept = {name: col(name) for name in (*CELL, *counts, *self.tick_parts)}
-        return asked.select({**kept, **started, **self.opened()})
+        return evaluated.select({**kept, **started, **self.opened()})
 
     def opened(self) -> Mapping[str, Column]:
         """Whether a cell begins with the tick, over `s_` columns; and what else the family says of its beginning."""
@@ -87,9 +87,9 @@ class CellColumns(CellState):
         return self.tree.add(cells.with_columns(added), is_open, clock)
 
     def fire(self, cells: Chain, clock: TickClock, partition_watermarks: list[int] | None) -> Chain:
-        """Ask the trigger and decide what is emitted: the columns `fires`, `emits`, `timing` and the values."""
+        """Evaluate the trigger and decide what is emitted: the columns `fires`, `emits`, `timing` and the values."""
         results = {name: aggregate.value(_parts_of(name)) for name, aggregate in self.aggregates.items()}
-        cells = self.tree.ask(with_conditions(self.stage, self.tree.conditions, results, cells), clock)
+        cells = self.tree.evaluate(with_conditions(self.stage, self.tree.conditions, results, cells), clock)
         expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after)
         complete = col(WINDOW_END) <= changing(clock.watermark_after)
         passes_end = complete & (col(WINDOW_END) > changing(clock.watermark_before))
@@ -225,8 +225,8 @@ class CellColumns(CellState):
             after["net"] = col("net")
         after.update(self.own_after())
         last = {
-            "timing": place_of(TIMINGS, col("timing")),
-            "trigger": place_of(self._leaf_names, col("leaf")),
+            "timing": index_of(TIMINGS, col("timing")),
+            "trigger": index_of(self._leaf_names, col("leaf")),
             "percentile": col("percentile"),
             "on_time_index": when(~early, col("emitted_on_time")),
         }
@@ -241,7 +241,7 @@ class CellColumns(CellState):
                 after[f"last_v_{name}"] = when(emits, col(f"v_{name}"), kept)
         after.update({name: col(name) for name in self.tree.state})
         for clock in self.tree.clocks:
-            after[due_column(clock)] = when(~(col("closed") | col("closes")), self.tree.due(clock))
+            after[timer_column(clock)] = when(~(col("closed") | col("closes")), self.tree.timer(clock))
         return {name: after[name].cast(kind) for name, (kind, _) in self.state.items()}
 
     def _aggregates_after(self) -> Mapping[str, Column]:
@@ -256,10 +256,10 @@ class CellColumns(CellState):
                 after[f"a_{name}_{part}"] = when(~clears, kept) if may_clear else kept
         return after
 
-    def is_due(self, clock: TickClock, state: str = STATE) -> Column:
-        """Whether a cell that got nothing must be asked: a deadline is reached, or it expires."""
+    def is_timer_due(self, clock: TickClock, state: str = STATE) -> Column:
+        """Whether a cell that got nothing must be evaluated: a timer is due, or it expires."""
         now = clock.by_name
-        reached = [coalesce(col(state, due_column(name)) <= changing(now[name]), False) for name in self.tree.clocks]
+        reached = [coalesce(col(state, timer_column(name)) <= changing(now[name]), False) for name in self.tree.clocks]
         expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after)
         return any_of([*reached, expires])
 

@@ -51,7 +51,7 @@ class MergingCells(CellColumns):
 
     @property
     def gone(self) -> Column:
-        """The state of a window that has expired, of which the bounds are remembered."""
+        """The state of a window that has expired, of which the bounds are kept."""
         fields = {name: null(kind) for name, (kind, _) in self.state.items()}
         return sql.struct(**{**fields, GONE: lit(True)})
 
@@ -73,7 +73,7 @@ class MergingCells(CellColumns):
         """The transitions of the cells that were asked, and those of the windows that were merged away.
 
         A window is no more in the tick that merges it; its last pane is withdrawn when the merged one fires, then or
-        later. Of one that expires the bounds are remembered.
+        later. Of one that expires the bounds are kept.
         """
         state = case((col(EXPIRED), self.gone), otherwise=sql.struct(**self.state_after()))
         cells = cells.with_columns({STATE: state})

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from windrow.compile.aggregates.parts import CompiledAggregate
 from windrow.compile.panes import event_times
 from windrow.compile.sql.columns import Value
-from windrow.compile.triggers.tree import TriggerTree, due_column, tick_part
+from windrow.compile.triggers.tree import TriggerTree, tick_part, timer_column
 from windrow.spec.stages.stage import Stage
 
 _COUNTERS: Mapping[str, tuple[str, Value]] = {
@@ -35,8 +35,8 @@ _LAST: Mapping[str, tuple[str, Value]] = {
     "last_trigger": ("int", None),
     "last_percentile": ("int", None),
 }
-"""Whether the window's last pane still stands, and what it was, for its withdrawal. Names are kept as their places in a
-list, from 1: a state of numbers alone is grouped by hash, one with texts by sorting."""
+"""Whether the window's last pane still stands, and what it was, for its withdrawal. Names are kept as their indexes in
+a list, from 1: a state of numbers alone is grouped by hash, one with texts by sorting."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class CellState:
             fields.update({f"last_{name}": (kind, None) for name, kind in self.value_types.items()})
         fields.update(self.own_fields)
         fields.update(self.tree.state)
-        fields.update({column: ("bigint", None) for column in map(due_column, self.tree.clocks)})
+        fields.update({column: ("bigint", None) for column in map(timer_column, self.tree.clocks)})
         return fields
 
     @property

@@ -119,7 +119,7 @@ class CompiledElements:
         """The event time of a judged row that moves the watermark."""
         return col(envelope.EVENT_TIME if self.stage.element_time is None else SOURCE_TIME)
 
-    def unfolded(self, rows: Chain) -> Chain:
+    def exploded(self, rows: Chain) -> Chain:
         """Rows with the columns of `select`, once for every item of `explode`; a row without items is there once."""
         for name, expression in self.stage.select.items():
             rows = rows.with_columns({name: Column(expression.value_sql)})
@@ -131,8 +131,8 @@ class CompiledElements:
         return rows
 
     def judged(self, rows: Chain) -> Chain:
-        """Rows unfolded, with their event time, whether an expression failed on them and whether they are kept."""
-        judged = self._timed(self.unfolded(rows))
+        """Rows exploded, with their event time, whether an expression failed on them and whether they are kept."""
+        judged = self._timed(self.exploded(rows))
         is_there = col(_HAS_ITEM) if self.stage.explode else lit(True)
         kept, of_row, of_item = is_there, lit(False), lit(False)
         if self.stage.where is not None:

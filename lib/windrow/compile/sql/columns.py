@@ -284,11 +284,11 @@ def named(name: str, column: Column) -> str:
     return f"{column.text} AS {quoted(name)}"
 
 
-def place_of(names: Sequence[str], name: Column) -> Column:
-    """The place of a name in a list, from 1."""
+def index_of(names: Sequence[str], name: Column) -> Column:
+    """The index of a name in a list, from 1."""
     return call("array_position", array(*names), name).cast("int")
 
 
-def name_at(names: Sequence[str], place: Column) -> Column:
-    """The name at that place of a list, from 1; null where there is no place."""
-    return call("element_at", array(*names), place)
+def name_at(names: Sequence[str], index: Column) -> Column:
+    """The name at that index of a list, from 1; null where the list has no such index."""
+    return call("element_at", array(*names), index)

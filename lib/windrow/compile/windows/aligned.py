@@ -35,7 +35,7 @@ class AlignedWindows(NonMergingWindows):
         return gcd(self.size, self.period)
 
     @property
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         return self.size != self.period
 
     @property
@@ -48,7 +48,7 @@ class AlignedWindows(NonMergingWindows):
         return sql.greatest(sql.div(number, self.period), bigint(0))
 
     def assigned(self, event_time: Column) -> Column:
-        if not self.needs_spread:
+        if not self.shares_slices:
             return bigint(1)
         return self._starts_between(event_time - bigint(self.size), event_time)
 
@@ -57,7 +57,7 @@ class AlignedWindows(NonMergingWindows):
             return bigint(0)
         if expired_end == INFINITY:
             return self.assigned(event_time)
-        if not self.needs_spread:
+        if not self.shares_slices:
             end = self.slice_of(event_time) + bigint(self.size)
             return (end <= changing(expired_end, event_time)).cast("bigint")
         last = sql.least(event_time, self._last_expired(expired_end, event_time))
@@ -66,14 +66,14 @@ class AlignedWindows(NonMergingWindows):
     def slice_of(self, event_time: Column) -> Column:
         return floor_to(event_time, self.slice_size, self.offset)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark, mark + bigint(self.size)
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id, window_id + bigint(self.size)
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        first_possible = piece + bigint(self.slice_size - self.size)
-        return self._starts(first_possible, piece, expired_end)
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
+        first_possible = slice_id + bigint(self.slice_size - self.size)
+        return self._starts(first_possible, slice_id, expired_end)
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         first_possible = event_time - bigint(self.size - 1)
         last = event_time
         if expired_end != INFINITY:
@@ -122,7 +122,7 @@ class OverlappingWindows(AlignedWindows):
     """Sliding windows with a period below their size: they can be formed from slices."""
 
     @property
-    def reach_of_slice(self) -> int:
+    def earlier_span_of_slice(self) -> int:
         """How far before a slice a window can start that has it."""
         return self.size - self.slice_size
 
@@ -136,7 +136,7 @@ class GlobalWindows(NonMergingWindows):
     """The one window of all time."""
 
     @property
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         return False
 
     def assigned(self, event_time: Column) -> Column:
@@ -148,13 +148,13 @@ class GlobalWindows(NonMergingWindows):
     def slice_of(self, event_time: Column) -> Column:
         return bigint(MINUS_INFINITY)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark, bigint(INFINITY)
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id, bigint(INFINITY)
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        return sql.array(piece)
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
+        return sql.array(slice_id)
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         return sql.array(bigint(MINUS_INFINITY))
 
     def greatest_end(self, event_time: int) -> int | None:

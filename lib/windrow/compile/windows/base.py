@@ -2,7 +2,7 @@
 
 Rule: docs/semantics.md#windows.
 
-What one family alone needs is said by the class of that family (`families.py`, `records.py`), and asked by its strategy
+What one family alone needs is said by the class of that family (`families.py`, `records.py`), and used by its strategy
 (`windrow.engine.windows`).
 """
 
@@ -22,7 +22,7 @@ from windrow.spec.windows.base import LONGEST
 class WindowColumns(ABC):
     """The windows of elements, as columns. `expired_end`: windows that end at or before it have expired.
 
-    A window is told from the others by its mark: its start, or its end where several windows begin together.
+    A window is known by its id: its start, or its end where several windows begin together.
     """
 
     @property
@@ -52,16 +52,16 @@ class WindowColumns(ABC):
         """The number of those that have expired."""
 
     @abstractmethod
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
-        """The marks of the element's windows that have expired, as an array."""
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
+        """The ids of the element's windows that have expired, as an array."""
 
     @abstractmethod
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        """The start and the end of the window with that mark."""
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        """The start and the end of the window with that id."""
 
     def last_end(self, event_time: Column) -> Column:
         """The greatest end of the element's windows, null without one."""
-        ends = sql.each(self.late_marks(event_time, INFINITY), lambda mark: self.bounds(mark)[1])
+        ends = sql.each(self.late_window_ids(event_time, INFINITY), lambda window_id: self.bounds(window_id)[1])
         return call("array_max", ends)
 
 
@@ -139,12 +139,12 @@ class CompiledWindows(WindowColumns, WindowTimes):
         return CellColumns
 
     @property
-    def remembered(self) -> int:
-        """How long a cell is remembered behind the expiry of its window, in microseconds."""
+    def retention(self) -> int:
+        """How long a cell is kept after its window has expired, in microseconds."""
         return 0
 
     @property
-    def reach(self) -> int:
+    def late_span(self) -> int:
         """How far behind the start of its dead letter's window the last window starts that an element was late for."""
         return 0
 

@@ -34,8 +34,8 @@ class CompiledByKey(SuccessiveWindows, UnalignedWindows):
         shifted = event_time - col(SHIFT)
         return floor_to(shifted, self.size, self.offset) + col(SHIFT)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark, mark + bigint(self.size)
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id, window_id + bigint(self.size)
 
     def last_end(self, event_time: Column) -> Column:
         return self.bounds(self.slice_of(event_time))[1]

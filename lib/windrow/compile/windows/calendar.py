@@ -42,8 +42,8 @@ class CompiledCalendar(SuccessiveWindows):
         following = self._instant(self._first_day(self._local_day(event_time), 1))
         return sql.case((following <= event_time, following), otherwise=start)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark, self._instant(self._first_day(self._local_day(mark), 1))
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id, self._instant(self._first_day(self._local_day(window_id), 1))
 
     def _local_day(self, instant: Column) -> Column:
         """The local date of an instant, as a number of days."""

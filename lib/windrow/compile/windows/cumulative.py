@@ -1,4 +1,4 @@
-"""Cumulative windows: a slice is a step, and the mark of a window is its end, as those of one size begin together.
+"""Cumulative windows: a slice is a step, and the id of a window is its end, as those of one size begin together.
 
 Rule: docs/semantics.md#windows.
 """
@@ -22,7 +22,7 @@ class CompiledCumulative(NonMergingWindows):
     offset: int
 
     @property
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         return True
 
     @property
@@ -42,16 +42,16 @@ class CompiledCumulative(NonMergingWindows):
     def slice_of(self, event_time: Column) -> Column:
         return floor_to(event_time, self.step, self.offset)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return floor_to(mark - 1, self.size, self.offset), mark
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return floor_to(window_id - 1, self.size, self.offset), window_id
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        first = piece + bigint(self.step)
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
+        first = slice_id + bigint(self.step)
         if expired_end != MINUS_INFINITY:
-            first = sql.greatest(first, changing(self._following(expired_end), piece))
-        return self._sequence(first, self._last_end(piece))
+            first = sql.greatest(first, changing(self._following(expired_end), slice_id))
+        return self._sequence(first, self._last_end(slice_id))
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         first = self.slice_of(event_time) + bigint(self.step)
         return self._sequence(first, self._last_expired(event_time, expired_end))
 

@@ -83,7 +83,7 @@ class _GivenWindows(UnalignedWindows):
     window: CustomWindows
 
     @property
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         return True
 
     @property
@@ -112,21 +112,21 @@ class _GivenWindows(UnalignedWindows):
     def late(self, event_time: Column, expired_end: int) -> Column:
         if expired_end == MINUS_INFINITY:
             return bigint(0)
-        return sql.size(self.late_marks(event_time, expired_end))
+        return sql.size(self.late_window_ids(event_time, expired_end))
 
     def slice_of(self, event_time: Column) -> Column:
         return col(WINDOWS)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark.field("start"), mark.field("end")
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id.field("start"), window_id.field("end")
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         if expired_end == INFINITY:
             return col(WINDOWS)
-        return sql.keep(col(WINDOWS), lambda mark: self._has_expired(mark, expired_end))
+        return sql.keep(col(WINDOWS), lambda window_id: self._has_expired(window_id, expired_end))
 
-    def _has_expired(self, mark: Column, expired_end: int) -> Column:
-        start, end = self.bounds(mark)
+    def _has_expired(self, window_id: Column, expired_end: int) -> Column:
+        start, end = self.bounds(window_id)
         return end <= changing(expired_end, start)
 
 
@@ -134,10 +134,10 @@ class _GivenWindows(UnalignedWindows):
 class CompiledCustom(_GivenWindows, NonMergingWindows):
     """Windows of a user's own that stay as they are."""
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
         if expired_end == MINUS_INFINITY:
-            return piece
-        return sql.keep(piece, lambda mark: ~self._has_expired(mark, expired_end))
+            return slice_id
+        return sql.keep(slice_id, lambda window_id: ~self._has_expired(window_id, expired_end))
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ class NonMergingWindows(CompiledWindows):
 
     @property
     @abstractmethod
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         """Whether a slice may be in more or fewer windows than one; else it is the mark of its window."""
 
     @abstractmethod
@@ -31,7 +31,7 @@ class NonMergingWindows(CompiledWindows):
         """What tells the element's slice from the others: its start, or the windows of its elements."""
 
     @abstractmethod
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
         """The marks of the windows of a slice that have not expired, as an array."""
 
 
@@ -39,7 +39,7 @@ class SuccessiveWindows(NonMergingWindows):
     """Windows that follow each other: every element is in one, and a slice is a window, marked by its start."""
 
     @property
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         return False
 
     def assigned(self, event_time: Column) -> Column:
@@ -52,12 +52,12 @@ class SuccessiveWindows(NonMergingWindows):
             return bigint(1)
         return self._has_expired(self.slice_of(event_time), expired_end).cast("bigint")
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
         if expired_end == MINUS_INFINITY:
-            return sql.array(piece)
-        return sql.case((self._has_expired(piece, expired_end), _NONE), otherwise=sql.array(piece))
+            return sql.array(slice_id)
+        return sql.case((self._has_expired(slice_id, expired_end), _NONE), otherwise=sql.array(slice_id))
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         start = self.slice_of(event_time)
         if expired_end == INFINITY:
             return sql.array(start)
@@ -78,7 +78,7 @@ class MergingWindows(UnalignedWindows):
         return MergingCells
 
     @property
-    def remembered(self) -> int:
+    def retention(self) -> int:
         """As long as the window of an element in time may meet that of the cell."""
         return self.longest
 
@@ -89,7 +89,7 @@ class MergingWindows(UnalignedWindows):
 
     @property
     @abstractmethod
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         """Whether an element may have more or fewer windows than one."""
 
     @property

@@ -22,7 +22,7 @@ _NONE = sql.empty_array("struct<`start`: bigint, `end`: bigint>")
 
 @dataclass(frozen=True)
 class CompiledInherited(UnalignedWindows, NonMergingWindows):
-    """The bounds are a column of its own, and the mark of the window."""
+    """The bounds are a column of its own, and the id of the window."""
 
     of_panes: WindowsOfPanes = NOT_KNOWN
 
@@ -35,7 +35,7 @@ class CompiledInherited(UnalignedWindows, NonMergingWindows):
         return _BOUNDS
 
     @property
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         return False
 
     def carried(
@@ -57,19 +57,19 @@ class CompiledInherited(UnalignedWindows, NonMergingWindows):
     def slice_of(self, event_time: Column) -> Column:
         return col(WINDOWS)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark.field("start"), mark.field("end")
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id.field("start"), window_id.field("end")
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        return sql.case((self._has_expired(piece, expired_end), _NONE), otherwise=sql.array(piece))
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
+        return sql.case((self._has_expired(slice_id, expired_end), _NONE), otherwise=sql.array(slice_id))
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         if expired_end == INFINITY:
             return sql.array(col(WINDOWS))
         return sql.case((self._has_expired(col(WINDOWS), expired_end), sql.array(col(WINDOWS))), otherwise=_NONE)
 
-    def _has_expired(self, mark: Column, expired_end: int) -> Column:
-        start, end = self.bounds(mark)
+    def _has_expired(self, window_id: Column, expired_end: int) -> Column:
+        start, end = self.bounds(window_id)
         return end <= changing(expired_end, start)
 
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:

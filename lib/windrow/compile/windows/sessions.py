@@ -18,9 +18,9 @@ _NONE = sql.empty_array("bigint")
 
 @dataclass(frozen=True)
 class CompiledSessions(MergingWindows):
-    """`[t, t + gap)` for each element, marked by its time. `gap_kind` is the type of a gap that is an expression.
+    """`[t, t + gap)` for each element; its id is the time. `gap_kind` is the type of a gap that is an expression.
 
-    A slice is what one session holds in any case: the elements less than a fixed gap apart that are in one piece of
+    A slice is what one session holds in any case: the elements less than a fixed gap apart that are in one stretch of
     time as long as the gap, or those of one time.
     """
 
@@ -28,7 +28,7 @@ class CompiledSessions(MergingWindows):
     gap_kind: str = ""
 
     @property
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         return False
 
     @property
@@ -71,10 +71,10 @@ class CompiledSessions(MergingWindows):
     def slice_of(self, event_time: Column) -> Column:
         return event_time if self._varies else floor_to(event_time, self.longest, 0)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark, mark + (col(GAP) if self._varies else bigint(self.longest))
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id, window_id + (col(GAP) if self._varies else bigint(self.longest))
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         if expired_end == INFINITY:
             return sql.array(event_time)
         return sql.case((self._has_expired(event_time, expired_end), sql.array(event_time)), otherwise=_NONE)

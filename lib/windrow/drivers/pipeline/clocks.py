@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.inputs import InputTime, met, partitions, seen
 from windrow.engine.compiling.chain import in_band
-from windrow.engine.tick.batch import Batch
-from windrow.engine.tick.statistics import Survey, summed
+from windrow.engine.tick.micro_batch import MicroBatch
+from windrow.engine.tick.statistics import BatchStatistics, summed
 from windrow.spec.sources.source import Source
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.stage import Stage
@@ -31,7 +31,7 @@ class InputClocks(Protocol):
     def replays(self) -> bool:
         """Whether a history is replayed as it arrived: its clock stands still without rows."""
 
-    def now(self, found: Survey, step: int) -> int:
+    def now(self, found: BatchStatistics, step: int) -> int:
         """Processing time of a tick over these rows, up to that step."""
 
     def time_at(self, step: int) -> InputTime:
@@ -58,11 +58,11 @@ class ClocksOfSource:
     def rule(self) -> Watermark:
         return self.stage.watermark_over(self.watermark)
 
-    def now(self, found: Survey, step: int) -> int:
+    def now(self, found: BatchStatistics, step: int) -> int:
         return found.greatest_arrival
 
     def time_at(self, step: int) -> InputTime:
-        return InputTime(Survey(), self.rule)
+        return InputTime(BatchStatistics(), self.rule)
 
     def is_idle(self, clock: StageClock) -> bool:
         return clock.idle(self.rule) >= clock.partitions.keys()
@@ -91,12 +91,12 @@ class ClocksOfStage:
     stage: Stage
     replays: bool
 
-    def now(self, found: Survey, step: int) -> int:
+    def now(self, found: BatchStatistics, step: int) -> int:
         return self.panes.now_after(self.spark, step) if step else MINUS_INFINITY
 
     def time_at(self, step: int) -> InputTime:
         known = in_band(self.stage, self.panes.clock_after(self.spark, step).output_watermark) if step else None
-        return InputTime(Survey(), None, known, is_known=True)
+        return InputTime(BatchStatistics(), None, known, is_known=True)
 
     def is_idle(self, clock: StageClock) -> bool:
         return False
@@ -114,14 +114,14 @@ class Clocks:
         """Whether a history is replayed as it arrived: its clock stands still without rows."""
         return any(one.replays for one in self.inputs.values())
 
-    def now(self, batch: Batch, until: Offsets) -> int:
+    def now(self, micro_batch: MicroBatch, until: Offsets) -> int:
         """Processing time of a tick over the rows up to there."""
-        found = self._found(batch)
+        found = self._found(micro_batch)
         return max(one.now(found[name], until.of(name)) for name, one in self.inputs.items())
 
-    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
+    def seen(self, clock: StageClock, micro_batch: MicroBatch, now: int) -> StageClock:
         """The clock after the rows of a tick; its watermarks stand where they were."""
-        found = self._found(batch)
+        found = self._found(micro_batch)
         clock = clock.seen({}, now, summed([*found.values()]).latest_end)
         return seen(clock, clock.now, found)
 
@@ -137,8 +137,8 @@ class Clocks:
         """Whether all source partitions are idle, so that time alone completes windows."""
         return all(self.inputs[name].is_idle(one.clock) for name, one in clock.inputs.items())
 
-    def _found(self, batch: Batch) -> dict[str, Survey]:
-        return {name: batch[name][1] if name in batch else Survey() for name in self.inputs}
+    def _found(self, micro_batch: MicroBatch) -> dict[str, BatchStatistics]:
+        return {name: micro_batch[name][1] if name in micro_batch else BatchStatistics() for name in self.inputs}
 
     def _times(self, until: Offsets) -> dict[str, InputTime]:
         return {name: one.time_at(until.of(name)) for name, one in self.inputs.items()}

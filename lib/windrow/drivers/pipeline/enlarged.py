@@ -11,7 +11,7 @@ from dataclasses import replace
 from pyspark.sql import SparkSession
 
 from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING
 from windrow.engine.tick.tick import open_windows
 from windrow.engine.windows.registry import strategy_of
@@ -20,7 +20,7 @@ from windrow.store.journal.control import STREAM, Control
 from windrow.store.journal.journal import Journal
 
 
-def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, held: Held) -> Control | None:
+def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, admission: Admission) -> Control | None:
     """Commit a tick that ends all former cells and opens the windows over them; None where there are none.
 
     It is one of a stream, whoever makes it, so that a stream which still keeps such cells stops.
@@ -35,10 +35,15 @@ def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, he
         return None
     times = TickTimes(last.tick + 1, last.clock, last.clock)
     control = replace(
-        last, tick=times.tick, kind=STREAM, watermark_before=last.clock.watermark, counters=NOTHING, left_out=()
+        last,
+        tick=times.tick,
+        kind=STREAM,
+        watermark_before=last.clock.watermark,
+        counters=NOTHING,
+        quarantined_files=(),
     )
     kept = replace(journal, stage=former.stage).cells(spark, None, last.clock.expired_end)
     assert kept is not None
-    windows = open_windows(journal.stage, former.open_windows(kept, held), times)
+    windows = open_windows(journal.stage, former.open_windows(kept, admission), times)
     journal.commit(spark, control, windows.unionByName(former.ended(ending)), {})
     return control

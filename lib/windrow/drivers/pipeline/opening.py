@@ -17,13 +17,13 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.elements.envelope import ROW, STEP
 from windrow.drivers.pipeline.points import point
-from windrow.drivers.recompute.admission import admit
-from windrow.drivers.recompute.left_out import left_out
+from windrow.drivers.recompute.admission_ticks import admit
 from windrow.drivers.recompute.replacing import with_gone, withdrawals
+from windrow.drivers.recompute.unrestated import unrestated
 from windrow.engine.clocks.clock import StageClock, TickTimes
-from windrow.engine.tick.admission import Held
-from windrow.engine.tick.batch import Batch, surveyed
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING
+from windrow.engine.tick.micro_batch import MicroBatch, with_statistics
 from windrow.engine.tick.tick import TickPlan, tick
 from windrow.spec.errors import NotYet
 from windrow.store.journal.control import BACKFILL, Control
@@ -53,10 +53,10 @@ def opened(runner: StageRunner, head: Offsets, kind: str) -> Control | None:
     if not early.isEmpty():
         return _withdrawn(runner, last, early)
     started = time.monotonic()
-    batch = _waiting_rows(runner, last)
+    micro_batch = _waiting_rows(runner, last)
     times = TickTimes(runner.next_tick, StageClock(), last.clock, runner.clocks.active(last.clock))
-    held = Held() if runner.strategy.depends_on_others else Held(taken=runner.published)
-    found = tick(runner.stage, batch, None, times, held).transitions
+    admission = Admission() if runner.strategy.depends_on_others else Admission(counted=runner.published)
+    found = tick(runner.stage, micro_batch, None, times, admission).transitions
     if found is not None and runner.strategy.depends_on_others:
         found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal))
     times = replace(times, before=last.clock)  # for the control row: no watermark has moved
@@ -70,7 +70,7 @@ def _check(runner: StageRunner, last: Control) -> None:
     rule = runner.strategy.why_not_streamed(runner.published)
     if rule is not None:
         raise NotYet(place, rule, None, hint)
-    if runner.strategy.splits_late_rows and not left_out(runner).isEmpty():
+    if runner.strategy.splits_late_rows and not unrestated(runner).isEmpty():
         rule = f"cannot begin a stream of {stage.stage.window.NAME} windows while late rows wait to be restated"
         raise NotYet(place, rule, None, "run windrow restate first")
     if any(stage.of_input(name).nets for name in runner.upstream.logs) and _was_corrected(runner, last):
@@ -86,25 +86,25 @@ def _was_corrected(runner: StageRunner, last: Control) -> bool:
     return False
 
 
-def _waiting_rows(runner: StageRunner, last: Control) -> Batch:
+def _waiting_rows(runner: StageRunner, last: Control) -> MicroBatch:
     """The rows that batches have read, but for those that are dead as late.
 
     They were counted when they were read, and their dead letters are in the journal.
     """
     parts = runner.upstream.parts(runner.spark, START, last.offsets)
     if runner.strategy.depends_on_others:
-        dead = left_out(runner).select(STEP, ROW).distinct()
-        parts = {name: rows.join(dead, on=[STEP, ROW], how="left_anti") for name, rows in parts.items()}
-    held = Held() if runner.strategy.depends_on_others else Held(taken=runner.published)
-    return surveyed(runner.stage, parts, held)
+        excluded = unrestated(runner).select(STEP, ROW).distinct()
+        parts = {name: rows.join(excluded, on=[STEP, ROW], how="left_anti") for name, rows in parts.items()}
+    admission = Admission() if runner.strategy.depends_on_others else Admission(counted=runner.published)
+    return with_statistics(runner.stage, parts, admission)
 
 
 def _withdrawn(runner: StageRunner, last: Control, early: DataFrame) -> Control:
     """Commit a tick that withdraws what batches have shown early."""
     rows = with_gone(runner.stage, early, standing_panes(runner.spark, runner.journal))
     control = replace(
-        last, tick=last.tick + 1, kind=BACKFILL, watermark_before=last.clock.watermark, counters=NOTHING, left_out=(),
-        duration_ms=0,
+        last, tick=last.tick + 1, kind=BACKFILL, watermark_before=last.clock.watermark, counters=NOTHING,
+        quarantined_files=(), duration_ms=0,
     )  # fmt: skip
     point("opening:before_withdrawal")
     runner.write(control, withdrawals(runner.stage, rows), {})

@@ -1,4 +1,4 @@
-"""A stage of a lake advances: it ticks, opens behind batches, and is folded now and then."""
+"""A stage of a lake advances: it ticks, opens behind batches, and is compacted now and then."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from windrow.store.journal.journal import Journal
 from windrow.store.upstream.offsets import Offsets
 from windrow.store.upstream.panes import StagePanes
 
-FOLD_EVERY = 8
-"""After how many ticks the tail of the journal is folded into the base."""
+COMPACT_EVERY = 8
+"""After how many ticks the journal is compacted into a new snapshot."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ class StageRunner(TickRunner):
     def until_correction(self, after: Offsets, until: Offsets) -> tuple[Offsets, bool]:
         """Where a tick ends whose stage cannot take elements back, and whether all that it reads is a correction.
 
-        A correction of panes that it has counted is late as a whole: `restate` takes it in.
+        A correction of panes that it has counted is late as a whole: `restate` counts it.
         """
         for name, log in self.upstream.logs.items():
             if not self.stage.of_input(name).nets or not isinstance(log, StagePanes):
@@ -78,8 +78,8 @@ class StageRunner(TickRunner):
         late_until: int = MINUS_INFINITY,
     ) -> Control:
         control = super().commit(times, until, plan, started, kind, late_until)
-        if control.tick % FOLD_EVERY == 0:
-            self.fold()
+        if control.tick % COMPACT_EVERY == 0:
+            self.compact()
         return control
 
     def take_over_cells(self) -> Control | None:
@@ -89,13 +89,13 @@ class StageRunner(TickRunner):
         """
         if self.last is None:
             return None
-        made = turned_into_windows(self.spark, self.journal, self.last, self.held)
+        made = turned_into_windows(self.spark, self.journal, self.last, self.admission)
         self._last = made or self.last
         return made
 
-    def fold(self) -> None:
-        """Fold the journal into the base, up to the last tick."""
+    def compact(self) -> None:
+        """Compact the journal into a snapshot as of the last tick."""
         if self.last is not None:
-            point("fold:before_base")
-            self.journal.fold(self.spark, self.last.tick, self.last.clock.expired_end)
-            point("fold:after_base")
+            point("compact:before_snapshot")
+            self.journal.compact(self.spark, self.last.tick, self.last.clock.expired_end)
+            point("compact:after_snapshot")

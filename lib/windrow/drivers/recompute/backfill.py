@@ -28,10 +28,10 @@ from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.commit import BackfillResult, commit, counted_windows
 from windrow.drivers.recompute.counting import in_windows, landed
-from windrow.drivers.recompute.left_out import files_in_quarantine, has_letters
 from windrow.drivers.recompute.recomputed import Recomputed, recomputed, times_of
 from windrow.drivers.recompute.replacing import WAITS
 from windrow.drivers.recompute.scope import Mode, Request, Scope, first_of, offsets_of, scope_of
+from windrow.drivers.recompute.unrestated import files_in_quarantine, has_letters
 from windrow.drivers.recompute.waiting import still_waiting, wait_for
 from windrow.engine.frames import apply, local, over, select, where, with_column
 from windrow.engine.tick.published import Made, Span
@@ -44,7 +44,7 @@ from windrow.store.delta.steps import tried_again
 from windrow.store.journal.audits import BEGIN, Audits, Found
 from windrow.store.journal.control import ADMISSION, READING, has_stream
 from windrow.store.journal.staging import Staged, Staging
-from windrow.store.projections.dead_letters import TakenIn
+from windrow.store.projections.dead_letters import Restated
 from windrow.store.projections.schemas import struct_of
 from windrow.store.upstream.offsets import START, Offsets
 
@@ -134,7 +134,7 @@ class Backfill:
     def land(self) -> None:
         """Land all that is there, by the pipeline's one landing query for each source. The run begins anew with it.
 
-        A try that was killed has left the places where it began, and the next one counts from there. A run that waits
+        A try that was killed has left the offsets where it began, and the next one counts from there. A run that waits
         for all of its windows ends here until they have expired. Raises WindowsWait.
         """
         begun = self._begun()
@@ -279,7 +279,7 @@ class Backfill:
         found = recomputed(work, item, scope)
         of = Staged(
             "", tick, scope.offsets, quarantined, 0, self.mode.value, _listed(scope.spans),
-            [[one.first, one.last, one.until] for one in scope.made], scope.until, _listed(scope.gaps), found.takes_in,
+            [[one.first, one.last, one.until] for one in scope.made], scope.until, _listed(scope.gaps), found.restates,
         )  # fmt: skip
         staged = staging.write(found.windows, of)
         point("backfill:after_staging")
@@ -321,13 +321,13 @@ class Backfill:
             return False
         if any(control.kind not in READING for tick, control in ticks.items() if tick > after):
             return False
-        reach = item.runner.stage.windows.reach
-        within_reach = tuple(replace(one, first=one.first - reach) for one in scope.made)
-        taken_in = TakenIn(within_reach, left_out=files_in_quarantine(self.work, item))
-        return not has_letters(self.work, item, taken_in, after)
+        late_span = item.runner.stage.windows.late_span
+        within_late_span = tuple(replace(one, first=one.first - late_span) for one in scope.made)
+        restated = Restated(within_late_span, quarantined_files=files_in_quarantine(self.work, item))
+        return not has_letters(self.work, item, restated, after)
 
     def _read_staged(self, item: StageWork, staged: Staged) -> Recomputed:
-        return Recomputed(self._staging(item).read(self.work.spark, staged), staged.takes_in)
+        return Recomputed(self._staging(item).read(self.work.spark, staged), staged.restates)
 
     def _staging(self, item: StageWork) -> Staging:
         return Staging.of(self.work.lake, self.run, item.runner.journal, self.start, self.end)

@@ -16,7 +16,7 @@ from windrow.compile.elements.envelope import REASON
 from windrow.compile.sql.columns import bigint, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.left_out import cells_of, left_out
+from windrow.drivers.recompute.unrestated import cells_of, unrestated
 from windrow.drivers.recompute.values import batch_of
 from windrow.engine.final import PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
@@ -80,11 +80,13 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         return Reconciliation(item.name, 0, (), 0, 0, 0, sketches)
     streams = has_stream(last)
     rows = runner.upstream.rows(spark, last.offsets)
-    dead = left_out(runner)
+    excluded = unrestated(runner)
     if not runner.upstream.quarantined(spark).is_start:
-        dead = dead.join(where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi")
-    late_rows = dead.count()
-    batch = batch_of(item, rows, dead if late_rows else None)
+        excluded = excluded.join(
+            where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi"
+        )
+    late_rows = excluded.count()
+    batch = batch_of(item, rows, excluded if late_rows else None)
     stream = shown(spark, runner.journal)
     is_published = is_made(item.runner.published, col(WINDOW_START), col(WINDOW_END))
     if streams:
@@ -104,7 +106,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         windows = batch.select(*CELL).count()
     finally:
         different.unpersist()
-    late_windows = cells_of(runner, rows, dead).count() if late_rows else 0
+    late_windows = cells_of(runner, rows, excluded).count() if late_rows else 0
     differences = tuple(_difference(row) for row in first)
     return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches)
 

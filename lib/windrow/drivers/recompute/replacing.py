@@ -79,7 +79,7 @@ def transitions(stage: CompiledStage, rows: DataFrame, streams: bool, watermark:
     before = case((replaces, _preimages(stage)), otherwise=_gone_panes(stage))
     panes = case((col("batch").is_null(), _gone_panes(stage)), otherwise=call("concat", before, inserted))
     is_last = col("batch").is_not_null() & ~col(WAITS)
-    return _transitions(rows, when(is_last, _remembered(stage)), panes)
+    return _transitions(rows, when(is_last, _retained(stage)), panes)
 
 
 def _transitions(rows: DataFrame, state: Column, panes: Column) -> DataFrame:
@@ -107,7 +107,7 @@ def _preimages(stage: CompiledStage) -> Column:
     return Column(f"transform({_gone_panes(stage).text}, one -> {struct(**changed).text})")
 
 
-def _remembered(stage: CompiledStage) -> Column:
+def _retained(stage: CompiledStage) -> Column:
     """What a window leaves behind that has expired: its bounds, where windows merge, so that none overlaps it later."""
     return strategy_of(stage).left_behind()
 

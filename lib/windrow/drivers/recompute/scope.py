@@ -1,4 +1,4 @@
-"""What a batch is asked for, and which of those windows it may publish as last.
+"""What is requested of a batch, and which of those windows it may publish as last.
 
 Rule: docs/semantics.md#the-watermark-of-a-batch.
 """
@@ -11,7 +11,7 @@ from enum import StrEnum
 from windrow.compile.sql.columns import bigint, call, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.admission import admit, first_time_behind, longest_of, standing
+from windrow.drivers.recompute.admission_ticks import admit, first_time_behind, longest_of, standing
 from windrow.drivers.recompute.refusals import check, is_checked_by_data
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.frames import group, where
@@ -48,7 +48,7 @@ class Request:
 class Scope:
     """What a batch of a stage reads, and what it may publish.
 
-    `offsets` is how far it reads what is upstream; `clock` is where the stage stands after that. Windows that end by
+    `offsets` are how far it reads what is upstream; `clock` is where the stage stands after that. Windows that end by
     `until` have expired, or count as such. `complete` are those of which all panes are there, where batches have made
     the stages in front; `gaps` are the event times at which panes are yet to come. `made` are the windows that may be
     published as last: the others wait, those that are not complete for another batch.
@@ -73,7 +73,7 @@ class Scope:
 
 
 def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: bool = False) -> Scope | None:
-    """Bring the stage to the head of what it reads, and say what a batch of it may publish; None where nothing landed.
+    """Catch the stage up with what it reads, and say what a batch of it may publish; None where nothing landed.
 
     Of a stage without a stream the rows that have landed are admitted first, in ticks of their own.
     Raises NotYet where a history that is asserted to be whole has windows that are open in the stream.
@@ -230,7 +230,7 @@ def follow(work: PipelineWork, item: StageWork) -> None:
     A stream beside it may make them too: whoever comes first.
     """
     item.runner.refresh()
-    item.take_over()
+    item.migrate()
     while has_stream(item.runner.last):
         try:
             if item.ticked(_followed(work, item)) is None:

@@ -1,4 +1,4 @@
-"""Windows that a batch was asked for and that have not expired: which, until when, and what holds them back.
+"""Windows that were requested of a batch and have not expired: which, until when, and what holds them back.
 
 Rule: docs/semantics.md#the-watermark-of-a-batch.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from windrow.drivers.pipeline.clocks import ClocksOfSource, ClocksOfStage
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.admission import held_back, longest_of, standing
+from windrow.drivers.recompute.admission_ticks import held_back, longest_of, standing
 from windrow.drivers.recompute.scope import Request, Scope, admitted, catch_up, last_end, made_by_batches
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.compiling.chain import in_band

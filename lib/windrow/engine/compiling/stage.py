@@ -100,7 +100,7 @@ def _check_trigger(stage: Stage, elements: Mapping[str, CompiledElements], input
                 raise SpecError("trigger", "looks at columns of which no input has all", columns, "select adds columns")
             for name, one in having.items():
                 if isinstance(aggregate, CONDITIONAL):
-                    selected = apply(one.unfolded(over(inputs[name].rows)), inputs[name].rows)
+                    selected = apply(one.exploded(over(inputs[name].rows)), inputs[name].rows)
                     _require_condition("trigger", Column(expression.value_sql), selected)
 
 
@@ -203,7 +203,7 @@ def _check_conditions(elements: CompiledElements, rows: DataFrame) -> None:
         kind = _kind(expression, apply(_selected(stage, rows), rows))
         if not kind.startswith("array<"):
             raise SpecError(f"explode.{name}", "must be an array", kind, "for instance split(tags, ',')")
-    selected = apply(elements.unfolded(over(rows)), rows)
+    selected = apply(elements.exploded(over(rows)), rows)
     if stage.element_time is not None:
         kind = _kind(stage.element_time.of, selected)
         if kind != "timestamp":
@@ -233,12 +233,12 @@ def _kind(expression: Expression, rows: DataFrame) -> str:
 
 def _windows(elements: CompiledElements, rows: DataFrame) -> CompiledWindows:
     """The window function over the types of its expressions. Errors: SpecError where one does not fit."""
-    window, unfolded = elements.stage.window, apply(elements.unfolded(over(rows)), rows)
+    window, exploded = elements.stage.window, apply(elements.exploded(over(rows)), rows)
     if not window.expressions and not isinstance(window, CustomWindows):
         return elements.windows
-    kinds = {name: _kind(expression, unfolded) for name, expression in window.expressions.items()}
+    kinds = {name: _kind(expression, exploded) for name, expression in window.expressions.items()}
     if isinstance(window, CustomWindows):
-        _check_custom(window, unfolded)
+        _check_custom(window, exploded)
     located(f"window.{window.NAME}", window.check_types, kinds)
     return compile_windows(window, kinds)
 

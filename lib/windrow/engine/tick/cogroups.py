@@ -52,7 +52,7 @@ def grouped(
     kept = {name: col(name) for name in of_inputs.columns if name != INPUT}
     for part, name in _inputs_of_parts(stage).items():
         kept[part] = when(col(INPUT) == lit(name), col(part))
-    return group(select(of_inputs, kept), by, {**more, **stage.merged})
+    return group(select(of_inputs, kept), by, {**more, **stage.merged_parts})
 
 
 def _inputs_of_parts(stage: CompiledStage) -> dict[str, str]:

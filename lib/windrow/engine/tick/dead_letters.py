@@ -19,8 +19,8 @@ from windrow.compile.elements.elements import FAILED, KEPT
 from windrow.compile.sql.columns import Column, case, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import select, where
-from windrow.engine.tick.admission import Held
-from windrow.engine.windows.assign import spread
+from windrow.engine.tick.admission import Admission
+from windrow.engine.windows.assign import assign
 from windrow.engine.windows.registry import strategy_of
 
 ELEMENT = "element"
@@ -39,22 +39,22 @@ def failed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
     return _letters(rows, stage.elements.why, null("bigint"), null("bigint"))
 
 
-def late(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
+def late(stage: CompiledStage, judged: DataFrame, admission: Admission) -> DataFrame:
     """The pairs whose window had expired before the tick, or was made by a backfill before they landed."""
-    marks = held.late_marks(stage.windows, col(envelope.EVENT_TIME))
-    pairs = spread(stage.windows, _packed(stage, where(judged, _works())), marks)
+    window_ids = admission.late_window_ids(stage.windows, col(envelope.EVENT_TIME))
+    pairs = assign(stage.windows, _packed(stage, where(judged, _works())), window_ids)
     return _letters(pairs, lit("late"), col(WINDOW_START), col(WINDOW_END))
 
 
-def late_by_cells(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame | None:
+def late_by_cells(stage: CompiledStage, judged: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame | None:
     """The pairs that are late because their windows would merge with one that has expired; None for none."""
-    found = strategy_of(stage).late_by_cells(_keyed(stage, judged), cells, held)
+    found = strategy_of(stage).late_by_cells(_keyed(stage, judged), cells, admission)
     return None if found is None else _letters(found, lit("late"), col(WINDOW_START), col(WINDOW_END))
 
 
-def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
     """The pairs whose cell is closed: its trigger has finished for good."""
-    found = strategy_of(stage).closed_out(_keyed(stage, judged), cells, held)
+    found = strategy_of(stage).closed_out(_keyed(stage, judged), cells, admission)
     return _letters(found, lit("closed"), col(WINDOW_START), col(WINDOW_END))
 
 

@@ -58,7 +58,7 @@ def joined(windows: WindowTimes, made: Iterable[Made], is_made_whole: bool = Fal
     Of windows that are made whole (`WindowStrategy`) the next batch has published those that cross into its interval.
     """
     found: list[Made] = []
-    for one in pieces(made):
+    for one in disjoint(made):
         before = found[-1] if found else None
         if before is None or before.last < one.first:
             found.append(one)
@@ -69,7 +69,7 @@ def joined(windows: WindowTimes, made: Iterable[Made], is_made_whole: bool = Fal
     return tuple(found)
 
 
-def pieces(made: Iterable[Made]) -> list[Made]:
+def disjoint(made: Iterable[Made]) -> list[Made]:
     """The same windows in intervals that do not overlap, in order."""
     made = tuple(made)
     cuts = sorted({bound for one in made for bound in (one.first, one.last)})
@@ -107,8 +107,8 @@ def missing(
     for start, stop in pairwise([*cuts, INFINITY]):
         until = _until(parts, start, stop)
         end = _last_end(windows, start, stop)
-        reach = longest if is_made_whole else None
-        if end is None or (until is not None and _all_came(reach, until, stop, end)):
+        length = longest if is_made_whole else None
+        if end is None or (until is not None and _all_came(length, until, stop, end)):
             continue
         begin = start if until is None else max(start, earliest_behind(windows, longest, until, is_made_whole))
         if end > low:

@@ -18,41 +18,43 @@ from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import apply, over
-from windrow.engine.tick.admission import Held
-from windrow.engine.tick.batch import Batch, DeadLetters, counters_of
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.judging import admitted, judge
+from windrow.engine.tick.micro_batch import DeadLetters, MicroBatch, counters_of
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.triggers.all import percentiles_of
 
 
 @dataclass(frozen=True)
 class TickPlan:
-    """What a tick writes: transitions of cells (None where no cell is asked) and dead letters.
+    """What a tick writes: transitions of cells (None where no cell is evaluated) and dead letters.
 
     `counters` have all late pairs, those too that only the cells could show; those that are closed are not counted yet.
     """
 
     transitions: DataFrame | None
-    dead: DeadLetters = field(default_factory=dict)
+    dead_letters: DeadLetters = field(default_factory=dict)
     counters: Counters = NOTHING
 
 
-def tick(stage: CompiledStage, batch: Batch, cells: DataFrame | None, times: TickTimes, held: Held) -> TickPlan:
+def tick(
+    stage: CompiledStage, micro_batch: MicroBatch, cells: DataFrame | None, times: TickTimes, admission: Admission
+) -> TickPlan:
     """One tick over rows with their envelope, step by step as the rule has them."""
     strategy, clock = strategy_of(stage), trigger_clock(stage, times)
     # 1. Judge
-    judged, dead = judge(stage, batch, cells, held)
-    elements = admitted(stage, judged, cells, held, times)
+    judged, dead_letters = judge(stage, micro_batch, cells, admission)
+    elements = admitted(stage, judged, cells, admission, times)
     if elements is None and cells is None:
-        return TickPlan(None, dead, counters_of(judged))
+        return TickPlan(None, dead_letters, counters_of(judged))
     # 2. Combine
-    combined = None if elements is None else strategy.combine(elements, held, clock.watermark_before)
+    combined = None if elements is None else strategy.combine(elements, admission, clock.watermark_before)
     # 3. Merge
-    merged = strategy.merge(combined, cells, held, times, clock)
-    # 4. Add, 5. Ask, 6. Expire
+    merged = strategy.merge(combined, cells, admission, times, clock)
+    # 4. Add, 5. Evaluate, 6. Expire
     evaluated = None if merged.windows is None else _evaluated(stage, merged.windows, times, clock)
-    return TickPlan(_together(stage, evaluated, merged.kept), dead, counters_of(judged))
+    return TickPlan(_together(stage, evaluated, merged.kept), dead_letters, counters_of(judged))
 
 
 def _evaluated(stage: CompiledStage, windows: DataFrame, times: TickTimes, clock: TickClock) -> DataFrame:
@@ -66,7 +68,7 @@ def phases(stage: CompiledStage, windows: Chain, times: TickTimes, clock: TickCl
     before = cells.before(windows)
     # 4. Add
     added = cells.add(before, clock)
-    # 5. Ask
+    # 5. Evaluate
     fired = cells.fire(added, clock, list(times.active_partitions) or None)
     after = cells.after(fired, clock)
     # 6. Expire

@@ -15,18 +15,18 @@ from windrow.compile.columns import CELL, KEY, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import Column, col
 from windrow.compile.windows.families import MergingWindows
 from windrow.engine.frames import joined, where
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
 
 _PAIR, _OTHER = "pair", "other"
 
 
 def expired(cells: DataFrame) -> DataFrame:
-    """The windows of which only the bounds are remembered."""
+    """The windows of which only the bounds are kept."""
     return where(cells, col(STATE, GONE)).select(*CELL)
 
 
 def shut(cells: DataFrame) -> DataFrame:
-    """The windows, of a stage that remembers no others, whose trigger has finished for good."""
+    """The windows, of a stage that keeps no others, whose trigger has finished for good."""
     return where(cells, col(STATE, "closed")).select(*CELL)
 
 
@@ -63,7 +63,7 @@ def admitted(
     windows: MergingWindows,
     pairs: DataFrame,
     cells: DataFrame | None,
-    held: Held,
+    admission: Admission,
     has_suspects: bool,
     can_close: bool,
 ) -> DataFrame:
@@ -71,27 +71,27 @@ def admitted(
 
     Only suspects can meet a window that has expired. `can_close`: a window of the stage can be closed before.
     """
-    in_time = _in_time(pairs, held)
+    in_time = _in_time(pairs, admission)
     if cells is not None and can_close:
         return without(windows, in_time, expired(cells).unionByName(closed(cells)))
     if cells is None or not has_suspects:
         return in_time
-    suspect = held.reaches(windows, col(WINDOW_START))
+    suspect = admission.may_overlap_expired(windows, col(WINDOW_START))
     return where(in_time, ~suspect).unionByName(without(windows, where(in_time, suspect), expired(cells)))
 
 
-def meeting_expired(windows: MergingWindows, pairs: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+def meeting_expired(windows: MergingWindows, pairs: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
     """The pairs of judged rows, with their `key`, that are in time by themselves but meet a window that has expired."""
-    in_time = _in_time(pairs, held)
-    suspects = where(in_time, held.reaches(windows, col(WINDOW_START)))
+    in_time = _in_time(pairs, admission)
+    suspects = where(in_time, admission.may_overlap_expired(windows, col(WINDOW_START)))
     return meeting(windows, suspects, expired(cells))
 
 
-def meeting_closed(windows: MergingWindows, pairs: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+def meeting_closed(windows: MergingWindows, pairs: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
     """The pairs that are not late in any way, but meet a window that is closed."""
-    in_time = _in_time(pairs, held)
+    in_time = _in_time(pairs, admission)
     return meeting(windows, without(windows, in_time, expired(cells)), closed(cells))
 
 
-def _in_time(pairs: DataFrame, held: Held) -> DataFrame:
-    return where(pairs, held.admits(col(WINDOW_START), col(WINDOW_END)))
+def _in_time(pairs: DataFrame, admission: Admission) -> DataFrame:
+    return where(pairs, admission.admits(col(WINDOW_START), col(WINDOW_END)))

@@ -50,9 +50,9 @@ EXPIRED_END = "_expired_end"
 """Windows that end at or before it had expired when the record came: it is in none of them, and makes none."""
 CLOSED = "_closed_windows"
 """The bounds of windows that were closed when the record came, as an array: it is in none of them."""
-TAKEN_IN = "_taken_in"
+RESTATED = "_taken_in"
 """Spans of starts, as an array: the windows there have the record all the same."""
-SAID = (EXPIRED_END, CLOSED, TAKEN_IN)
+SAID = (EXPIRED_END, CLOSED, RESTATED)
 """What records say in a batch of the windows that they are not in."""
 SAID_IN_TICK = (EXPIRED_END,)
 """The same in a tick."""
@@ -89,8 +89,8 @@ class RecordFrames:
         """Elements by key and time, but for those that no window could hold any more when they came."""
         sliced = with_column(elements, SLICE, self.function.slice_of(col(EVENT_TIME)))
         is_kept = ~self.function.is_lost(col(SLICE), col(EXPIRED_END))
-        if TAKEN_IN in said:
-            is_kept = is_kept | (coalesce(call("size", col(TAKEN_IN)), 0) > 0)
+        if RESTATED in said:
+            is_kept = is_kept | (coalesce(call("size", col(RESTATED)), 0) > 0)
         rows = grouped(self.stage, where(sliced, is_kept), (KEY, SLICE, *said))
         return with_column(with_column(rows, SINCE, changing(watermark_before, col(SLICE))), _NEW, lit(True))
 
@@ -106,7 +106,7 @@ class RecordFrames:
     def transitions(self, known: DataFrame) -> DataFrame:
         """The transitions of the times that have new records: all that is known of each."""
         columns = self.stage.cells
-        found = {**self.stage.merged, SINCE: call("min", col(SINCE)), _NEW: call("bool_or", col(_NEW))}
+        found = {**self.stage.merged_parts, SINCE: call("min", col(SINCE)), _NEW: call("bool_or", col(_NEW))}
         rows = where(group(known, (KEY, SLICE), found), col(_NEW))
         record = sql.struct(**{name: col(name) for name in (ELEMENTS, SINCE, *columns.tick_parts)})
         state = {name: null(kind) for name, (kind, _) in columns.state.items()}
@@ -123,8 +123,8 @@ class RecordFrames:
 
         Where two records make one window it is that which ends at the later one.
         """
-        function, merged = self.function, self.stage.merged
-        merged_new = {new_part(n): c for n, c in self.stage.merged_over(lambda name: col(new_part(name))).items()}
+        function, merged = self.function, self.stage.merged_parts
+        merged_new = {new_part(n): c for n, c in self.stage.merged_parts_over(lambda name: col(new_part(name))).items()}
         found = {**merged, **merged_new, SINCE: call("min", col(SINCE))}
         frames = {name: (_before(function, column), _behind(function, column)) for name, column in found.items()}
         if any(before is None or behind is None for before, behind in frames.values()):
@@ -154,7 +154,7 @@ class RecordFrames:
         made = select(known, {name: col(name) for name in (KEY, SLICE, _NEW, *said)} | {WINDOW_START: start})
         made = with_column(made, WINDOW_END, col(WINDOW_START) + bigint(function.longest))
         came_lost = col(_NEW) & function.is_lost(col(SLICE), col(EXPIRED_END))
-        is_open, is_back = _is_open(said), is_taken_in() if TAKEN_IN in said else lit(False)
+        is_open, is_back = _is_open(said), is_restated() if RESTATED in said else lit(False)
         makes = (is_open & ~came_lost) | is_back
         made = where(made, makes).select(*CELL).distinct()
         first = floor_to(col(WINDOW_START), function.longest, 0)
@@ -167,8 +167,8 @@ class RecordFrames:
     def _in_all_and_new(self) -> dict[str, Column]:
         """The partials over records, in all and of those that are new."""
         return {
-            **self.stage.merged,
-            **{new_part(name): column for name, column in self.stage.merged_where(col(_NEW)).items()},
+            **self.stage.merged_parts,
+            **{new_part(name): column for name, column in self.stage.merged_parts_where(col(_NEW)).items()},
             SINCE: call("min", when(~col(_NEW), col(SINCE))),
         }
 
@@ -208,7 +208,7 @@ def saying(rows: DataFrame, excluded: DataFrame) -> DataFrame:
         {
             EXPIRED_END: call("max", when(is_late, col(EXPIRED_END))),
             CLOSED: call("array_sort", call("collect_set", when(~is_late, bounds))),
-            TAKEN_IN: call("first", col(TAKEN_IN)),  # a row dies in one tick
+            RESTATED: call("first", col(RESTATED)),  # a row dies in one tick
         },
     )
     joined = rows.join(found, on=list(PAIR[:2]), how="left")
@@ -224,11 +224,11 @@ def _is_open(said: tuple[str, ...]) -> Column:
     return is_open & ~coalesce(call("array_contains", col(CLOSED), bounds), lit(False))
 
 
-def is_taken_in() -> Column:
+def is_restated() -> Column:
     """Whether the window has the record all the same."""
     start = col(WINDOW_START)
 
     def holds(span: Column) -> Column:
         return (start >= Column(f"{span.text}.first")) & (start < Column(f"{span.text}.last"))
 
-    return coalesce(sql.some(col(TAKEN_IN), holds), lit(False))
+    return coalesce(sql.some(col(RESTATED), holds), lit(False))

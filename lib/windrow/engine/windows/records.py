@@ -22,11 +22,11 @@ from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows.records import CompiledRecords
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import group, select, where, with_column
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.elements import elements_of
-from windrow.engine.tick.evaluated import due, no_state, state_of
+from windrow.engine.tick.evaluated import no_state, state_of, with_timer_due
 from windrow.engine.tick.published import Made
-from windrow.engine.tick.statistics import Survey
+from windrow.engine.tick.statistics import BatchStatistics
 from windrow.engine.windows.assign import bounded
 from windrow.engine.windows.closed import shut
 from windrow.engine.windows.record_frames import EXPIRED_END, SAID, SINCE, RecordFrames, new_part, saying
@@ -57,45 +57,50 @@ class Records(WindowStrategy):
 
     # ---------------------------------------------------------------- a tick
 
-    def has_elements(self, found: Survey) -> bool:
+    def has_elements(self, found: BatchStatistics) -> bool:
         """One that is late for its own window may be in others."""
         return found.counters.assigned > 0
 
-    def held(self, expired_end: int, published: tuple[Made, ...], streams: bool) -> Held:
+    def admission(self, expired_end: int, published: tuple[Made, ...], streams: bool) -> Admission:
         """None knows which others its records make, so all windows up to the last that is published have expired."""
         ends = [expired_end] if streams else [MINUS_INFINITY]
         for one in published:
             last = self.windows.greatest_start_before(one.last)
             if last is not None:
                 ends.append(min(one.until, last[1]))
-        return Held(max(ends))
+        return Admission(max(ends))
 
-    def closed_out(self, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+    def closed_out(self, keyed: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
         """Once for each closed window that the row falls in."""
         rows = with_column(keyed, SLICE, self.windows.slice_of(col(envelope.EVENT_TIME)))
         pairs = rows.join(shut(cells), on=[KEY])
         inside = (col(SLICE) >= col(WINDOW_START)) & (col(SLICE) < col(WINDOW_END))
-        return where(pairs, inside & (col(WINDOW_END) > changing(held.expired_end, col(SLICE)))).drop(SLICE)
+        return where(pairs, inside & (col(WINDOW_END) > changing(admission.expired_end, col(SLICE)))).drop(SLICE)
 
-    def combine(self, elements: DataFrame, held: Held, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
         """The records of the tick."""
-        expired = changing(held.expired_end, col(EVENT_TIME))
+        expired = changing(admission.expired_end, col(EVENT_TIME))
         return self.frames.records(with_column(elements, EXPIRED_END, expired), watermark_before)
 
     def merge(
-        self, combined: DataFrame | None, cells: DataFrame | None, held: Held, times: TickTimes, clock: TickClock
+        self,
+        combined: DataFrame | None,
+        cells: DataFrame | None,
+        admission: Admission,
+        times: TickTimes,
+        clock: TickClock,
     ) -> Merged:
         """With the transitions of records."""
         frames, stage = self.frames, self.stage
         if combined is None:
             assert cells is not None
-            return Merged(due(stage, _windows(cells), clock))
+            return Merged(with_timer_due(stage, _windows(cells), clock))
         if cells is None:
-            made = frames.windows(combined, held.expired_end)
+            made = frames.windows(combined, admission.expired_end)
             kept = {name: col(name) for name in (*CELL, ELEMENTS, *stage.cells.tick_parts)}
             return Merged(select(made, {**kept, **no_state(stage)}), frames.transitions(combined))
-        known = combined.unionByName(frames.known(cells, combined, held.expired_end))
-        made = frames.windows(known, held.expired_end)
+        known = combined.unionByName(frames.known(cells, combined, admission.expired_end))
+        made = frames.windows(known, admission.expired_end)
         return Merged(self._joined(_windows(cells), made, clock), frames.transitions(known))
 
     def _joined(self, cells: DataFrame, made: DataFrame, clock: TickClock) -> DataFrame:
@@ -104,7 +109,7 @@ class Records(WindowStrategy):
         joined = made.join(cells, on=list(CELL), how="full")
         is_there = col(STATE).is_not_null()
         added = coalesce(when(is_there, col(new_part(ELEMENTS)), col(ELEMENTS)), bigint(0))
-        wanted = where(joined, (added > 0) | (is_there & columns.is_due(clock)))
+        wanted = where(joined, (added > 0) | (is_there & columns.is_timer_due(clock)))
         parts = {name: when(is_there, col(new_part(name)), col(name)) for name in columns.tick_parts}
         state = state_of(self.stage)
         state["s_since"] = when(is_there, col(STATE, "since"), col(SINCE))

@@ -18,9 +18,9 @@ from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows.aligned import OverlappingWindows
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import where, with_column
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import grouped
-from windrow.engine.tick.statistics import Survey
+from windrow.engine.tick.statistics import BatchStatistics
 from windrow.engine.windows.by_window import ByWindow
 from windrow.engine.windows.slices import ALL, Slices
 from windrow.engine.windows.strategy import FormerCells, Merged
@@ -46,8 +46,8 @@ class Overlapping(ByWindow):
         sliced = with_column(elements, SLICE, self.windows.slice_of(col(EVENT_TIME)))
         return self.slices.formed(grouped(self.stage, sliced, (KEY, SLICE)), ALL)
 
-    def combine(self, elements: DataFrame, held: Held, watermark_before: int = MINUS_INFINITY) -> DataFrame:
-        return self.windows_of(elements) if held == Held() else super().combine(elements, held)
+    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+        return self.windows_of(elements) if admission == Admission() else super().combine(elements, admission)
 
     @property
     def former(self) -> FormerCells | None:
@@ -67,20 +67,25 @@ class Sliced(Overlapping):
     @property
     def retention(self) -> int:
         """As long as the last of its windows is open."""
-        return self.windows.reach_of_slice
+        return self.windows.earlier_span_of_slice
 
     @property
     def former(self) -> FormerCells | None:
         return None
 
-    def combine(self, elements: DataFrame, held: Held, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
         """What the elements make of each slice, but for those of which no window is open."""
         sliced = with_column(elements, SLICE, self.windows.slice_of(col(EVENT_TIME)))
-        is_open = self.windows.last_end(col(SLICE)) > changing(held.expired_end, col(SLICE))
+        is_open = self.windows.last_end(col(SLICE)) > changing(admission.expired_end, col(SLICE))
         return grouped(self.stage, where(sliced, is_open), (KEY, SLICE))
 
     def merge(
-        self, combined: DataFrame | None, cells: DataFrame | None, held: Held, times: TickTimes, clock: TickClock
+        self,
+        combined: DataFrame | None,
+        cells: DataFrame | None,
+        admission: Admission,
+        times: TickTimes,
+        clock: TickClock,
     ) -> Merged:
         """The windows that fire. The slices of earlier ticks need not be there where nothing does."""
         ends = expiring(times)
@@ -90,29 +95,29 @@ class Sliced(Overlapping):
         earlier = None if cells is None else self.slices.of_cells(cells)
         known = [frame for frame in (combined, earlier) if frame is not None]
         slices = known[0] if len(known) == 1 else known[0].unionByName(known[1])
-        return Merged(self._as_new(slices, ends, held), kept)
+        return Merged(self._as_new(slices, ends, admission), kept)
 
     def _fires(self, times: TickTimes) -> bool:
         """Whether a window can end there."""
         behind, until = expiring(times)
         return until > behind and (until == INFINITY or self.windows.greatest_end_until(until) > behind)
 
-    def _as_new(self, slices: DataFrame, ends: tuple[int, int], held: Held) -> DataFrame:
+    def _as_new(self, slices: DataFrame, ends: tuple[int, int], admission: Admission) -> DataFrame:
         """The windows over slices, which had no state before, but for those that a backfill has made."""
         windows = self.slices.formed(slices, ends)
-        if held.by_backfill:
-            windows = where(windows, held.admits(col(WINDOW_START), col(WINDOW_END)))
+        if admission.by_backfill:
+            windows = where(windows, admission.admits(col(WINDOW_START), col(WINDOW_END)))
         return self.slices.without_state(windows)
 
-    def wanted(self, times: TickTimes, found: Survey, is_due: Column) -> Column | None:
+    def wanted(self, times: TickTimes, found: BatchStatistics, timer_due: Column) -> Column | None:
         """The slices that may be in a window that fires."""
         return col(WINDOW_END) <= changing(times.after.expired_end) if self._fires(times) else None
 
-    def open_windows(self, cells: DataFrame, held: Held) -> DataFrame:
-        return self._as_new(self.slices.of_cells(cells), (held.expired_end, INFINITY), held)
+    def open_windows(self, cells: DataFrame, admission: Admission) -> DataFrame:
+        return self._as_new(self.slices.of_cells(cells), (admission.expired_end, INFINITY), admission)
 
-    def folded(self, cells: DataFrame) -> DataFrame:
-        return self.slices.merged(cells)
+    def compacted(self, cells: DataFrame) -> DataFrame:
+        return self.slices.compacted(cells)
 
     def among(self, cells: DataFrame) -> DataFrame:
         """Those of the cells that are slices."""

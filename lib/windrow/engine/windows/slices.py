@@ -53,11 +53,13 @@ class Slices:
 
         One shuffle, by key, is enough for all that follows.
         """
-        columns, merged = SliceColumns(self.windows, ends), self.stage.merged
-        frames = {name: (so_far(column), from_here(column)) for name, column in merged.items()}
+        columns, merged_parts = SliceColumns(self.windows, ends), self.stage.merged_parts
+        frames = {name: (so_far(column), from_here(column)) for name, column in merged_parts.items()}
         if any(before is None or behind is None for before, behind in frames.values()):
-            return self._spread(slices, columns)
-        whole = with_column(group(slices.repartition(col(KEY).text), (KEY, SLICE), merged), BLOCK, columns.block())
+            return self._assigned(slices, columns)
+        whole = with_column(
+            group(slices.repartition(col(KEY).text), (KEY, SLICE), merged_parts), BLOCK, columns.block()
+        )
         beside = select(whole, {**{name: col(name) for name in whole.columns}, **columns.neighbours()})
         grown: dict[str, Column] = {}
         for name, (before, behind) in frames.items():
@@ -65,16 +67,16 @@ class Slices:
             grown[_until(name)], grown[_since(name)] = before, behind
         others = {name: col(name) for name in beside.columns if name not in frames}
         starts = call("explode", columns.starts_at_edge())
-        marked = with_column(select(beside, {**others, **grown}), WINDOW_START, starts)
+        at_edges = with_column(select(beside, {**others, **grown}), WINDOW_START, starts)
         is_first = columns.is_first(col(WINDOW_START))
         parts = {name: when(is_first, col(_since(name)), col(_until(name))) for name in frames}
-        halves = select(marked, {KEY: col(KEY), WINDOW_START: col(WINDOW_START), **parts})
-        return self._with_end(group(halves, (KEY, WINDOW_START), merged))
+        halves = select(at_edges, {KEY: col(KEY), WINDOW_START: col(WINDOW_START), **parts})
+        return self._with_end(group(halves, (KEY, WINDOW_START), merged_parts))
 
-    def _spread(self, slices: DataFrame, columns: SliceColumns) -> DataFrame:
+    def _assigned(self, slices: DataFrame, columns: SliceColumns) -> DataFrame:
         """The same by taking each slice into all of its windows: for what cannot grow along a block at little cost."""
         pairs = with_column(slices, WINDOW_START, call("explode", columns.starts()))
-        return self._with_end(group(pairs, (KEY, WINDOW_START), self.stage.merged))
+        return self._with_end(group(pairs, (KEY, WINDOW_START), self.stage.merged_parts))
 
     def _with_end(self, windows: DataFrame) -> DataFrame:
         return with_column(windows, WINDOW_END, col(WINDOW_START) + bigint(self.windows.size))
@@ -97,10 +99,10 @@ class Slices:
         nothing = {PANES: null(f"array<{self.stage.cells.pane_type}>"), EXPIRED: lit(False), OPENED: lit(False)}
         return select(slices, {**self._identity(), **nothing, STATE: self._state()})
 
-    def merged(self, cells: DataFrame) -> DataFrame:
+    def compacted(self, cells: DataFrame) -> DataFrame:
         """Slices with all that there is of each, one row for each: `key`, bounds, `state` and the newest `tick`."""
         slices = with_column(self.of_cells(cells, _TICK), WINDOW_START, col(SLICE))
-        whole = group(slices, (KEY, WINDOW_START), {**self.stage.merged, _TICK: call("max", col(_TICK))})
+        whole = group(slices, (KEY, WINDOW_START), {**self.stage.merged_parts, _TICK: call("max", col(_TICK))})
         return select(whole, {**self._identity(), STATE: self._state(), _TICK: col(_TICK)})
 
     def of_cells(self, cells: DataFrame, *also: str) -> DataFrame:
@@ -131,12 +133,14 @@ class Slices:
 
     def _state(self) -> Column:
         stage = self.stage
-        held = {field: col(part) for part, field in self._fields().items()}
+        fields = {field: col(part) for part, field in self._fields().items()}
         for name, aggregate in stage.aggregates.items():
             if aggregate.carry is not None:
                 carried = aggregate.carry(lambda part, name=name: col(part_name(name, part)))  # type: ignore[misc]
-                held.update({f"a_{name}_{part}": column for part, column in carried.items()})
-        return struct(**{name: held.get(name, null(kind)).cast(kind) for name, (kind, _) in stage.cells.state.items()})
+                fields.update({f"a_{name}_{part}": column for part, column in carried.items()})
+        return struct(
+            **{name: fields.get(name, null(kind)).cast(kind) for name, (kind, _) in stage.cells.state.items()}
+        )
 
 
 def _until(name: str) -> str:

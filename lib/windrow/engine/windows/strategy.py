@@ -1,4 +1,4 @@
-"""What a tick asks of a family of windows. Each family is a file beside this one; `registry` has their list."""
+"""What a tick needs of a family of windows. Each family is a file beside this one; `registry` has their list."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows.base import CompiledWindows
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import group
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.elements import PAIR, elements_of, pairs_of_rows
 from windrow.engine.tick.published import Made
-from windrow.engine.tick.statistics import Survey
+from windrow.engine.tick.statistics import BatchStatistics
 from windrow.spec.times import MINUS_INFINITY
 
 
@@ -44,7 +44,7 @@ class FormerCells(Protocol):
 
     @property
     def retention(self) -> int:
-        """How long such a cell is remembered behind its expiry, in microseconds."""
+        """How long such a cell is kept after it has expired, in microseconds."""
 
     def among(self, cells: DataFrame) -> DataFrame:
         """Those of the cells of the stage that are kept so."""
@@ -52,7 +52,7 @@ class FormerCells(Protocol):
     def ended(self, cells: DataFrame) -> DataFrame:
         """The transitions by which they are no more."""
 
-    def open_windows(self, cells: DataFrame, held: Held) -> DataFrame:
+    def open_windows(self, cells: DataFrame, admission: Admission) -> DataFrame:
         """The windows over them that have not expired, with all that they hold."""
 
 
@@ -78,54 +78,61 @@ class WindowStrategy(ABC):
 
     # ---------------------------------------------------------------- a tick
 
-    def suspect(self, event_time: Column, held: Held) -> Column:
+    def suspect(self, event_time: Column, admission: Admission) -> Column:
         """Whether a window of the element is open, but may overlap one of its key that has expired."""
         return lit(False)
 
-    def late_by_cells(self, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame | None:
+    def late_by_cells(self, keyed: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame | None:
         """Judged rows with their `key`, once for each window that only the cells show to be late; None for none."""
         return None
 
     @abstractmethod
-    def closed_out(self, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+    def closed_out(self, keyed: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
         """Judged rows with their `key`, once for each window in time whose trigger has finished for good."""
 
-    def admit(self, elements: DataFrame, cells: DataFrame | None, held: Held, has_suspects: bool) -> DataFrame:
+    def admit(
+        self, elements: DataFrame, cells: DataFrame | None, admission: Admission, has_suspects: bool
+    ) -> DataFrame:
         """The elements, as `combine` takes them, but for those that only the cells show to be late or closed out."""
         return elements
 
     @abstractmethod
-    def combine(self, elements: DataFrame, held: Held, watermark_before: int = MINUS_INFINITY) -> DataFrame:
-        """Elements combined as far as no cell is needed, but for the windows that are held."""
+    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+        """Elements combined as far as no cell is needed, but for the windows that admit none."""
 
     @abstractmethod
     def merge(
-        self, combined: DataFrame | None, cells: DataFrame | None, held: Held, times: TickTimes, clock: TickClock
+        self,
+        combined: DataFrame | None,
+        cells: DataFrame | None,
+        admission: Admission,
+        times: TickTimes,
+        clock: TickClock,
     ) -> Merged:
-        """The windows that got elements, whose deadline is due, or that expire. One of the frames is not None."""
+        """The windows that got elements, whose timer is due, or that expire. One of the frames is not None."""
 
-    def has_elements(self, found: Survey) -> bool:
-        """Whether a row of a batch may be in a window."""
+    def has_elements(self, found: BatchStatistics) -> bool:
+        """Whether a row of a micro-batch may be in a window."""
         return found.counters.assigned > found.counters.late
 
     # ---------------------------------------------------------------- what is kept between ticks
 
-    def held(self, expired_end: int, published: tuple[Made, ...], streams: bool) -> Held:
-        """What no element may enter: windows that have expired, and those that batches have published.
+    def admission(self, expired_end: int, published: tuple[Made, ...], streams: bool) -> Admission:
+        """Which windows admit elements: not those that have expired or that batches have published.
 
-        Where there is no stream, a window that no batch was asked for is open, however old.
+        Where there is no stream, a window that no batch has recomputed is open, however old.
         """
         if not streams:
-            return Held(made=published)
-        return Held(expired_end, made=tuple(one for one in published if one.until > expired_end))
+            return Admission(made=published)
+        return Admission(expired_end, made=tuple(one for one in published if one.until > expired_end))
 
     @property
     def retention(self) -> int:
-        """How long a cell is remembered behind its expiry, in microseconds."""
-        return self.windows.remembered
+        """How long a cell is kept after it has expired, in microseconds."""
+        return self.windows.retention
 
     adds_up = False
-    """Whether a cell may have several rows, which add up; else the newest takes the place of the others."""
+    """Whether a cell may have several rows, which add up; else the newest replaces the others."""
 
     judges_by_cells = False
     """Whether only the cells know which elements are late."""
@@ -150,22 +157,22 @@ class WindowStrategy(ABC):
         """Whether a row that is late for one window may be in time for another, and can only be left out as a whole."""
         return False
 
-    def wanted(self, times: TickTimes, found: Survey, is_due: Column) -> Column | None:
-        """Which cells a tick reads: those of its elements' buckets, and those that are due; None for none."""
+    def wanted(self, times: TickTimes, found: BatchStatistics, timer_due: Column) -> Column | None:
+        """Which cells a tick reads: those of its elements' buckets, and those whose timers are due; None for none."""
         if found.earliest is None or found.latest is None:
-            return is_due
+            return timer_due
         low, high = self.windows.bucket_range(found.earliest, found.latest)
-        return is_due | col("bucket").between(bigint(low), bigint(high))
+        return timer_due | col("bucket").between(bigint(low), bigint(high))
 
     def greatest_end(self, cells: DataFrame) -> int | None:
         """The greatest end of a window among the cells, where only they know it."""
         return None
 
-    def folded(self, cells: DataFrame) -> DataFrame:
+    def compacted(self, cells: DataFrame) -> DataFrame:
         """Cells as they are kept: one row for each."""
         return cells
 
-    def open_windows(self, cells: DataFrame, held: Held) -> DataFrame:
+    def open_windows(self, cells: DataFrame, admission: Admission) -> DataFrame:
         """The windows over the cells that have not expired, with all that they hold."""
         return cells
 
@@ -178,7 +185,7 @@ class WindowStrategy(ABC):
 
     def windows_of(self, elements: DataFrame) -> DataFrame:
         """Every window of the elements: combined for each key and window."""
-        return self.combine(elements, Held())
+        return self.combine(elements, Admission())
 
     def meeting(self, windows: DataFrame, others: DataFrame) -> DataFrame:
         """Those of the windows (`key` and bounds) that are one with some of the others, or would become one."""
@@ -215,4 +222,4 @@ class WindowStrategy(ABC):
 
     def combined_with(self, elements: DataFrame, of_pairs: DataFrame) -> DataFrame:
         """Elements that are in all of their windows, and what pairs have made, combined for each key and window."""
-        return group(self.windows_of(elements).unionByName(of_pairs), CELL, self.stage.merged)
+        return group(self.windows_of(elements).unionByName(of_pairs), CELL, self.stage.merged_parts)

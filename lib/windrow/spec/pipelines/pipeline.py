@@ -17,7 +17,7 @@ from windrow.spec.fields.reading import Spec, located
 from windrow.spec.fields.typed import Converted, converted, plain, specification
 from windrow.spec.notebooks import InNotebooks
 from windrow.spec.pipelines.documents import load_yaml, read_document
-from windrow.spec.pipelines.places import check_places
+from windrow.spec.pipelines.paths import check_paths
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.pipelines.settings import with_settings
 from windrow.spec.pipelines.table import Table
@@ -61,7 +61,7 @@ class Pipeline(Spec, InNotebooks):
 
     def validate(self) -> None:
         self._check_names()
-        check_places(self.lake, self.sources, [stage.name for stage in self.stages])
+        check_paths(self.lake, self.sources, [stage.name for stage in self.stages])
         object.__setattr__(self, "stages", tuple(self._connected(i, stage) for i, stage in enumerate(self.stages)))
         check_graph(self.stages, [source.name for source in self.sources])
         for index, stage in enumerate(self.stages):

@@ -247,17 +247,17 @@ class Stage(Spec, InNotebooks):
     @property
     def is_discarding(self) -> bool:
         """Whether every firing clears the aggregates."""
-        asks_to_keep = any(node.then is Then.ACCUMULATE for node in nodes_of(self.trigger))
-        clears = self.accumulation is Accumulation.CLEAR_BY_DEFAULT and not asks_to_keep
+        wants_to_keep = any(node.then is Then.ACCUMULATE for node in nodes_of(self.trigger))
+        clears = self.accumulation is Accumulation.CLEAR_BY_DEFAULT and not wants_to_keep
         return clears or self.accumulation is Accumulation.DISCARDING
 
     @property
     def is_mixed(self) -> bool:
         """Whether some firings may clear the aggregates while others keep them."""
-        asked = {node.then for node in nodes_of(self.trigger)}
+        thens = {node.then for node in nodes_of(self.trigger)}
         if self.accumulation is Accumulation.CLEAR_BY_DEFAULT:
-            return Then.ACCUMULATE in asked
-        return self.accumulation is Accumulation.ACCUMULATE_BY_DEFAULT and Then.CLEAR in asked
+            return Then.ACCUMULATE in thens
+        return self.accumulation is Accumulation.ACCUMULATE_BY_DEFAULT and Then.CLEAR in thens
 
     @property
     def is_retracting(self) -> bool:

@@ -81,13 +81,13 @@ def read_transcripts(path: str | Path, strict: bool = True) -> list[Case]:
     return read_document(path, lambda text: _cases(load_yaml_documents(text), strict))
 
 
-_MARKS = {"case", "stage", "stages", "steps", "rejects"}
+_CASE_KEYS = {"case", "stage", "stages", "steps", "rejects"}
 """A file without any of these fields is no file of transcripts, but the data that some are about."""
 
 
 def _cases(documents: list[Any], strict: bool) -> list[Case]:
     cases: dict[str, Case] = {}
-    if documents and all(isinstance(document, Mapping) and not _MARKS & set(document) for document in documents):
+    if documents and all(isinstance(document, Mapping) and not _CASE_KEYS & set(document) for document in documents):
         return []
     for index, document in enumerate(documents):
         name = document.get("case") if isinstance(document, Mapping) else None

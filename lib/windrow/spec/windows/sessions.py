@@ -69,7 +69,7 @@ class Sessions(WindowFunction):
 
     def validate(self) -> None:
         if isinstance(self.gap, Expression) and self.max_gap is None:
-            rule = "is needed where the gap is an expression: how long a bound is remembered follows from it"
+            rule = "is needed where the gap is an expression: how long a bound is kept follows from it"
             raise SpecError("max_gap", rule, None, "for instance max_gap: 2h")
         if not isinstance(self.gap, Expression) and self.max_gap is not None:
             raise SpecError("max_gap", "is for a gap from the element", f"{self.max_gap}us", "leave it out")

@@ -24,8 +24,8 @@ class Interval:
     """Windows that start in [start, end) and end at or before `until`, which a backfill made of the rows up to
     `offsets`.
 
-    `tick` is the backfill's own, so that dead letters before it are known to be taken in. `streamed`: there was a
-    stream then, so that only windows were made which had expired in it. `takes_in`: late rows of these windows count in
+    `tick` is the backfill's own, so that dead letters before it are known to be restated. `streamed`: there was a
+    stream then, so that only windows were made which had expired in it. `restates`: late rows of these windows count in
     them from then on.
     """
 
@@ -35,7 +35,7 @@ class Interval:
     tick: int
     streamed: bool = False
     until: int = INFINITY
-    takes_in: bool = True
+    restates: bool = True
 
     @property
     def made(self) -> Made:
@@ -52,7 +52,7 @@ class Interval:
     def is_within(self, later: Interval) -> bool:
         """Whether a later one has made all of its windows, from no fewer rows."""
         holds = later.start <= self.start and self.end <= later.end and self.until <= later.until
-        return holds and later.offsets.covers(self.offsets) and (later.takes_in or not self.takes_in)
+        return holds and later.offsets.covers(self.offsets) and (later.restates or not self.restates)
 
 
 STREAM = "stream"
@@ -74,8 +74,8 @@ class Control:
     backfill or restatement; `offsets` says how far the stage has read, and `streams` whether a stream has, and not
     only batches; `shows` says that a batch has published, early or as last; `watermark_before` is that of the tick;
     `late_until` the end up to which windows had expired for its elements; `counters` what was counted of its rows;
-    `backfilled` the intervals that backfills made so far; `left_out` the files in quarantine whose late rows this one
-    did not take in.
+    `backfilled` the intervals that backfills made so far; `quarantined_files` the files in quarantine whose late rows
+    this one did not count.
     """
 
     tick: int
@@ -86,7 +86,7 @@ class Control:
     clock: StageClock
     counters: Counters = NOTHING
     backfilled: tuple[Interval, ...] = ()
-    left_out: tuple[str, ...] = ()
+    quarantined_files: tuple[str, ...] = ()
     duration_ms: int = 0
     shows: bool = False
     late_until: int = MINUS_INFINITY
@@ -94,7 +94,7 @@ class Control:
     @property
     def counts(self) -> dict[str, int]:
         """The counters that the row keeps, by name."""
-        return self.counters.surveyed
+        return self.counters.known_at_commit
 
     @property
     def published(self) -> tuple[Made, ...]:
@@ -112,7 +112,7 @@ class Control:
                 **_clock_to_json(self.clock),
                 "counts": self.counts,
                 "backfilled": [one.to_mapping() for one in self.backfilled],
-                "left_out": list(self.left_out),
+                "quarantined_files": list(self.quarantined_files),
                 "duration_ms": self.duration_ms,
                 "shows": self.shows,
                 "late_until": self.late_until,
@@ -135,7 +135,7 @@ class Control:
             clock=_clock_from_json(values),
             counters=Counters.of(values["counts"]),
             backfilled=tuple(map(Interval.from_mapping, values["backfilled"])),
-            left_out=tuple(values["left_out"]),
+            quarantined_files=tuple(values["quarantined_files"]),
             duration_ms=values["duration_ms"],
             shows=values["shows"],
             late_until=values["late_until"],

@@ -29,7 +29,7 @@ def _over_panes(aggregate: Aggregate, column: Column) -> Column | None:
         case Top(count=count):
             return call("slice", call("sort_array", items, False), 1, count)
         case Histogram(bounds=bounds):
-            return array(*[call("sum", Column(f"{column.text}[{place}]")) for place in range(len(bounds) + 1)])
+            return array(*[call("sum", Column(f"{column.text}[{index}]")) for index in range(len(bounds) + 1)])
     function = _OVER_PANES.get(aggregate.NAME)
     return None if function is None else call(function, column)
 

@@ -19,8 +19,8 @@ class Staged:
 
     `id` tells one computation from any other, `tick` is the last one of the journal that it knew of, `offsets` how far
     it read, `quarantined` the last steps that had taken files out. `version` is the table's.
-    `mode` says what the run makes of windows that have not expired; `spans` are those that it was asked for, `made`,
-    `until` and `gaps` say which of their windows were to be published; `takes_in` says whether late rows count in them.
+    `mode` says what the run makes of windows that have not expired; `spans` are those that were requested, `made`,
+    `until` and `gaps` say which of their windows were to be published; `restates` says whether late rows count in them.
     """
 
     id: str
@@ -33,11 +33,11 @@ class Staged:
     made: list[list[int]]
     until: int
     gaps: list[list[int]]
-    takes_in: bool
+    restates: bool
 
 
 _OFFSETS = ("offsets", "quarantined")
-_NOTES = (*_OFFSETS, "tick", "mode", "spans", "made", "until", "gaps", "takes_in")
+_NOTES = (*_OFFSETS, "tick", "mode", "spans", "made", "until", "gaps", "restates")
 
 
 @dataclass(frozen=True)

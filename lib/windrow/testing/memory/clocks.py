@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from windrow.drivers.pipeline.clocks import ClocksOfSource
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.inputs import InputTime
-from windrow.engine.tick.statistics import Survey
+from windrow.engine.tick.statistics import BatchStatistics
 from windrow.spec.times import MINUS_INFINITY
 
 
@@ -25,7 +25,7 @@ class ClocksByRule(ClocksOfSource):
 
     given: Given = field(default_factory=Given)
 
-    def now(self, found: Survey, step: int) -> int:
+    def now(self, found: BatchStatistics, step: int) -> int:
         return self.given.now
 
 
@@ -36,11 +36,11 @@ class ClocksAsGiven:
     given: Given
     replays: bool = False
 
-    def now(self, found: Survey, step: int) -> int:
+    def now(self, found: BatchStatistics, step: int) -> int:
         return self.given.now
 
     def is_idle(self, clock: StageClock) -> bool:
         return False
 
     def time_at(self, step: int) -> InputTime:
-        return InputTime(Survey(), None, self.given.watermark)
+        return InputTime(BatchStatistics(), None, self.given.watermark)

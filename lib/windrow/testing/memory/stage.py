@@ -39,7 +39,7 @@ from windrow.testing.memory.state import MemoryLog, MemoryPanes, MemoryState, fr
 
 @dataclass(frozen=True)
 class TickOutcome:
-    """What came out of a tick, as the plain rows that transcripts compare. `survey` is what was counted of its rows."""
+    """What came out of a tick, as the plain rows that transcripts compare."""
 
     panes: list[dict[str, Any]]
     dead: list[dict[str, Any]]
@@ -133,11 +133,11 @@ class MemoryStage:
             for name, log in self._logs.items():  # as if it had not been given
                 del log.steps[taken[name] :]
             raise
-        dead = self._dead_at_landing(step, now)
+        dead = self._dead_on_landing(step, now)
         if control is None:
             return TickOutcome([], dead, 0, self.runner.clock.watermark)
         panes = [self._pane(row, pane) for row in self.state.transitions[-1] for pane in row["panes"] or []]
-        dead += [self._dead_row(row) for row in self.state.dead[-1]]
+        dead += [self._dead_letter(row) for row in self.state.dead_letters[-1]]
         return TickOutcome(self._with_derived(panes), dead, control.counts["unassigned"], control.clock.watermark)
 
     def _rows(self, name: str, elements: list[tuple[int, TranscriptElement]], now: int) -> DataFrame:
@@ -197,7 +197,7 @@ class MemoryStage:
             panes[row["number"]].update({name: row[name] for name in derive})
         return panes
 
-    def _dead_at_landing(self, step: Step, now: int) -> list[dict[str, Any]]:
+    def _dead_on_landing(self, step: Step, now: int) -> list[dict[str, Any]]:
         schema = row_schema(self.schema)
         own = [name for name in self.stage.inputs if name not in self.upstreams]
         dead = []
@@ -209,7 +209,7 @@ class MemoryStage:
                              "reason": row[6]})  # fmt: skip
         return dead
 
-    def _dead_row(self, row: Row) -> dict[str, Any]:
+    def _dead_letter(self, row: Row) -> dict[str, Any]:
         window = None if row[WINDOW_START] is None else (row[WINDOW_START], row[WINDOW_END])
         columns, partition = row["element"].asDict(), row[envelope.PARTITION]
         return {**columns, "at": row["event_time"], "partition": partition, "window": window, "reason": row["reason"]}

@@ -10,34 +10,34 @@ from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import any_of, bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, over, where
-from windrow.engine.tick.admission import Held, has_window_in
+from windrow.engine.tick.admission import Admission, has_window_in
+from windrow.engine.tick.collect_statistics import collect_statistics
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.published import Span
-from windrow.engine.tick.statistics import Survey
-from windrow.engine.tick.survey import survey
+from windrow.engine.tick.statistics import BatchStatistics
 
-SURVEYED = (envelope.EVENT_TIME, envelope.ARRIVAL_TIME, envelope.PARTITION, envelope.REASON)
+STATISTICS_COLUMNS = (envelope.EVENT_TIME, envelope.ARRIVAL_TIME, envelope.PARTITION, envelope.REASON)
 
-Batch = Mapping[str, tuple[DataFrame, Survey]]
+MicroBatch = Mapping[str, tuple[DataFrame, BatchStatistics]]
 """The rows of a tick with what was found in them, by the inputs of the stage."""
 
 DeadLetters = Mapping[str, list[DataFrame]]
 """Dead letters by the inputs of their rows: a frame for each branch of the plan that finds some."""
 
 
-def surveyed(stage: CompiledStage, parts: Mapping[str, DataFrame], held: Held) -> Batch:
-    """The rows of each input, looked at."""
-    return {name: (frame, survey_rows(stage.of_input(name), frame, held)) for name, frame in parts.items()}
+def with_statistics(stage: CompiledStage, parts: Mapping[str, DataFrame], admission: Admission) -> MicroBatch:
+    """The rows of each input, with their statistics."""
+    return {name: (frame, statistics_of(stage.of_input(name), frame, admission)) for name, frame in parts.items()}
 
 
-def counters_of(batch: Batch) -> Counters:
+def counters_of(micro_batch: MicroBatch) -> Counters:
     """What the rows of all inputs count together."""
-    return sum((found.counters for _, found in batch.values()), NOTHING)
+    return sum((found.counters for _, found in micro_batch.values()), NOTHING)
 
 
-def survey_rows(stage: CompiledStage, rows: DataFrame, held: Held) -> Survey:
-    """What a batch of rows holds, in one pass over the columns that the stage uses."""
-    return survey(stage, judged_rows(stage, rows), held)
+def statistics_of(stage: CompiledStage, rows: DataFrame, admission: Admission) -> BatchStatistics:
+    """The statistics of rows, in one pass over the columns that the stage uses."""
+    return collect_statistics(stage, judged_rows(stage, rows), admission)
 
 
 def judged_rows(stage: CompiledStage, rows: DataFrame) -> DataFrame:
@@ -61,7 +61,7 @@ def judged_in_windows(stage: CompiledStage, rows: DataFrame, spans: tuple[Span, 
 
 
 def pruned(stage: CompiledStage, rows: DataFrame) -> DataFrame:
-    """The columns that the stage uses, and of the envelope those that the survey looks at."""
+    """The columns that the stage uses, and of the envelope those of `STATISTICS_COLUMNS`."""
     asserting = () if stage.assertion is None else stage.assertion.columns_read
     used = {name.lower() for name in (*stage.elements.columns_read, *asserting)}
-    return rows.select(*[name for name in rows.columns if name in SURVEYED or name.lower() in used])
+    return rows.select(*[name for name in rows.columns if name in STATISTICS_COLUMNS or name.lower() in used])

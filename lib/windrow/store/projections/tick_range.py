@@ -32,7 +32,7 @@ class TickSummary:
 
 
 @dataclass(frozen=True)
-class Batch:
+class TickRange:
     """Ticks that one write applies: their control rows and what each of them counted.
 
     `fresh` says that the table holds nothing, or another generation, so that the write puts it in place of all.
@@ -97,7 +97,7 @@ def summaries(
             "panes": _sum(when(has_panes, total - withdrawn, 0)),
             "retractions": _sum(when(has_panes, withdrawn, 0)),
             "changed": _sum(when(has_panes, changed, 0)),
-            "closed": _sum(when((kind == "dead_letter") & (col("dead", "reason") == "closed"), 1, 0)),
+            "closed": _sum(when((kind == "dead_letter") & (col("dead_letter", "reason") == "closed"), 1, 0)),
             "opened": _sum(when(col("opened"), 1, 0)),
             "ended": _sum(when(col("expired"), 1, 0)),
             "outgrown": _sum(when(_is_outgrown(journal), 1, 0)),
@@ -109,9 +109,9 @@ def summaries(
     return {tick: _summary(control.counters, found.get(tick, {})) for tick, control in controls.items()}
 
 
-def _summary(surveyed: Counters, rows: Mapping[str, Any]) -> TickSummary:
+def _summary(known: Counters, rows: Mapping[str, Any]) -> TickSummary:
     others = {name: rows[name] for name in rows if name not in ("tick", *NAMES)}
-    return TickSummary(surveyed + Counters.of(rows), **others)
+    return TickSummary(known + Counters.of(rows), **others)
 
 
 def _is_outgrown(journal: Journal) -> Column:
