@@ -13,11 +13,11 @@
 FROM rows
 |> EXTEND TRUE AS `_kept`, (FALSE OR FALSE) AS `_failed`
 
--- survey
+-- statistics
 FROM judged
 |> AGGREGATE
     count(1) AS `read`,
-    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead`,
+    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead_rows`,
     coalesce(sum(CASE WHEN ((`_reason` IS NULL) AND `_failed`) THEN 1 ELSE NULL END), 0L) AS `bad_expression`,
     coalesce(
       sum(CASE WHEN (((`_reason` IS NULL) AND `_failed`) AND ('bad_expression' = 'bad_gap')) THEN 1 ELSE NULL END), 0L
@@ -249,10 +249,12 @@ FROM elements
       OR (
         (
           (
-            coalesce((`state`.`due_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-            OR coalesce((`state`.`due_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+            coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+            OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
           )
-          OR coalesce((`state`.`due_watermark_90` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          OR coalesce(
+            (`state`.`timer_watermark_90` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE
+          )
         )
         OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
       )
@@ -272,9 +274,9 @@ FROM elements
     `state`.`t1_seen` AS `s_t1_seen`,
     `state`.`t3_rewound` AS `s_t3_rewound`,
     `state`.`t3_seen` AS `s_t3_seen`,
-    `state`.`due_now` AS `s_due_now`,
-    `state`.`due_watermark` AS `s_due_watermark`,
-    `state`.`due_watermark_90` AS `s_due_watermark_90`,
+    `state`.`timer_now` AS `s_timer_now`,
+    `state`.`timer_watermark` AS `s_timer_watermark`,
+    `state`.`timer_watermark_90` AS `s_timer_watermark_90`,
     coalesce(`elements`, 0L) AS `elements`,
     `p_carriers_values`
 
@@ -295,9 +297,9 @@ FROM windows
     coalesce(`s_t1_seen`, CAST(FALSE AS boolean)) AS `t1_seen`,
     coalesce(`s_t3_rewound`, CAST(FALSE AS boolean)) AS `t3_rewound`,
     coalesce(`s_t3_seen`, CAST(FALSE AS boolean)) AS `t3_seen`,
-    `s_due_now` AS `due_now`,
-    `s_due_watermark` AS `due_watermark`,
-    `s_due_watermark_90` AS `due_watermark_90`,
+    `s_timer_now` AS `timer_now`,
+    `s_timer_watermark` AS `timer_watermark`,
+    `s_timer_watermark_90` AS `timer_watermark_90`,
     (`s_new` IS NULL) AS `opened`
 
 -- trigger: the tick's elements are added
@@ -431,12 +433,12 @@ FROM fire
     END,
     `t3_seen` = CASE WHEN `t3_reset` THEN FALSE ELSE `t3_seen` END
 |> EXTEND
-    CASE WHEN `t1_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t1_due_watermark_90`,
-    CASE WHEN `t3_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t3_due_watermark`
-|> EXTEND `t3_due_watermark` AS `t2_due_watermark`
+    CASE WHEN `t1_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t1_timer_watermark_90`,
+    CASE WHEN `t3_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t3_timer_watermark`
+|> EXTEND `t3_timer_watermark` AS `t2_timer_watermark`
 |> EXTEND
-    CASE WHEN (`t0_position` = 1) THEN `t2_due_watermark` ELSE 9223372036854775807L END AS `t0_due_watermark`,
-    CASE WHEN (`t0_position` = 0) THEN `t1_due_watermark_90` ELSE 9223372036854775807L END AS `t0_due_watermark_90`
+    CASE WHEN (`t0_position` = 1) THEN `t2_timer_watermark` ELSE 9223372036854775807L END AS `t0_timer_watermark`,
+    CASE WHEN (`t0_position` = 0) THEN `t1_timer_watermark_90` ELSE 9223372036854775807L END AS `t0_timer_watermark_90`
 |> EXTEND (`ready` AND `t0_finished`) AS `closes`
 |> EXTEND
     CASE
@@ -478,10 +480,11 @@ FROM after
         't1_seen', CAST(`t1_seen` AS boolean),
         't3_rewound', CAST(`t3_rewound` AS boolean),
         't3_seen', CAST(`t3_seen` AS boolean),
-        'due_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
-        'due_watermark', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_due_watermark` ELSE NULL END AS bigint),
-        'due_watermark_90',
-        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_due_watermark_90` ELSE NULL END AS bigint)
+        'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
+        'timer_watermark',
+        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_watermark` ELSE NULL END AS bigint),
+        'timer_watermark_90',
+        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_watermark_90` ELSE NULL END AS bigint)
       )
       ELSE NULL
     END AS `state`

@@ -69,11 +69,11 @@ FROM rows
       )
     )
 
--- survey
+-- statistics
 FROM judged
 |> AGGREGATE
     count(1) AS `read`,
-    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead`,
+    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead_rows`,
     coalesce(sum(CASE WHEN ((`_reason` IS NULL) AND `_failed`) THEN 1 ELSE NULL END), 0L) AS `bad_expression`,
     coalesce(
       sum(CASE WHEN (((`_reason` IS NULL) AND `_failed`) AND ('bad_expression' = 'bad_gap')) THEN 1 ELSE NULL END), 0L
@@ -180,9 +180,9 @@ FROM elements
 |> EXTEND
     explode(
       filter(`_slice`, item0 -> (NOT (item0.`end` <= array(100000000000L)[CAST(item0.`start` IS NULL AS INT)])))
-    ) AS `_mark`
-|> EXTEND `_mark`.`start` AS `window_start`
-|> EXTEND `_mark`.`end` AS `window_end`
+    ) AS `_window_id`
+|> EXTEND `_window_id`.`start` AS `window_start`
+|> EXTEND `_window_id`.`end` AS `window_end`
 |> AGGREGATE
     sum(`elements`) AS `elements`,
     min(`p_span_low`) AS `p_span_low`,
@@ -196,8 +196,8 @@ FROM elements
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`due_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`due_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
         )
         OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
       )
@@ -215,8 +215,8 @@ FROM elements
     `state`.`standing` AS `s_standing`,
     `state`.`t1_own_low` AS `s_t1_own_low`,
     `state`.`t1_own_high` AS `s_t1_own_high`,
-    `state`.`due_now` AS `s_due_now`,
-    `state`.`due_watermark` AS `s_due_watermark`,
+    `state`.`timer_now` AS `s_timer_now`,
+    `state`.`timer_watermark` AS `s_timer_watermark`,
     coalesce(`elements`, 0L) AS `elements`,
     `p_span_low`, `p_span_high`, `q_t1_least_value`, `q_t1_most_value`
 
@@ -235,8 +235,8 @@ FROM windows
     coalesce(`s_standing`, CAST(FALSE AS boolean)) AS `standing`,
     `s_t1_own_low` AS `t1_own_low`,
     `s_t1_own_high` AS `t1_own_high`,
-    `s_due_now` AS `due_now`,
-    `s_due_watermark` AS `due_watermark`,
+    `s_timer_now` AS `timer_now`,
+    `s_timer_watermark` AS `timer_watermark`,
     (`s_new` IS NULL) AS `opened`
 
 -- trigger: the tick's elements are added
@@ -357,8 +357,9 @@ FROM after
         'standing', CAST((((`standing` AND (NOT `withdraws`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
         't1_own_low', CAST(`t1_own_low` AS bigint),
         't1_own_high', CAST(`t1_own_high` AS bigint),
-        'due_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
-        'due_watermark', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint)
+        'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
+        'timer_watermark',
+        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint)
       )
       ELSE NULL
     END AS `state`

@@ -12,11 +12,11 @@
 FROM rows
 |> EXTEND (TRUE AND coalesce(`delay` is not null, FALSE)) AS `_kept`, (FALSE OR FALSE) AS `_failed`
 
--- survey
+-- statistics
 FROM judged
 |> AGGREGATE
     count(1) AS `read`,
-    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead`,
+    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead_rows`,
     coalesce(sum(CASE WHEN ((`_reason` IS NULL) AND `_failed`) THEN 1 ELSE NULL END), 0L) AS `bad_expression`,
     coalesce(
       sum(CASE WHEN (((`_reason` IS NULL) AND `_failed`) AND ('bad_expression' = 'bad_gap')) THEN 1 ELSE NULL END), 0L
@@ -90,8 +90,8 @@ FROM elements
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`due_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`due_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
         )
         OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
       )
@@ -110,8 +110,8 @@ FROM elements
     `state`.`standing` AS `s_standing`,
     `state`.`t1_rewound` AS `s_t1_rewound`,
     `state`.`t1_seen` AS `s_t1_seen`,
-    `state`.`due_now` AS `s_due_now`,
-    `state`.`due_watermark` AS `s_due_watermark`,
+    `state`.`timer_now` AS `s_timer_now`,
+    `state`.`timer_watermark` AS `s_timer_watermark`,
     coalesce(`elements`, 0L) AS `elements`,
     `p_flights_n`, `p_mean_delay_sum`, `p_mean_delay_n`
 
@@ -131,8 +131,8 @@ FROM windows
     coalesce(`s_standing`, CAST(FALSE AS boolean)) AS `standing`,
     coalesce(`s_t1_rewound`, CAST(FALSE AS boolean)) AS `t1_rewound`,
     coalesce(`s_t1_seen`, CAST(FALSE AS boolean)) AS `t1_seen`,
-    `s_due_now` AS `due_now`,
-    `s_due_watermark` AS `due_watermark`,
+    `s_timer_now` AS `timer_now`,
+    `s_timer_watermark` AS `timer_watermark`,
     (`s_new` IS NULL) AS `opened`
 
 -- trigger: the tick's elements are added
@@ -220,8 +220,8 @@ FROM fire
       WHEN `t1_reset` THEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) ELSE `t1_rewound`
     END,
     `t1_seen` = CASE WHEN `t1_reset` THEN FALSE ELSE `t1_seen` END
-|> EXTEND CASE WHEN `t1_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t1_due_watermark`
-|> EXTEND `t1_due_watermark` AS `t0_due_watermark`
+|> EXTEND CASE WHEN `t1_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t1_timer_watermark`
+|> EXTEND `t1_timer_watermark` AS `t0_timer_watermark`
 |> EXTEND (`ready` AND `t0_finished`) AS `closes`
 |> EXTEND
     CASE
@@ -262,8 +262,9 @@ FROM after
         'standing', CAST((((`standing` AND (NOT `withdraws`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
         't1_rewound', CAST(`t1_rewound` AS boolean),
         't1_seen', CAST(`t1_seen` AS boolean),
-        'due_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
-        'due_watermark', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_due_watermark` ELSE NULL END AS bigint)
+        'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
+        'timer_watermark',
+        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_watermark` ELSE NULL END AS bigint)
       )
       ELSE NULL
     END AS `state`

@@ -19,11 +19,11 @@
 FROM rows
 |> EXTEND TRUE AS `_kept`, (FALSE OR FALSE) AS `_failed`
 
--- survey
+-- statistics
 FROM judged
 |> AGGREGATE
     count(1) AS `read`,
-    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead`,
+    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead_rows`,
     coalesce(sum(CASE WHEN ((`_reason` IS NULL) AND `_failed`) THEN 1 ELSE NULL END), 0L) AS `bad_expression`,
     coalesce(
       sum(CASE WHEN (((`_reason` IS NULL) AND `_failed`) AND ('bad_expression' = 'bad_gap')) THEN 1 ELSE NULL END), 0L
@@ -95,8 +95,8 @@ FROM elements
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`due_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`due_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
         )
         OR (
           CASE
@@ -127,8 +127,8 @@ FROM elements
     `state`.`t3_rewound` AS `s_t3_rewound`,
     `state`.`t3_seen` AS `s_t3_seen`,
     `state`.`t5_count` AS `s_t5_count`,
-    `state`.`due_now` AS `s_due_now`,
-    `state`.`due_watermark` AS `s_due_watermark`,
+    `state`.`timer_now` AS `s_timer_now`,
+    `state`.`timer_watermark` AS `s_timer_watermark`,
     coalesce(`elements`, 0L) AS `elements`,
     `p_flights_n`, `p_worst_value`
 
@@ -156,8 +156,8 @@ FROM windows
     coalesce(`s_t3_rewound`, CAST(FALSE AS boolean)) AS `t3_rewound`,
     coalesce(`s_t3_seen`, CAST(FALSE AS boolean)) AS `t3_seen`,
     coalesce(`s_t5_count`, CAST(0 AS bigint)) AS `t5_count`,
-    `s_due_now` AS `due_now`,
-    `s_due_watermark` AS `due_watermark`,
+    `s_timer_now` AS `timer_now`,
+    `s_timer_watermark` AS `timer_watermark`,
     (`s_new` IS NULL) AS `opened`
 
 -- trigger: the tick's elements are added
@@ -240,7 +240,7 @@ FROM add
     `key`, `window_start`, `window_end`, `elements`, `p_flights_n`, `p_worst_value`, `a_flights_n`, `a_worst_value`,
     `new`, `since`, `emitted`, `emitted_on_time`, `completed`, `closed`, `standing`, `last_timing`,
     `last_on_time_index`, `last_trigger`, `last_percentile`, `last_v_flights`, `last_v_worst`, `t0_position`,
-    `t2_count`, `t3_rewound`, `t3_seen`, `t5_count`, `due_now`, `due_watermark`, `opened`, `t0_sees`, `t1_sees`,
+    `t2_count`, `t3_rewound`, `t3_seen`, `t5_count`, `timer_now`, `timer_watermark`, `opened`, `t0_sees`, `t1_sees`,
     `t4_sees`, `t2_sees`, `t3_sees`, `t5_sees`, `t2_ready`, `t3_ready`, `t5_ready`, `t2_leaf`, `t3_leaf`, `t5_leaf`,
     `t1_ready`, `t4_ready`, `t1_leaf`, `t4_leaf`, `t0_ready`, `t0_leaf`, `expired`, `complete`, `passes_end`, `ready`,
     `fires`, `v_flights`, `v_worst`, `timing`, `passes`
@@ -316,9 +316,9 @@ FROM fire
     END,
     `t3_seen` = CASE WHEN `t3_reset` THEN FALSE ELSE `t3_seen` END,
     `t5_count` = CASE WHEN `t5_reset` THEN CAST(0 AS bigint) ELSE `t5_count` END
-|> EXTEND CASE WHEN `t3_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t3_due_watermark`
-|> EXTEND `t3_due_watermark` AS `t1_due_watermark`
-|> EXTEND CASE WHEN (`t0_position` = 0) THEN `t1_due_watermark` ELSE 9223372036854775807L END AS `t0_due_watermark`
+|> EXTEND CASE WHEN `t3_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t3_timer_watermark`
+|> EXTEND `t3_timer_watermark` AS `t1_timer_watermark`
+|> EXTEND CASE WHEN (`t0_position` = 0) THEN `t1_timer_watermark` ELSE 9223372036854775807L END AS `t0_timer_watermark`
 |> EXTEND (`ready` AND `t0_finished`) AS `closes`
 |> EXTEND
     CASE
@@ -443,8 +443,9 @@ FROM after
         't3_rewound', CAST(`t3_rewound` AS boolean),
         't3_seen', CAST(`t3_seen` AS boolean),
         't5_count', CAST(`t5_count` AS bigint),
-        'due_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
-        'due_watermark', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_due_watermark` ELSE NULL END AS bigint)
+        'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
+        'timer_watermark',
+        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_watermark` ELSE NULL END AS bigint)
       )
       ELSE NULL
     END AS `state`

@@ -15,11 +15,11 @@
 FROM rows
 |> EXTEND TRUE AS `_kept`, (FALSE OR FALSE) AS `_failed`
 
--- survey
+-- statistics
 FROM judged
 |> AGGREGATE
     count(1) AS `read`,
-    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead`,
+    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead_rows`,
     coalesce(sum(CASE WHEN ((`_reason` IS NULL) AND `_failed`) THEN 1 ELSE NULL END), 0L) AS `bad_expression`,
     coalesce(
       sum(CASE WHEN (((`_reason` IS NULL) AND `_failed`) AND ('bad_expression' = 'bad_gap')) THEN 1 ELSE NULL END), 0L
@@ -91,8 +91,8 @@ FROM elements
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`due_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`due_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
         )
         OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
       )
@@ -110,8 +110,8 @@ FROM elements
     `state`.`ahead` AS `s_ahead`,
     `state`.`standing` AS `s_standing`,
     `state`.`t1_deadline` AS `s_t1_deadline`,
-    `state`.`due_now` AS `s_due_now`,
-    `state`.`due_watermark` AS `s_due_watermark`,
+    `state`.`timer_now` AS `s_timer_now`,
+    `state`.`timer_watermark` AS `s_timer_watermark`,
     coalesce(`elements`, 0L) AS `elements`,
     `p_flights_n`, `p_last_delay_edge`, `q_ahead`
 
@@ -130,8 +130,8 @@ FROM windows
     `s_ahead` AS `ahead`,
     coalesce(`s_standing`, CAST(FALSE AS boolean)) AS `standing`,
     `s_t1_deadline` AS `t1_deadline`,
-    `s_due_now` AS `due_now`,
-    `s_due_watermark` AS `due_watermark`,
+    `s_timer_now` AS `timer_now`,
+    `s_timer_watermark` AS `timer_watermark`,
     (`s_new` IS NULL) AS `opened`
 
 -- trigger: the tick's elements are added
@@ -210,8 +210,8 @@ FROM fire
 |> EXTEND FALSE AS `t0_finished`
 |> EXTEND (`t0_reset` OR (`t0_fires` AND `t1_finished`)) AS `t1_reset`
 |> SET `t1_deadline` = CASE WHEN `t1_reset` THEN CAST(NULL AS bigint) ELSE `t1_deadline` END
-|> EXTEND coalesce(`t1_deadline`, 9223372036854775807L) AS `t1_due_now`
-|> EXTEND `t1_due_now` AS `t0_due_now`
+|> EXTEND coalesce(`t1_deadline`, 9223372036854775807L) AS `t1_timer_now`
+|> EXTEND `t1_timer_now` AS `t0_timer_now`
 |> EXTEND (`ready` AND `t0_finished`) AS `closes`
 |> EXTEND
     CASE
@@ -257,8 +257,9 @@ FROM after
         'ahead', CAST(CASE WHEN (NOT `fires`) THEN `ahead` ELSE NULL END AS bigint),
         'standing', CAST((((`standing` AND (NOT `withdraws`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
         't1_deadline', CAST(`t1_deadline` AS bigint),
-        'due_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_due_now` ELSE NULL END AS bigint),
-        'due_watermark', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint)
+        'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_now` ELSE NULL END AS bigint),
+        'timer_watermark',
+        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint)
       )
       ELSE NULL
     END AS `state`

@@ -33,11 +33,11 @@ FROM rows
       'end', coalesce(unix_micros(`window_end`), 9223372036854775807L)
     ) AS `_windows`
 
--- survey
+-- statistics
 FROM judged
 |> AGGREGATE
     count(1) AS `read`,
-    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead`,
+    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead_rows`,
     coalesce(sum(CASE WHEN ((`_reason` IS NULL) AND `_failed`) THEN 1 ELSE NULL END), 0L) AS `bad_expression`,
     coalesce(
       sum(CASE WHEN (((`_reason` IS NULL) AND `_failed`) AND ('bad_expression' = 'bad_gap')) THEN 1 ELSE NULL END), 0L
@@ -120,8 +120,8 @@ FROM elements
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`due_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`due_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
         )
         OR (
           CASE
@@ -154,8 +154,8 @@ FROM elements
     `state`.`t1_rewound` AS `s_t1_rewound`,
     `state`.`t1_seen` AS `s_t1_seen`,
     `state`.`t3_count` AS `s_t3_count`,
-    `state`.`due_now` AS `s_due_now`,
-    `state`.`due_watermark` AS `s_due_watermark`,
+    `state`.`timer_now` AS `s_timer_now`,
+    `state`.`timer_watermark` AS `s_timer_watermark`,
     coalesce(`elements`, 0L) AS `elements`,
     `p_carriers_n`, `p_flights_high`, `p_flights_low`, `p_flights_n`,
     coalesce(`net_elements`, 0L) AS `net_elements`
@@ -187,8 +187,8 @@ FROM windows
     coalesce(`s_t1_rewound`, CAST(FALSE AS boolean)) AS `t1_rewound`,
     coalesce(`s_t1_seen`, CAST(FALSE AS boolean)) AS `t1_seen`,
     coalesce(`s_t3_count`, CAST(0 AS bigint)) AS `t3_count`,
-    `s_due_now` AS `due_now`,
-    `s_due_watermark` AS `due_watermark`,
+    `s_timer_now` AS `timer_now`,
+    `s_timer_watermark` AS `timer_watermark`,
     (`s_new` IS NULL) AS `opened`
 
 -- trigger: the tick's elements are added
@@ -376,8 +376,8 @@ FROM fire
     END,
     `t1_seen` = CASE WHEN `t1_reset` THEN FALSE ELSE `t1_seen` END,
     `t3_count` = CASE WHEN `t3_reset` THEN CAST(0 AS bigint) ELSE `t3_count` END
-|> EXTEND CASE WHEN `t1_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t1_due_watermark`
-|> EXTEND CASE WHEN (`t0_position` = 0) THEN `t1_due_watermark` ELSE 9223372036854775807L END AS `t0_due_watermark`
+|> EXTEND CASE WHEN `t1_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t1_timer_watermark`
+|> EXTEND CASE WHEN (`t0_position` = 0) THEN `t1_timer_watermark` ELSE 9223372036854775807L END AS `t0_timer_watermark`
 |> EXTEND (`ready` AND `t0_finished`) AS `closes`
 |> EXTEND
     CASE
@@ -495,8 +495,9 @@ FROM after
         't1_rewound', CAST(`t1_rewound` AS boolean),
         't1_seen', CAST(`t1_seen` AS boolean),
         't3_count', CAST(`t3_count` AS bigint),
-        'due_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
-        'due_watermark', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_due_watermark` ELSE NULL END AS bigint)
+        'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
+        'timer_watermark',
+        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_watermark` ELSE NULL END AS bigint)
       )
       ELSE NULL
     END AS `state`

@@ -15,11 +15,11 @@
 FROM rows
 |> EXTEND TRUE AS `_kept`, (FALSE OR FALSE) AS `_failed`
 
--- survey of orders
+-- statistics of orders
 FROM judged_of_orders
 |> AGGREGATE
     count(1) AS `read`,
-    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead`,
+    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead_rows`,
     coalesce(sum(CASE WHEN ((`_reason` IS NULL) AND `_failed`) THEN 1 ELSE NULL END), 0L) AS `bad_expression`,
     coalesce(
       sum(CASE WHEN (((`_reason` IS NULL) AND `_failed`) AND ('bad_expression' = 'bad_gap')) THEN 1 ELSE NULL END), 0L
@@ -81,11 +81,11 @@ FROM judged_of_orders
 FROM rows
 |> EXTEND TRUE AS `_kept`, (FALSE OR FALSE) AS `_failed`
 
--- survey of payments
+-- statistics of payments
 FROM judged_of_payments
 |> AGGREGATE
     count(1) AS `read`,
-    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead`,
+    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead_rows`,
     coalesce(sum(CASE WHEN ((`_reason` IS NULL) AND `_failed`) THEN 1 ELSE NULL END), 0L) AS `bad_expression`,
     coalesce(
       sum(CASE WHEN (((`_reason` IS NULL) AND `_failed`) AND ('bad_expression' = 'bad_gap')) THEN 1 ELSE NULL END), 0L
@@ -190,8 +190,8 @@ FROM elements_of_orders
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`due_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`due_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
         )
         OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
       )
@@ -219,8 +219,8 @@ FROM elements_of_orders
     `state`.`last_v__payments_number` AS `s_last_v__payments_number`,
     `state`.`t1_rewound` AS `s_t1_rewound`,
     `state`.`t1_seen` AS `s_t1_seen`,
-    `state`.`due_now` AS `s_due_now`,
-    `state`.`due_watermark` AS `s_due_watermark`,
+    `state`.`timer_now` AS `s_timer_now`,
+    `state`.`timer_watermark` AS `s_timer_watermark`,
     coalesce(`elements`, 0L) AS `elements`,
     `p__orders_rows_list`, `p__orders_number_n`, `p__payments_rows_list`, `p__payments_number_n`
 
@@ -250,8 +250,8 @@ FROM windows
     `s_last_v__payments_number` AS `last_v__payments_number`,
     coalesce(`s_t1_rewound`, CAST(FALSE AS boolean)) AS `t1_rewound`,
     coalesce(`s_t1_seen`, CAST(FALSE AS boolean)) AS `t1_seen`,
-    `s_due_now` AS `due_now`,
-    `s_due_watermark` AS `due_watermark`,
+    `s_timer_now` AS `timer_now`,
+    `s_timer_watermark` AS `timer_watermark`,
     (`s_new` IS NULL) AS `opened`
 
 -- trigger: the tick's elements are added
@@ -327,8 +327,8 @@ FROM add
     `p__payments_rows_list`, `p__payments_number_n`, `a__orders_rows_list`, `a__orders_number_n`,
     `a__payments_rows_list`, `a__payments_number_n`, `new`, `since`, `emitted`, `emitted_on_time`, `completed`,
     `closed`, `standing`, `last_timing`, `last_on_time_index`, `last_trigger`, `last_percentile`, `last_v__orders_rows`,
-    `last_v__orders_number`, `last_v__payments_rows`, `last_v__payments_number`, `t1_rewound`, `t1_seen`, `due_now`,
-    `due_watermark`, `opened`, `t0_sees`, `t1_sees`, `t1_ready`, `t1_leaf`, `t0_ready`, `t0_leaf`, `expired`,
+    `last_v__orders_number`, `last_v__payments_rows`, `last_v__payments_number`, `t1_rewound`, `t1_seen`, `timer_now`,
+    `timer_watermark`, `opened`, `t0_sees`, `t1_sees`, `t1_ready`, `t1_leaf`, `t0_ready`, `t0_leaf`, `expired`,
     `complete`, `passes_end`, `ready`, `fires`, `v__orders_rows`, `v__orders_number`, `v__payments_rows`,
     `v__payments_number`, `timing`, `passes`
 |> EXTEND
@@ -359,8 +359,8 @@ FROM fire
       WHEN `t1_reset` THEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) ELSE `t1_rewound`
     END,
     `t1_seen` = CASE WHEN `t1_reset` THEN FALSE ELSE `t1_seen` END
-|> EXTEND CASE WHEN `t1_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t1_due_watermark`
-|> EXTEND `t1_due_watermark` AS `t0_due_watermark`
+|> EXTEND CASE WHEN `t1_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t1_timer_watermark`
+|> EXTEND `t1_timer_watermark` AS `t0_timer_watermark`
 |> EXTEND (`ready` AND `t0_finished`) AS `closes`
 |> EXTEND
     CASE
@@ -462,8 +462,9 @@ FROM after
         CAST(CASE WHEN `emits` THEN `v__payments_number` ELSE `last_v__payments_number` END AS bigint),
         't1_rewound', CAST(`t1_rewound` AS boolean),
         't1_seen', CAST(`t1_seen` AS boolean),
-        'due_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
-        'due_watermark', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_due_watermark` ELSE NULL END AS bigint)
+        'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
+        'timer_watermark',
+        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_watermark` ELSE NULL END AS bigint)
       )
       ELSE NULL
     END AS `state`

@@ -13,11 +13,11 @@
 FROM rows
 |> EXTEND TRUE AS `_kept`, (FALSE OR FALSE) AS `_failed`
 
--- survey
+-- statistics
 FROM judged
 |> AGGREGATE
     count(1) AS `read`,
-    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead`,
+    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead_rows`,
     coalesce(sum(CASE WHEN ((`_reason` IS NULL) AND `_failed`) THEN 1 ELSE NULL END), 0L) AS `bad_expression`,
     coalesce(
       sum(CASE WHEN (((`_reason` IS NULL) AND `_failed`) AND ('bad_expression' = 'bad_gap')) THEN 1 ELSE NULL END), 0L
@@ -160,8 +160,8 @@ FROM shared_2
         'elements', `elements`, '_since', `_since`, 'p_flights_n', `p_flights_n`, 'p_total_sum', `p_total_sum`
       ),
       't1_count', CAST(NULL AS bigint),
-      'due_now', CAST(NULL AS bigint),
-      'due_watermark', CAST(NULL AS bigint)
+      'timer_now', CAST(NULL AS bigint),
+      'timer_watermark', CAST(NULL AS bigint)
     ) AS `state`
 
 -- windows, and what the tick brings to each
@@ -264,8 +264,8 @@ FROM shared_2
         (`state` IS NOT NULL)
         AND (
           (
-            coalesce((`state`.`due_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-            OR coalesce((`state`.`due_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+            coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+            OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
           )
           OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
         )
@@ -284,8 +284,8 @@ FROM shared_2
     `state`.`standing` AS `s_standing`,
     `state`.`record` AS `s_record`,
     `state`.`t1_count` AS `s_t1_count`,
-    `state`.`due_now` AS `s_due_now`,
-    `state`.`due_watermark` AS `s_due_watermark`,
+    `state`.`timer_now` AS `s_timer_now`,
+    `state`.`timer_watermark` AS `s_timer_watermark`,
     coalesce(CASE WHEN (`state` IS NOT NULL) THEN `n_elements` ELSE `elements` END, 0L) AS `elements`,
     CASE WHEN (`state` IS NOT NULL) THEN `n_p_flights_n` ELSE `p_flights_n` END AS `p_flights_n`,
     CASE WHEN (`state` IS NOT NULL) THEN `n_p_total_sum` ELSE `p_total_sum` END AS `p_total_sum`
@@ -305,8 +305,8 @@ FROM windows
     coalesce(`s_standing`, CAST(FALSE AS boolean)) AS `standing`,
     `s_record` AS `record`,
     coalesce(`s_t1_count`, CAST(0 AS bigint)) AS `t1_count`,
-    `s_due_now` AS `due_now`,
-    `s_due_watermark` AS `due_watermark`,
+    `s_timer_now` AS `timer_now`,
+    `s_timer_watermark` AS `timer_watermark`,
     (`s_new` IS NULL) AS `opened`
 
 -- trigger: the tick's elements are added
@@ -421,8 +421,9 @@ FROM after
           ) AS struct<`elements`: bigint, `_since`: bigint, `p_flights_n`: bigint, `p_total_sum`: bigint>
         ),
         't1_count', CAST(`t1_count` AS bigint),
-        'due_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
-        'due_watermark', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint)
+        'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
+        'timer_watermark',
+        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint)
       )
       ELSE NULL
     END AS `state`

@@ -17,11 +17,11 @@
 FROM rows
 |> EXTEND TRUE AS `_kept`, (FALSE OR FALSE) AS `_failed`
 
--- survey
+-- statistics
 FROM judged
 |> AGGREGATE
     count(1) AS `read`,
-    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead`,
+    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead_rows`,
     coalesce(sum(CASE WHEN ((`_reason` IS NULL) AND `_failed`) THEN 1 ELSE NULL END), 0L) AS `bad_expression`,
     coalesce(
       sum(CASE WHEN (((`_reason` IS NULL) AND `_failed`) AND ('bad_expression' = 'bad_gap')) THEN 1 ELSE NULL END), 0L
@@ -125,15 +125,15 @@ FROM shared_1
   |> EXTEND
       (
         (
-          coalesce((`state`.`due_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`due_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
         )
         OR (
           CASE
             WHEN (`window_end` > 9223372033254775807L) THEN 9223372036854775807L ELSE (`window_end` + 3600000000L)
           END <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]
         )
-      ) AS `_due`
+      ) AS `_timer_due`
   |> EXTEND
       `state`.`a_flights_n` AS `a_flights_n`,
       `state`.`a_total_sum` AS `a_total_sum`,
@@ -159,8 +159,8 @@ FROM shared_1
       `state`.`t3_rewound` AS `t3_rewound`,
       `state`.`t3_seen` AS `t3_seen`,
       `state`.`t5_count` AS `t5_count`,
-      `state`.`due_now` AS `due_now`,
-      `state`.`due_watermark` AS `due_watermark`
+      `state`.`timer_now` AS `timer_now`,
+      `state`.`timer_watermark` AS `timer_watermark`
   |> EXTEND
       named_struct(
         'window_start', `window_start`,
@@ -187,7 +187,7 @@ FROM shared_1
           ELSE NULL
         END
       ) AS `away`
-  |> SELECT `key`, `window_start`, `window_end`, `state`, `_due`, `away`
+  |> SELECT `key`, `window_start`, `window_end`, `state`, `_timer_due`, `away`
 )
 |> EXTEND
     CAST(
@@ -205,7 +205,8 @@ FROM shared_1
       PARTITION BY `key` ORDER BY `window_start`, `window_end` ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS `_session`
 |> SELECT
-    `key`, `window_start`, `window_end`, `elements`, `p_flights_n`, `p_total_sum`, `state`, `_due`, `away`, `_session`
+    `key`, `window_start`, `window_end`, `elements`, `p_flights_n`, `p_total_sum`, `state`, `_timer_due`, `away`,
+    `_session`
 |> AGGREGATE
     min(`window_start`) AS `window_start`,
     max(`window_end`) AS `window_end`,
@@ -225,9 +226,9 @@ FROM shared_1
     sum(`elements`) AS `elements`,
     sum(`p_flights_n`) AS `p_flights_n`,
     sum(`p_total_sum`) AS `p_total_sum`,
-    bool_or(`_due`) AS `_due`
+    bool_or(`_timer_due`) AS `_timer_due`
   GROUP BY `key`, `_session`
-|> WHERE ((`elements` > 0) OR coalesce(`_due`, FALSE))
+|> WHERE ((`elements` > 0) OR coalesce(`_timer_due`, FALSE))
 |> SELECT
     `key`, `window_start`, `window_end`, `p_flights_n`, `p_total_sum`,
     coalesce(`elements`, 0L) AS `elements`,
@@ -587,10 +588,10 @@ FROM shared_1
           ),
           FALSE
         )
-        THEN `state`.`due_now`
+        THEN `state`.`timer_now`
         ELSE NULL
       END AS bigint
-    ) AS `s_due_now`,
+    ) AS `s_timer_now`,
     CAST(
       CASE
         WHEN coalesce(
@@ -600,10 +601,10 @@ FROM shared_1
           ),
           FALSE
         )
-        THEN `state`.`due_watermark`
+        THEN `state`.`timer_watermark`
         ELSE NULL
       END AS bigint
-    ) AS `s_due_watermark`,
+    ) AS `s_timer_watermark`,
     (
       NOT coalesce(
         (
@@ -672,8 +673,8 @@ FROM windows
     coalesce(`s_t3_rewound`, CAST(FALSE AS boolean)) AS `t3_rewound`,
     coalesce(`s_t3_seen`, CAST(FALSE AS boolean)) AS `t3_seen`,
     coalesce(`s_t5_count`, CAST(0 AS bigint)) AS `t5_count`,
-    `s_due_now` AS `due_now`,
-    `s_due_watermark` AS `due_watermark`,
+    `s_timer_now` AS `timer_now`,
+    `s_timer_watermark` AS `timer_watermark`,
     `opened`, `away`
 
 -- trigger: the tick's elements are added
@@ -889,9 +890,9 @@ FROM fire
     END,
     `t3_seen` = CASE WHEN `t3_reset` THEN FALSE ELSE `t3_seen` END,
     `t5_count` = CASE WHEN `t5_reset` THEN CAST(0 AS bigint) ELSE `t5_count` END
-|> EXTEND CASE WHEN `t3_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t3_due_watermark`
-|> EXTEND `t3_due_watermark` AS `t1_due_watermark`
-|> EXTEND CASE WHEN (`t0_position` = 0) THEN `t1_due_watermark` ELSE 9223372036854775807L END AS `t0_due_watermark`
+|> EXTEND CASE WHEN `t3_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t3_timer_watermark`
+|> EXTEND `t3_timer_watermark` AS `t1_timer_watermark`
+|> EXTEND CASE WHEN (`t0_position` = 0) THEN `t1_timer_watermark` ELSE 9223372036854775807L END AS `t0_timer_watermark`
 |> EXTEND (`ready` AND `t0_finished`) AS `closes`
 |> EXTEND
     CASE
@@ -1013,8 +1014,8 @@ FROM after
         't3_rewound', CAST(NULL AS boolean),
         't3_seen', CAST(NULL AS boolean),
         't5_count', CAST(NULL AS bigint),
-        'due_now', CAST(NULL AS bigint),
-        'due_watermark', CAST(NULL AS bigint)
+        'timer_now', CAST(NULL AS bigint),
+        'timer_watermark', CAST(NULL AS bigint)
       )
       ELSE named_struct(
         'a_flights_n', CAST(`a_flights_n` AS bigint),
@@ -1116,8 +1117,9 @@ FROM after
         't3_rewound', CAST(`t3_rewound` AS boolean),
         't3_seen', CAST(`t3_seen` AS boolean),
         't5_count', CAST(`t5_count` AS bigint),
-        'due_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
-        'due_watermark', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_due_watermark` ELSE NULL END AS bigint)
+        'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
+        'timer_watermark',
+        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_watermark` ELSE NULL END AS bigint)
       )
     END AS `state`
 |> SELECT
@@ -1186,8 +1188,8 @@ FROM after
                 `t3_rewound`: boolean,
                 `t3_seen`: boolean,
                 `t5_count`: bigint,
-                `due_now`: bigint,
-                `due_watermark`: bigint
+                `timer_now`: bigint,
+                `timer_watermark`: bigint
               >
             )
           )
@@ -1289,8 +1291,8 @@ FROM after
                 `t3_rewound`: boolean,
                 `t3_seen`: boolean,
                 `t5_count`: bigint,
-                `due_now`: bigint,
-                `due_watermark`: bigint
+                `timer_now`: bigint,
+                `timer_watermark`: bigint
               >
             )
           )

@@ -15,11 +15,11 @@
 FROM rows
 |> EXTEND TRUE AS `_kept`, (FALSE OR FALSE) AS `_failed`
 
--- survey
+-- statistics
 FROM judged
 |> AGGREGATE
     count(1) AS `read`,
-    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead`,
+    coalesce(sum(CASE WHEN (NOT (`_reason` IS NULL)) THEN 1 ELSE NULL END), 0L) AS `dead_rows`,
     coalesce(sum(CASE WHEN ((`_reason` IS NULL) AND `_failed`) THEN 1 ELSE NULL END), 0L) AS `bad_expression`,
     coalesce(
       sum(CASE WHEN (((`_reason` IS NULL) AND `_failed`) AND ('bad_expression' = 'bad_gap')) THEN 1 ELSE NULL END), 0L
@@ -245,9 +245,9 @@ FROM elements
         )
         ELSE CAST(array() AS array<bigint>)
       END
-    ) AS `_mark`
-|> EXTEND `_mark` AS `window_start`
-|> EXTEND (`_mark` + 600000000L) AS `window_end`
+    ) AS `_window_id`
+|> EXTEND `_window_id` AS `window_start`
+|> EXTEND (`_window_id` + 600000000L) AS `window_end`
 |> AGGREGATE
     sum(`elements`) AS `elements`,
     sum(`p_flights_n`) AS `p_flights_n`
@@ -258,8 +258,8 @@ FROM elements
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`due_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`due_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
         )
         OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
       )
@@ -277,8 +277,8 @@ FROM elements
     `state`.`t1_deadline` AS `s_t1_deadline`,
     `state`.`t2_rewound` AS `s_t2_rewound`,
     `state`.`t2_seen` AS `s_t2_seen`,
-    `state`.`due_now` AS `s_due_now`,
-    `state`.`due_watermark` AS `s_due_watermark`,
+    `state`.`timer_now` AS `s_timer_now`,
+    `state`.`timer_watermark` AS `s_timer_watermark`,
     coalesce(`elements`, 0L) AS `elements`,
     `p_flights_n`
 
@@ -297,8 +297,8 @@ FROM windows
     `s_t1_deadline` AS `t1_deadline`,
     coalesce(`s_t2_rewound`, CAST(FALSE AS boolean)) AS `t2_rewound`,
     coalesce(`s_t2_seen`, CAST(FALSE AS boolean)) AS `t2_seen`,
-    `s_due_now` AS `due_now`,
-    `s_due_watermark` AS `due_watermark`,
+    `s_timer_now` AS `timer_now`,
+    `s_timer_watermark` AS `timer_watermark`,
     (`s_new` IS NULL) AS `opened`
 
 -- trigger: the tick's elements are added
@@ -383,9 +383,9 @@ FROM fire
     END,
     `t2_seen` = CASE WHEN `t2_reset` THEN FALSE ELSE `t2_seen` END
 |> EXTEND
-    coalesce(`t1_deadline`, 9223372036854775807L) AS `t1_due_now`,
-    CASE WHEN `t2_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t2_due_watermark`
-|> EXTEND `t1_due_now` AS `t0_due_now`, `t2_due_watermark` AS `t0_due_watermark`
+    coalesce(`t1_deadline`, 9223372036854775807L) AS `t1_timer_now`,
+    CASE WHEN `t2_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t2_timer_watermark`
+|> EXTEND `t1_timer_now` AS `t0_timer_now`, `t2_timer_watermark` AS `t0_timer_watermark`
 |> EXTEND (`ready` AND `t0_finished`) AS `closes`
 |> EXTEND
     CASE
@@ -425,8 +425,9 @@ FROM after
         't1_deadline', CAST(`t1_deadline` AS bigint),
         't2_rewound', CAST(`t2_rewound` AS boolean),
         't2_seen', CAST(`t2_seen` AS boolean),
-        'due_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_due_now` ELSE NULL END AS bigint),
-        'due_watermark', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_due_watermark` ELSE NULL END AS bigint)
+        'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_now` ELSE NULL END AS bigint),
+        'timer_watermark',
+        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_watermark` ELSE NULL END AS bigint)
       )
       ELSE NULL
     END AS `state`
