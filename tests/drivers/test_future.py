@@ -71,3 +71,22 @@ def test_a_lake_that_landed_without_a_bound_is_not_migrated_in_silence(spark, tm
         with pytest.raises(SpecError, match=words):
             run(bounded, spark, once=True, from_start=from_start)
     run(unbounded, spark, once=True)
+
+
+def test_what_reads_tables_without_spark_reads_times_far_from_ours(spark, tmp_path: Path) -> None:
+    """Nanoseconds reach from 1677 to 2262 only: a reader that takes them for the times of a file breaks on others."""
+    import polars
+    from deltalake import DeltaTable
+
+    made = pipeline(tmp_path, **ARRIVES, watermark={"bounded_delay": "5s"})
+    write(tmp_path, "1.json", row(iso(1), 1), row("3000-01-01T00:00:00Z", 2))
+    write(tmp_path, "2.json", row("0001-01-02T00:00:00Z", 3), row(iso(2), 4))
+    run(made, spark, once=True, drain=True)
+    for owner, name, column, year in (
+        ("rows", "dead_letters", "event_time", 3000),
+        ("sums", "current", "window_start", 1),
+    ):
+        path = str(tmp_path / "lake" / owner / name)
+        seen = DeltaTable(path).to_pyarrow_table().column(column).to_pylist()
+        assert year in {time.year for time in seen}, name
+        assert polars.read_delta(path)[column].dt.year().to_list() == [time.year for time in seen]

@@ -30,11 +30,13 @@ RUNTIME: Mapping[str, str] = {
     "spark.databricks.delta.merge.materializeSource": "none",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 """Settings of every session in which windrow works. UTC and no ANSI errors, so that results do not depend on the
 caller's session and no row can stop a tick. No substitution of `${env:NAME}`, by which a text could read secrets. No
 adaptive planning, which costs small ticks more than it gives. A MERGE may read its source twice: what it reads is files
-that do not change. A landing that starts beside another in one JVM does not stop that one, but waits."""
+that do not change. A landing that starts beside another in one JVM does not stop that one, but waits. Timestamps are
+written in microseconds: Spark's default is a format that other readers take for nanoseconds, which end in 2262."""
 
 _INTERPRETED: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
