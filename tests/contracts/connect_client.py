@@ -48,7 +48,7 @@ def chain(spark: SparkSession) -> dict[str, object]:
     return {
         "hourly": [[r.k, r.window_start.hour, r.total, r.braces, r.twice] for r in hourly.results.collect()],
         "dead": [[row.reason, row.element] for row in hourly.dead_letters.collect()],
-        "counts": [hourly.counts()["read"], hourly.counts()["dead"]],
+        "counts": [hourly.counts()["read"], hourly.counts()["dead_rows"]],
         "daily": [row["all"] for row in daily.results.collect()],
     }
 

@@ -58,7 +58,7 @@ def check_panes(spark: SparkSession, alone: Pipeline, made: Pipeline) -> None:
     dead = Lake.of(made.lake).table("departures", "dead_letters").read(spark)  # a landing alone writes none
     ours = found["bouts"].dead_letters.select("reason", "rule", "event_time", "element", "source")
     assert not dead.isEmpty() and dead.select(*ours.columns).exceptAll(ours).isEmpty()
-    assert found["bouts"].counts()["dead"] == dead.count() == ours.count()
+    assert found["bouts"].counts()["dead_rows"] == dead.count() == ours.count()
 
 
 def test_the_stream_of_both_stages_is_their_backfill(spark, tmp_path: Path) -> None:

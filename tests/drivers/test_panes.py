@@ -54,7 +54,7 @@ def test_every_row_is_somewhere(spark) -> None:
     assert by_reason["bad_timestamp"].rule == "at is an event time (unix_s)"
     assert by_reason["bad_timestamp"].event_time is None and by_reason["bad_gap"].event_time is not None
     assert found.counts() == {
-        "read": 8, "dead": 2, "bad_expression": 2, "bad_gap": 1, "filtered": 1, "kept": 3, "unassigned": 0,
+        "read": 8, "dead_rows": 2, "bad_expression": 2, "bad_gap": 1, "filtered": 1, "kept": 3, "unassigned": 0,
         "assigned": 3,
     }  # fmt: skip
 
@@ -97,7 +97,7 @@ def test_a_join(spark) -> None:
     assert rows_of(found.dead_letters, "source", "reason") == [
         ("orders", "bad_timestamp"), ("payments", "bad_expression")
     ]  # fmt: skip
-    assert (found.counts()["read"], found.counts()["dead"], found.counts()["bad_expression"]) == (6, 1, 1)
+    assert (found.counts()["read"], found.counts()["dead_rows"], found.counts()["bad_expression"]) == (6, 1, 1)
 
 
 HOURLY = Stage(

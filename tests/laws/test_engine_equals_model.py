@@ -133,7 +133,7 @@ def test_the_panes_of_a_frame_are_the_batch_of_the_model(spark, run: strategies.
     assert Counter(map(tuple, letters)) == Counter((one.reason, one.event_time, None) for one in expected.dead), run
     counts, theirs = found.counts(), expected.counts
     assert (counts["filtered"], counts["unassigned"]) == (theirs.filtered, theirs.unassigned), run
-    assert counts["dead"] + counts["bad_expression"] == len(letters), run
+    assert counts["dead_rows"] + counts["bad_expression"] == len(letters), run
 
 
 def frame_of(spark: SparkSession, run: strategies.Run) -> DataFrame:

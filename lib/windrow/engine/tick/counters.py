@@ -17,7 +17,7 @@ class Counters:
 
     Each row and each pair is in exactly one place:
 
-        read     = dead + bad_expression + filtered + kept
+        read     = dead_rows + bad_expression + filtered + kept
         kept     = in_windows + unassigned
         assigned = aggregated + late + closed
 
@@ -64,7 +64,7 @@ class Counters:
 
     @property
     def rejected(self) -> int:
-        """Rows that were dead when they landed, or on which an expression failed."""
+        """Rows that were dead letters when they landed, or on which an expression failed."""
         return self.dead_rows + self.bad_expression
 
     @property
