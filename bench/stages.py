@@ -62,7 +62,7 @@ class Running:
 
     def _ticked(self, stage: StageWork) -> bool:
         runner = stage.runner
-        return stage.ticked(runner.advance(runner.upstream.last_step(self.work.spark))) is not None
+        return stage.ticked(runner.advance(runner.upstream.head(self.work.spark))) is not None
 
     def project(self) -> None:
         """Project the tables."""

@@ -126,6 +126,7 @@ if TYPE_CHECKING:
     from windrow.store.delta.steps import StepTaken as StepTaken
     from windrow.testing.check import Outcome as Outcome
     from windrow.testing.check import check_case as check_case
+    from windrow.testing.panes import Panes as Panes
     from windrow.testing.panes import panes as panes
     from windrow.view.status import SourceStatus as SourceStatus
     from windrow.view.status import StageStatus as StageStatus
@@ -178,7 +179,7 @@ _NAMES = {
     "spec.windows.sessions": "Sessions",
     "store.delta.steps": "StepTaken",
     "testing.check": "Outcome check_case",
-    "testing.panes": "panes",
+    "testing.panes": "Panes panes",
     "view.status": "SourceStatus StageStatus",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}

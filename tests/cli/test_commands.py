@@ -47,7 +47,7 @@ def test_plan_knows_the_last_run(lake: Path) -> None:
     assert "--from-start" in changed and "stage.window.fixed.size: 30s -> 1m" in changed
 
 
-def test_a_changed_meaning_is_refused(lake: Path) -> None:
+def test_a_changed_fingerprint_is_refused(lake: Path) -> None:
     changed = on(lake, "run", "--once", "--set", "stages.sums.window.fixed.size=1m")
     refused(changed, "stages.sums means something else", "30s -> 1m", "--from-start")
 

@@ -6,7 +6,7 @@ import windrow as package
 from tests.cli.command import windrow
 from tests.cli.test_wrong_input import write
 from windrow.drivers.inspect import plan as since
-from windrow.spec.pipelines.fingerprint import meaning_of
+from windrow.spec.pipelines.fingerprint import fingerprint_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.view.plan.pipeline import since_section
 
@@ -65,7 +65,7 @@ def test_every_public_name_is_there() -> None:
 def test_a_stage_is_rebuilt_with_the_one_that_it_reads(monkeypatch) -> None:
     made = Pipeline.from_yaml(CONF / "aircraft.yaml")
     first, _ = made.stages
-    known = {stage.name: (1, meaning_of(stage, made.upstreams_of(stage), {first.name: 1})) for stage in made.stages}
+    known = {stage.name: (1, fingerprint_of(stage, made.upstreams_of(stage), {first.name: 1})) for stage in made.stages}
     monkeypatch.setattr(since, "_generations", lambda path: known)
     assert [item.outcome for item in since.since_last_run(made)[0]] == ["unchanged", "unchanged"]
     changed = Pipeline.from_yaml(CONF / "aircraft.yaml", {f"stages.{first.name}.where": "distance > 100"})

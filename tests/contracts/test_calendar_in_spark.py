@@ -7,8 +7,8 @@ import pytest
 from tests.model.assign import assign
 from tests.model.test_calendar import ZONES
 from windrow.compile.sql.columns import Column
-from windrow.compile.windows.aligned import compile_windows
 from windrow.compile.windows.calendar import _near_changes
+from windrow.compile.windows.registry import compile_windows
 from windrow.engine.frames import literals, select
 from windrow.spec.times import DAY, MINUTE, parse_time
 from windrow.spec.windows.aligned import CalendarWindows, Unit, Weekday

@@ -78,4 +78,6 @@ def test_panes_and_transcripts_through_a_remote_session(url: str) -> None:
          [None, 0, 5, 0, 10], [None, 1, 5, 0, 10]],
         key=repr,
     )  # fmt: skip
+    assert found["dead"] == [["bad_timestamp", '{"k":"a","v":9,"at":"no time"}']] and found["counts"] == [4, 1]
+    assert found["daily"] == [16]  # a pane is in the day in which its window ends
     assert len(found["cases"]) == 6 and not any(found["cases"].values()), found["cases"]

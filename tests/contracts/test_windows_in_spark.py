@@ -7,7 +7,8 @@ import pytest
 
 from tests.model.assign import Window, assign
 from windrow.compile.sql.columns import Column, array, call
-from windrow.compile.windows.aligned import CompiledWindows, compile_windows
+from windrow.compile.windows.families import NonMergingWindows
+from windrow.compile.windows.registry import compile_windows
 from windrow.drivers.spark.session import small_session
 from windrow.engine.frames import select
 from windrow.spec.times import (
@@ -39,16 +40,16 @@ def instants() -> list[int]:
     return [*near, EARLIEST_EVENT_TIME, LATEST_EVENT_TIME, *(chance.randrange(-DAY, DAY) for _ in range(30))]
 
 
-def columns(windows: CompiledWindows, expired_end: int, name: str) -> Iterator[tuple[str, Column]]:
+def columns(windows: NonMergingWindows, expired_end: int, name: str) -> Iterator[tuple[str, Column]]:
     """The marks of a list are shown with the bounds of the first and the last, as some have thousands."""
     yield f"assigned_{name}", windows.assigned(AT)
     yield f"late_{name}", windows.late(AT, expired_end)
-    open_marks = windows.marks_of_slice(windows.slice_of(AT), expired_end)
-    for what, marks in (("open", open_marks), ("expired", windows.late_marks(AT, expired_end))):
-        yield f"{what}_{name}", call("size", marks)
+    open_window_ids = windows.window_ids_of_slice(windows.slice_of(AT), expired_end)
+    for what, window_ids in (("open", open_window_ids), ("expired", windows.late_window_ids(AT, expired_end))):
+        yield f"{what}_{name}", call("size", window_ids)
         for place, index in (("first", 1), ("last", -1)):
-            mark = call("try_element_at", marks, index)
-            yield f"{place}_{what}_{name}", array(*windows.bounds(mark))
+            window_id = call("try_element_at", window_ids, index)
+            yield f"{place}_{what}_{name}", array(*windows.bounds(window_id))
 
 
 def check(row: dict, found: list[Window], expired_end: int, name: str) -> None:

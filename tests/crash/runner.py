@@ -48,8 +48,8 @@ TASKS: Mapping[str, Callable[[Path, SparkSession], object]] = {
 
 
 def do(task: str, root: Path, spark: SparkSession) -> None:
-    """Do a task. The base is folded every other tick, so that its points are passed."""
-    with patch.object(advance, "FOLD_EVERY", 2):
+    """Do a task. The journal is compacted every other tick, so that its points are passed."""
+    with patch.object(advance, "COMPACT_EVERY", 2):
         TASKS[task](root, spark)
 
 

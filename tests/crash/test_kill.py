@@ -60,8 +60,8 @@ def land(spark, root: Path) -> None:
 
 
 def test_every_point_is_of_a_kind_that_a_test_ends_at() -> None:
-    kinds = ("landing:", "tick:", "fold:", "projection:", "source:", "admission:", "opening:", "backfill:", "maintain:")
-    kinds = (*kinds, "quarantine:")
+    kinds = ("landing:", "tick:", "compact:", "projection:", "source:", "admission:", "opening:", "backfill:")
+    kinds = (*kinds, "maintain:", "quarantine:")
     assert points(*kinds) == list(POINTS)
 
 
@@ -70,7 +70,7 @@ def test_at_every_point_of_a_tick(spark, ends: Ends, tmp_path: Path, undisturbed
     for point in points("landing:"):
         write_files(tmp_path / "data", range(1))
         ends.at(point, tmp_path)
-    for number, point in enumerate(points("tick:", "fold:"), 1):
+    for number, point in enumerate(points("tick:", "compact:"), 1):
         write_files(tmp_path / "data", range(number, number + 1))
         land(spark, tmp_path)
         ends.at(point, tmp_path)

@@ -10,6 +10,8 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
+from pyspark.sql import SparkSession
+
 from demo.flights import write_landing_files
 from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.recompute.backfill import backfill
@@ -18,6 +20,7 @@ from windrow.drivers.stream.stream import run
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import HOUR, parse_time
 from windrow.store.delta.location import Lake
+from windrow.testing.panes import panes
 
 FILE = Path(__file__).parents[2] / "conf/pipelines/aircraft.yaml"
 DAYS = 4
@@ -45,6 +48,19 @@ def expected(folder: Path) -> Bouts:
     return found
 
 
+def check_panes(spark: SparkSession, alone: Pipeline, made: Pipeline) -> None:
+    """The panes of the rows that landed are what a backfill over them has published, and so are the dead letters."""
+    lake = Lake.of(alone.lake)
+    found = panes(alone, lake.table("departures", "raw").read(spark))
+    for name, of_stage in found.items():
+        current = lake.table(name, "current").read(spark).select(*of_stage.results.columns)
+        assert current.exceptAll(of_stage.results).isEmpty() and of_stage.results.exceptAll(current).isEmpty(), name
+    dead = Lake.of(made.lake).table("departures", "dead_letters").read(spark)  # a landing alone writes none
+    ours = found["bouts"].dead_letters.select("reason", "rule", "event_time", "element", "source")
+    assert not dead.isEmpty() and dead.select(*ours.columns).exceptAll(ours).isEmpty()
+    assert found["bouts"].counts()["dead_rows"] == dead.count() == ours.count()
+
+
 def test_the_stream_of_both_stages_is_their_backfill(spark, tmp_path: Path) -> None:
     files = write_landing_files(tmp_path / "all", hours_per_file=24)[:DAYS]
     folder = tmp_path / "data"
@@ -65,6 +81,7 @@ def test_the_stream_of_both_stages_is_their_backfill(spark, tmp_path: Path) -> N
         ours, theirs = (Lake.of(lake).table(stage.name, "current").read(spark) for lake in (made.lake, alone.lake))
         assert ours.select(*columns).exceptAll(theirs.select(*columns)).isEmpty(), stage.name
         assert theirs.select(*columns).exceptAll(ours.select(*columns)).isEmpty(), stage.name
+    check_panes(spark, alone, made)
     bouts = Lake.of(made.lake).table("bouts", "current").read(spark)
     rows = bouts.selectExpr("carrier", "tailnum", "unix_micros(window_start)", "unix_micros(window_end)", "flights")
     assert {tuple(row)[:4]: row["flights"] for row in rows.collect()} == expected(folder)

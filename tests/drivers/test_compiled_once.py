@@ -13,7 +13,7 @@ def test_a_tick_runs_code_that_was_compiled_before(spark, compiled, tmp_path: Pa
     work = PipelineWork.open(pipeline(tmp_path, aggregates=unlike_any_other, derive={}), spark)
     work.landings[0].run()
     (stage,) = work.stages
-    head = stage.runner.upstream.last_step(spark)
+    head = stage.runner.upstream.head(spark)
     compilations = spark._jvm.org.apache.spark.metrics.source.CodegenMetrics
     compiled = []
     for _ in range(files):

@@ -61,7 +61,7 @@ def test_without_a_bound_everything_behind_it_is_late(spark, tmp_path: Path) -> 
     assert [letter["reason"] for letter in table(spark, tmp_path, "dead_letters").collect()] == ["late", "late"]
 
 
-def test_a_lake_that_landed_without_a_bound_is_not_taken_over_in_silence(spark, tmp_path: Path) -> None:
+def test_a_lake_that_landed_without_a_bound_is_not_migrated_in_silence(spark, tmp_path: Path) -> None:
     unbounded = pipeline(tmp_path, **ARRIVES, watermark={"bounded_delay": "5s", "max_future": "none"})
     write(tmp_path, "1.json", row(iso(1), 1))
     run(unbounded, spark, once=True)

@@ -1,4 +1,4 @@
-"""Tables are folded, compacted and vacuumed; whoever was behind reads on, and what is gone is said."""
+"""Journals and tables are compacted and vacuumed; whoever was behind reads on, and what is gone is said."""
 
 import shutil
 from pathlib import Path
@@ -91,7 +91,7 @@ def test_steps_behind_a_rewrite_are_read_from_their_files_again(spark, tmp_path:
 
 
 @pytest.mark.long
-def test_late_rows_are_taken_in_afterwards(spark, tmp_path: Path) -> None:
+def test_late_rows_are_restated_afterwards(spark, tmp_path: Path) -> None:
     """A restatement needs raw, the dead letters and the tables, and these are kept."""
     write_files(tmp_path / "data", range(FILES))
     made = pipeline(tmp_path, allowed_lateness="0s")

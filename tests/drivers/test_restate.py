@@ -1,4 +1,4 @@
-"""Late rows are taken in: only their windows are computed again, and what is not expired yet waits."""
+"""Late rows are restated: only their windows are computed again, and what is not expired yet waits."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from tests.lake import content, iso, judged, pipeline, table, write_files
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
-from windrow.drivers.recompute.restate import merged, restate
+from windrow.drivers.recompute.restate import joined_spans, restate
 from windrow.drivers.stream.stream import run
 from windrow.spec.quality.judgements import GateFailed
 from windrow.spec.times import parse_time
@@ -39,7 +39,7 @@ def restated(spark, root: Path) -> set[int | None]:
     return {row["restated_by"] for row in late(spark, root).collect()}
 
 
-def test_late_rows_are_taken_in_once(spark, tmp_path: Path) -> None:
+def test_late_rows_are_restated_once(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(FILES))
     made = pipeline(tmp_path, allowed_lateness="0s")
     run(made, spark, once=True, drain=True)
@@ -58,7 +58,7 @@ def test_late_rows_are_taken_in_once(spark, tmp_path: Path) -> None:
         ("backfill", "late", True, "insert")
     }
     assert windrow("reconcile", tmp_path / "pipeline.yaml").code == 0
-    assert "sums: no late rows to take in" in windrow("restate", tmp_path / "pipeline.yaml").out
+    assert "sums: no late rows to restate" in windrow("restate", tmp_path / "pipeline.yaml").out
     assert table(spark, tmp_path, "ticks").count() == last["tick"]
 
 
@@ -88,7 +88,7 @@ def test_windows_that_are_open_wait_and_are_named(spark, tmp_path: Path) -> None
     assert result.backfilled is None and result.rows == 0
     assert result.waiting is not None and result.waiting.rows == late(spark, tmp_path).count() > 0
     done = windrow("restate", write(tmp_path, **closing))
-    assert done.code == 0 and "no late rows to take in" in done.out
+    assert done.code == 0 and "no late rows to restate" in done.out
     first = min(row["window_start"] for row in late(spark, tmp_path).collect())
     assert "late rows wait until window" in done.out and f"{first:%Y-%m-%d %H:%M}" in done.out
     assert restated(spark, tmp_path) == {None}
@@ -100,7 +100,7 @@ def test_windows_that_are_open_wait_and_are_named(spark, tmp_path: Path) -> None
 
 
 @pytest.mark.long
-def test_rows_of_a_quarantined_file_are_not_taken_in(spark, tmp_path: Path) -> None:
+def test_rows_of_a_quarantined_file_are_not_restated(spark, tmp_path: Path) -> None:
     """Neither by a backfill that finds nothing else to do, nor for ever by one restatement after the other."""
     made = pipeline(tmp_path, allowed_lateness="0s")
     for name, at, arrived in (("a", 0, 0), ("b", 600, 600), ("bad", 1, 601), ("z", 1400, 1400), ("good", 601, 1401)):
@@ -114,9 +114,9 @@ def test_rows_of_a_quarantined_file_are_not_taken_in(spark, tmp_path: Path) -> N
     assert (result.rows, result.windows) == (1, 1)
     (again,) = restate(made, spark)
     assert (again.rows, again.backfilled) == (0, None)
-    marks = {row["offset"].rsplit("/", 1)[-1]: row["restated_by"] for row in late(spark, tmp_path).collect()}
-    assert marks["bad.json"] is None
-    assert all(mark is not None for name, mark in marks.items() if name != "bad.json")
+    restated_by = {row["offset"].rsplit("/", 1)[-1]: row["restated_by"] for row in late(spark, tmp_path).collect()}
+    assert restated_by["bad.json"] is None
+    assert all(tick is not None for name, tick in restated_by.items() if name != "bad.json")
     assert reconcile(made, spark)[0].equal and reconcile(made, spark)[0].late_rows == 0
 
 
@@ -138,7 +138,7 @@ def test_a_gate_stops_a_restatement(spark, tmp_path: Path) -> None:
 
 def test_the_nearest_spans_become_one() -> None:
     spans = [(0, 10), (100, 110), (120, 130), (500, 510)]
-    assert merged(spans, 4) == tuple(spans)
-    assert merged(spans, 3) == ((0, 10), (100, 130), (500, 510))
-    assert merged(spans, 2) == ((0, 130), (500, 510))
-    assert merged(spans, 1) == ((0, 510),)
+    assert joined_spans(spans, 4) == tuple(spans)
+    assert joined_spans(spans, 3) == ((0, 10), (100, 130), (500, 510))
+    assert joined_spans(spans, 2) == ((0, 130), (500, 510))
+    assert joined_spans(spans, 1) == ((0, 510),)

@@ -27,7 +27,7 @@ SKETCHES: dict[str, Any] = {
 @pytest.mark.parametrize(
     "beside", [{"num": {"count": "*"}}, pytest.param({}, marks=pytest.mark.long)], ids=["beside a count", "alone"]
 )
-def test_sketches_go_through_the_journal_and_late_rows_are_taken_in(spark, tmp_path: Path, beside: Any) -> None:
+def test_sketches_go_through_the_journal_and_late_rows_are_restated(spark, tmp_path: Path, beside: Any) -> None:
     only = pipeline(tmp_path, allowed_lateness="0s", aggregates={**beside, **SKETCHES}, derive={})
     for files in (range(2), range(2, 4)):
         write_files(tmp_path / "data", files)

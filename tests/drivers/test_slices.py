@@ -56,10 +56,10 @@ def without_late(spark: SparkSession, root: Path, rows: DataFrame) -> list[tuple
 
 
 @pytest.mark.parametrize("more", [{}, pytest.param(LISTS, marks=pytest.mark.long)], ids=["growing", "spread"])
-def test_a_stream_over_folds_gives_what_spark_gives(
+def test_a_stream_over_compactions_gives_what_spark_gives(
     spark: SparkSession, tmp_path: Path, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(advance, "FOLD_EVERY", 2)
+    monkeypatch.setattr(advance, "COMPACT_EVERY", 2)
     write_files(tmp_path / "data", range(FILES))
     made = sliding(tmp_path, **more)
     run(made, spark, once=True, drain=True)
@@ -110,22 +110,22 @@ def test_a_larger_lateness_opens_the_windows_over_the_slices(spark: SparkSession
 
 
 @pytest.mark.long
-def test_a_fold_takes_no_slices_of_later_ticks(spark: SparkSession, tmp_path: Path) -> None:
-    """Maintenance folds up to the tick that it has seen while the stream goes on: what is added twice is wrong."""
+def test_a_compaction_takes_no_slices_of_later_ticks(spark: SparkSession, tmp_path: Path) -> None:
+    """Maintenance compacts up to the tick that it has seen while the stream goes on: what is added twice is wrong."""
     write_files(tmp_path / "data", range(2))
     made = sliding(tmp_path)
     run(made, spark, once=True)
-    (folding,) = PipelineWork.open(made, spark).stages
+    (compacting,) = PipelineWork.open(made, spark).stages
     write_files(tmp_path / "data", range(2, 4))
     run(made, spark, once=True)
-    folding.runner.fold()
+    compacting.runner.compact()
     run(made, spark, once=True, drain=True)
     expected = without_late(spark, tmp_path, plain(spark, tmp_path))
     assert expected and without_late(spark, tmp_path, table(spark, tmp_path, "current")) == expected
 
 
 @pytest.mark.long
-def test_slices_are_taken_over_before_a_backfill_follows(spark: SparkSession, tmp_path: Path) -> None:
+def test_slices_are_migrated_before_a_backfill_follows(spark: SparkSession, tmp_path: Path) -> None:
     """The stage behind has a larger lateness now, and has yet to read panes of the one that it reads."""
     behind: dict[str, Any] = {
         "name": "wide", "from": "sums", "keys": ["k"], "window": {"sliding": {"size": "90s", "period": "30s"}},
@@ -142,7 +142,7 @@ def test_slices_are_taken_over_before_a_backfill_follows(spark: SparkSession, tm
     work.landings[0].run()
     upstream = work.stages[0]
     upstream.catch_up()
-    while upstream.tick(lambda: upstream.runner.advance(upstream.runner.upstream.last_step(work.spark))):
+    while upstream.tick(lambda: upstream.runner.advance(upstream.runner.upstream.head(work.spark))):
         pass
     backfill(larger, spark, START, parse_time("2024-01-01T00:59:00Z"))
     run(larger, spark, once=True, drain=True)

@@ -97,5 +97,5 @@ def test_every_item_is_an_element_at_its_own_time(spark, tmp_path: Path) -> None
 def test_panes_of_a_batch_have_passed(spark) -> None:
     fields = {"keys": ["k"], "window": {"fixed": {"size": "1d"}}, "aggregates": {"num": {"count": "*"}}}
     frame = spark.sql("select timestamp'2024-01-01' event_time, k from values ('a'), ('b'), ('b') as rows(k)")
-    rows = panes(Stage.from_mapping({**fields, "having": "num > 1"}), frame).collect()
+    rows = panes(Stage.from_mapping({**fields, "having": "num > 1"}), frame).results.collect()
     assert [(row.k, row.num) for row in rows] == [("b", 2)]

@@ -1,5 +1,6 @@
 """The stream on a real lake: every row is somewhere, a restart goes on, and the tables are what a batch gives."""
 
+import json
 import shutil
 from pathlib import Path
 from threading import Event
@@ -17,8 +18,11 @@ from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import Stream, run
 from windrow.spec.errors import SpecError
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.times import DAY, parse_time
 from windrow.store.delta.steps import StepTaken
+from windrow.store.journal.control import Control
+from windrow.store.upstream.offsets import Offsets
 
 FILES = 5
 START = parse_time("2024-01-01T00:00:00Z")
@@ -83,8 +87,8 @@ def test_a_lost_checkpoint_lands_nothing_twice(spark, tmp_path: Path, streamed: 
     assert ours.exceptAll(theirs).isEmpty() and theirs.exceptAll(ours).isEmpty()
 
 
-def test_how_often_cells_are_folded_changes_nothing(spark, tmp_path: Path, streamed: Path, monkeypatch) -> None:
-    monkeypatch.setattr(advance, "FOLD_EVERY", 2)
+def test_how_often_the_journal_is_compacted_changes_nothing(spark, tmp_path: Path, streamed: Path, monkeypatch) -> None:
+    monkeypatch.setattr(advance, "COMPACT_EVERY", 2)
     write_files(tmp_path / "data", range(FILES))
     run(pipeline(tmp_path), spark, once=True, drain=True)
     for name in ("current", "panes", "dead_letters"):
@@ -95,14 +99,14 @@ def test_a_second_runner_does_not_write_the_tick_again(spark, tmp_path: Path) ->
     write_files(tmp_path / "data", range(2))
     first, second = PipelineWork.open(pipeline(tmp_path), spark), PipelineWork.open(pipeline(tmp_path), spark)
     first.landings[0].run()
-    assert first.stages[0].runner.advance(2) is not None
+    assert first.stages[0].runner.advance(Offsets({ONLY: 2})) is not None
     with pytest.raises(StepTaken):
-        second.stages[0].runner.advance(2)
+        second.stages[0].runner.advance(Offsets({ONLY: 2}))
     journal = table(spark, tmp_path, "journal/1")
     assert journal.where("kind = 'control'").count() == 1
 
 
-def test_a_changed_meaning_is_refused_and_a_new_generation_rebuilds(spark, tmp_path: Path) -> None:
+def test_a_changed_fingerprint_is_refused_and_a_new_generation_rebuilds(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(3))
     run(pipeline(tmp_path), spark, once=True, drain=True)
     changed = pipeline(tmp_path, window={"fixed": {"size": "1m"}})
@@ -113,6 +117,25 @@ def test_a_changed_meaning_is_refused_and_a_new_generation_rebuilds(spark, tmp_p
     assert result.equal and result.windows > 0
     sizes = table(spark, tmp_path, "current").selectExpr("window_end - window_start as size").distinct().collect()
     assert [row.size.total_seconds() for row in sizes] == [60.0]
+
+
+def test_a_journal_of_an_earlier_version_is_refused_and_rebuilt(spark, tmp_path: Path, monkeypatch) -> None:
+    """Its control rows had one number for how far a stage has read."""
+    write_files(tmp_path / "data", range(1))
+
+    def earlier(control: Control, written=Control.to_json) -> str:
+        row = json.loads(written(control))
+        return json.dumps({**{name: row[name] for name in row if name not in ("offsets", "streams")}, "admitted": 0})
+
+    with monkeypatch.context() as before:
+        before.setattr(Control, "to_json", earlier)
+        run(pipeline(tmp_path), spark, once=True)
+    for command in (lambda: run(pipeline(tmp_path), spark, once=True), lambda: status(pipeline(tmp_path), spark)):
+        with pytest.raises(SpecError, match=r"stages\.sums\.journal was written by an earlier .*--from-start"):
+            command()
+    run(pipeline(tmp_path), spark, once=True, drain=True, from_start=True)
+    (result,) = reconcile(pipeline(tmp_path), spark)
+    assert result.equal and result.windows > 0
 
 
 @pytest.mark.long
@@ -153,7 +176,7 @@ def test_the_tables_can_be_read_without_spark(streamed: Path) -> None:
 
 @pytest.mark.long
 def test_a_backfill_between_two_ticks_of_a_stream(spark, tmp_path: Path) -> None:
-    """What was late before it is taken in; the stream goes on, and is equal to a batch in the end."""
+    """What was late before it is restated; the stream goes on, and is equal to a batch in the end."""
     short = pipeline(tmp_path, allowed_lateness="0s")
     write_files(tmp_path / "data", range(3))
     stream = Stream(PipelineWork.open(short, spark), clock_micros, None, Event())
@@ -200,8 +223,8 @@ def test_a_stream_opens_where_batches_have_read_to_in_one_tick(spark, tmp_path: 
     (stage,) = work.stages
     stage.catch_up()
     stage.runner.reload()
-    opening = stage.runner.advance(3)
-    assert opening is not None and opening.upstream_step == 3 and opening.clock == stage.runner.clock
+    opening = stage.runner.advance(Offsets({ONLY: 3}))
+    assert opening is not None and opening.offsets == Offsets({ONLY: 3}) and opening.clock == stage.runner.clock
     stage.ticked(opening)
     stage.project()
     _, (found,) = status(made, spark)
@@ -235,7 +258,7 @@ def test_content_helper_sees_every_column(spark, streamed: Path) -> None:
 
 
 @pytest.mark.long
-def test_late_rows_that_change_nothing_are_taken_in_once_too(spark, tmp_path: Path) -> None:
+def test_late_rows_that_change_nothing_are_restated_once_too(spark, tmp_path: Path) -> None:
     """In the global window, whose letters have no bounds in the table, and with a result that stays as it was."""
     window = {"window": {"global": {}}, "trigger": {"repeat": {"after_count": 50}}, "allowed_lateness": "0s"}
     most = {"aggregates": {"most": {"max": "v"}}, "derive": {}, "select": {}}

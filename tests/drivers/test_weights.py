@@ -93,7 +93,7 @@ def test_what_was_taken_back_is_in_no_table(spark, tmp_path: Path, accumulation:
     assert backfill(feed, spark, START, START + DAY)[0].tick is None
 
 
-def test_late_rows_of_either_weight_are_taken_in(spark, tmp_path: Path) -> None:
+def test_late_rows_of_either_weight_are_restated(spark, tmp_path: Path) -> None:
     write_feed(tmp_path / "data", range(FILES))
     feed = weighted(tmp_path, allowed_lateness="0s")
     run(feed, spark, once=True, drain=True)
@@ -114,8 +114,11 @@ def test_panes_of_a_frame_with_weights(spark) -> None:
         "window": {"fixed": {"size": "1m"}},
         "aggregates": {"num": {"count": "*"}, "most": {"max": "v"}},
     }
-    (row,) = panes(Stage.from_mapping(fields), frame, "at", weight="sign").collect()
+    found = panes(Stage.from_mapping(fields), frame, "at", weight="sign")
+    (row,) = found.results.collect()
     assert (row["k"], row["num"], row["most"]) == ("a", 1, 2)
+    dead = [(row.reason, row.rule, json.loads(row.element).get("sign")) for row in found.dead_letters.collect()]
+    assert sorted(dead, key=str) == [("bad_expression", "sign is +1 or -1", sign) for sign in (3, None)]
     with pytest.raises(SpecError, match="weight"):
         panes(Stage.from_mapping(fields), frame, "at", weight="k")
     with pytest.raises(SpecError, match="a sketch cannot give back"):

@@ -72,6 +72,6 @@ def counted_by_interval(spark, made: Pipeline) -> None:
     for item in work.stages:
         current = table(spark, Path(made.lake).parent, "current", item.name)
         inside = current.where(f"unix_micros(window_start) >= {start} AND unix_micros(window_start) < {start + MINUTE}")
-        counts = in_windows(work.spark, item, ((start, start + MINUTE),), item.runner.upstream_step)
+        counts = in_windows(work.spark, item, ((start, start + MINUTE),), item.runner.offsets)
         assert counts["unassigned"] == 0
         assert counts["assigned"] == sum(row.num for row in inside.collect()) > 0, item.name

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from windrow.engine.clocks.clock import StageClock
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
 from windrow.store.journal.control import Control
+from windrow.store.upstream.offsets import START
 
 RULE = Watermark(bounded_delay=0)
 CLOCK = StageClock().seen({"a": 1, "b": 2, "c": 3, "d": 4}, now=0, greatest_end=None)
@@ -34,11 +33,5 @@ def test_a_percentile_never_goes_back_and_is_never_behind_the_watermark() -> Non
 
 def test_the_clock_is_read_from_the_control_row_as_it_was_written() -> None:
     clock = CLOCK.with_watermark(SECOND, 0).with_percentiles({50: 3 * SECOND, 90: 2 * SECOND})
-    control = Control(tick=3, kind="stream", upstream_step=2, watermark_before=0, clock=clock)
+    control = Control(tick=3, kind="stream", offsets=START, streams=True, watermark_before=0, clock=clock)
     assert Control.from_json(control.to_json()) == control
-
-
-def test_a_control_row_from_before_there_were_percentiles() -> None:
-    row = json.loads(Control(tick=1, kind="stream", upstream_step=1, watermark_before=0, clock=CLOCK).to_json())
-    del row["percentiles"]
-    assert Control.from_json(json.dumps(row)).clock.percentiles == {}

@@ -1,4 +1,4 @@
-"""What a tick counts: in the survey, in the control row, in the columns of `ticks`."""
+"""What a tick counts: in the statistics, in the control row, in the columns of `ticks`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import json
 from typing import Any
 
 from windrow.engine.clocks.clock import StageClock
-from windrow.engine.tick.counters import NAMES, NOTHING, SURVEYED, WRITTEN, Counters
-from windrow.engine.tick.statistics import Survey, summed
+from windrow.engine.tick.counters import KNOWN_AT_COMMIT, NAMES, NOTHING, WRITTEN, Counters
+from windrow.engine.tick.statistics import BatchStatistics, summed
 from windrow.spec.pipelines.columns import COMMENTS, TICK_COUNTERS
 from windrow.store.journal.control import Control
+from windrow.store.upstream.offsets import START
 
 SOME = Counters(
-    read=10, dead=1, bad_expression=2, bad_gap=1, filtered=3, kept=4, unassigned=1, assigned=5, late=2, closed=1,
+    read=10, dead_rows=1, bad_expression=2, bad_gap=1, filtered=3, kept=4, unassigned=1, assigned=5, late=2, closed=1,
     panes=2, retractions=1,
 )  # fmt: skip
 
 
 def control(**fields: Any) -> Control:
-    return Control(tick=1, kind="stream", upstream_step=1, watermark_before=0, clock=StageClock(), **fields)
+    return Control(tick=1, kind="stream", offsets=START, streams=True, watermark_before=0, clock=StageClock(), **fields)
 
 
 def test_every_row_is_in_one_place() -> None:
@@ -29,8 +30,8 @@ def test_every_row_is_in_one_place() -> None:
 
 def test_counters_of_ticks_add_up() -> None:
     assert SOME + NOTHING == SOME == NOTHING + SOME
-    assert (SOME + SOME).surveyed == {name: 2 * number for name, number in SOME.surveyed.items()}
-    assert summed([Survey(SOME, 1), Survey(SOME, 2)]) == Survey(SOME + SOME, 3)
+    assert (SOME + SOME).known_at_commit == {name: 2 * number for name, number in SOME.known_at_commit.items()}
+    assert summed([BatchStatistics(SOME, 1), BatchStatistics(SOME, 2)]) == BatchStatistics(SOME + SOME, 3)
 
 
 def test_the_letters_are_those_of_rows_and_those_of_pairs() -> None:
@@ -38,13 +39,13 @@ def test_the_letters_are_those_of_rows_and_those_of_pairs() -> None:
 
 
 def test_a_counter_is_known_with_the_tick_or_counted_in_what_it_wrote() -> None:
-    assert {*SURVEYED, *WRITTEN} == set(NAMES) and not {*SURVEYED} & {*WRITTEN}
+    assert {*KNOWN_AT_COMMIT, *WRITTEN} == set(NAMES) and not {*KNOWN_AT_COMMIT} & {*WRITTEN}
 
 
 def test_the_control_row_keeps_what_is_known_with_the_tick() -> None:
     row = json.loads(control(counters=SOME).to_json())
-    assert row["counts"] == SOME.surveyed and row["counts"].keys() == {
-        "read", "dead", "bad_expression", "bad_gap", "filtered", "unassigned", "kept", "assigned", "late",
+    assert row["counts"] == SOME.known_at_commit and row["counts"].keys() == {
+        "read", "dead_rows", "bad_expression", "bad_gap", "filtered", "unassigned", "kept", "assigned", "late",
     }  # fmt: skip
     read = Control.from_json(json.dumps(row)).counters
     assert read + Counters(closed=1, panes=2, retractions=1) == SOME

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.compile.windows.aligned import compile_windows
 from windrow.compile.windows.base import CompiledWindows
+from windrow.compile.windows.registry import compile_windows
 from windrow.engine.tick.published import Made, cut, joined, missing
 from windrow.spec.times import INFINITY
 from windrow.spec.windows.aligned import CumulativeWindows, FixedWindows, SlidingWindows

@@ -15,7 +15,7 @@ from windrow.spec.aggregates import AGGREGATES
 from windrow.spec.errors import SpecError
 from windrow.spec.extensions import load_extensions
 from windrow.spec.fields.schemas import Schema
-from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.spec.transcripts.cases import Step, TranscriptElement, read_transcripts
 from windrow.testing.check import check_case

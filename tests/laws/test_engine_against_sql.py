@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from tests.laws.raw import COLUMNS, TRIGGERS, Bundles, Raw, bundles, group_of, raws
 from tests.laws.strategies import KEEPING, SCHEMA, Run, TickInput, honest_ticks, rebundled, sessions, stages
 from tests.laws.test_engine_equals_model import EXAMPLES, IN_SPARK, without_floats
-from windrow.engine.windows import records as record_windows
+from windrow.engine.windows import record_frames as record_windows
 from windrow.spec.aggregates import Collect, Count, Max, Sum
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.stages.graph import check_graph

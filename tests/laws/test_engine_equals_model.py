@@ -1,17 +1,27 @@
 """The engine gives what the model gives: panes, dead letters and counts of every tick, for random stages and ticks."""
 
 import os
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, given, settings
+from pyspark.sql import DataFrame, SparkSession
 
 from tests.laws import strategies
+from tests.model.batch import batch
 from tests.model.stream import Stream
+from windrow.drivers.spark.session import small_session
+from windrow.engine.frames import local
+from windrow.spec.aggregates import Collect
 from windrow.spec.fields.reading import Named
+from windrow.spec.sources.source import TimeColumn
+from windrow.spec.stages.stage import Stage
 from windrow.spec.transcripts.cases import Step
+from windrow.store.projections.schemas import struct_of
 from windrow.testing.matching import same
-from windrow.testing.memory.stage import MemoryStage
+from windrow.testing.memory.stage import MemoryStage, typed
+from windrow.testing.panes import panes
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "40" if "LONG" in os.environ else "8"))
 """Some in every run, more in `make test-all`, thousands by hand: `EXAMPLES=2000 make test ARGS=tests/laws`."""
@@ -102,3 +112,40 @@ def test_watermarks_agree(spark, ticks, rule, stage) -> None:
         rows = [{k: v for k, v in pane.row().items() if k in shown} for pane in expected.panes]
         assert not differences(rows, out.panes), place
         assert not differences([letter.row() for letter in expected.dead], out.dead)
+
+
+@settings(IN_SPARK, max_examples=EXAMPLES // 2)
+@given(run=strategies.runs().map(without_floats))
+def test_the_panes_of_a_frame_are_the_batch_of_the_model(spark, run: strategies.Run) -> None:
+    """Results, dead letters, and the rows that are in neither."""
+    expected = batch(run.stage, strategies.SCHEMA, run.elements)
+    found = panes(run.stage, frame_of(spark, run), TimeColumn("of_row", format="unix_us"))
+    bounds = {"first": "coalesce(unix_micros(window_start), -9223372036854775808)",
+              "last": "coalesce(unix_micros(window_end), 9223372036854775807)"}  # fmt: skip
+    whole = found.results.selectExpr("*", *[f"{text} AS {name}" for name, text in bounds.items()])
+    rows = [row.asDict(recursive=True) for row in whole.drop("window_start", "window_end").collect()]
+    for row in rows:
+        row["window"] = row.pop("first"), row.pop("last")
+        row.update({name: as_compared(run.stage, name, value) for name, value in row.items()})
+    wanted = [{**pane.keys, **pane.aggregates, "window": pane.window} for pane in expected.panes]
+    assert not differences(wanted, rows), run
+    letters = found.dead_letters.selectExpr("reason", "unix_micros(event_time)", "window_start").collect()
+    assert Counter(map(tuple, letters)) == Counter((one.reason, one.event_time, None) for one in expected.dead), run
+    counts, theirs = found.counts(), expected.counts
+    assert (counts["filtered"], counts["unassigned"]) == (theirs.filtered, theirs.unassigned), run
+    assert counts["dead_rows"] + counts["bad_expression"] == len(letters), run
+
+
+def frame_of(spark: SparkSession, run: strategies.Run) -> DataFrame:
+    """All elements of a run as rows, with their times in a column."""
+    schema = struct_of(f"{strategies.SCHEMA.ddl}, of_row bigint")
+    rows = [
+        (*[typed(one.columns.get(name), schema[name]) for name in strategies.SCHEMA], one.at) for one in run.elements
+    ]
+    return local(small_session(spark), rows, schema)
+
+
+def as_compared(stage: Stage, name: str, value: Any) -> Any:
+    """A list as a tuple, which is compared in its order, but for that of `collect`."""
+    is_ordered = isinstance(value, list) and not isinstance(stage.aggregates.get(name), Collect)
+    return tuple(value) if is_ordered else value

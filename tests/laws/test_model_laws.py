@@ -339,11 +339,11 @@ def test_a_batch_emits_every_window_once_on_time(run: Run) -> None:
 
 
 @given(runs(over=EVERY))
-def test_cells_that_need_not_be_asked_would_have_nothing_to_say(run: Run) -> None:
-    """A cell is asked when it got elements or a deadline is reached; asking all of them at every tick is the same."""
-    asked_when_due = panes_of(played(run.stage, run.ticks))
-    with mock.patch.object(Node, "is_due", lambda self, moment: True):
-        assert panes_of(played(run.stage, run.ticks)) == asked_when_due
+def test_cells_that_need_not_be_evaluated_would_have_nothing_to_say(run: Run) -> None:
+    """A cell is evaluated when it got elements or a timer is due; evaluating all of them at every tick is the same."""
+    evaluated_when_due = panes_of(played(run.stage, run.ticks))
+    with mock.patch.object(Node, "is_timer_due", lambda self, moment: True):
+        assert panes_of(played(run.stage, run.ticks)) == evaluated_when_due
 
 
 @given(runs(over=EVERY))

@@ -68,14 +68,16 @@ class Batches:
     def run(self, start: int, end: int, whole: bool = False) -> list[Pane]:
         """A batch over the windows that start in [start, end): publishes those that have expired, gives the others.
 
-        What batches before it have published stays as it is: to take late rows in is a restatement.
+        What batches before it have published stays as it is: to count late rows is a restatement.
         """
         made = Made(start, end, INFINITY if whole else self.watermark)
-        asked = {(p.key, p.window): p for p in self._results() if start <= p.window.start < end}
-        asked = {key: pane for key, pane in asked.items() if not any(m.holds(self._typed, key[1]) for m in self.made)}
-        self.published |= {key: pane for key, pane in asked.items() if made.holds(self._typed, key[1])}
+        requested = {(p.key, p.window): p for p in self._results() if start <= p.window.start < end}
+        requested = {
+            key: pane for key, pane in requested.items() if not any(m.holds(self._typed, key[1]) for m in self.made)
+        }
+        self.published |= {key: pane for key, pane in requested.items() if made.holds(self._typed, key[1])}
         self.made.append(made)
-        return [pane for key, pane in asked.items() if key not in self.published]
+        return [pane for key, pane in requested.items() if key not in self.published]
 
     def _results(self) -> list[Pane]:
         return list(batch(self.stage, self.schema, self._landed).panes)

@@ -22,7 +22,8 @@ from windrow.spec.expressions import Expression
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.stages.cogroups import alone
-from windrow.spec.stages.graph import ONLY, read_by
+from windrow.spec.stages.graph import read_by
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.triggers.all import percentiles_of

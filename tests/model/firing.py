@@ -23,12 +23,12 @@ from windrow.spec.triggers.all import Then, Trigger
 EXPIRY = "expiry"
 
 
-def ask(
+def evaluate_cell(
     typed: TypedStage, key: tuple[Any, ...], window: Window, cell: Cell, clock: Clock, moment: Moment
 ) -> list[Pane]:
     """Ask the trigger of an open cell, once; fire if it is ready or the cell expires. The panes, in their order."""
     moment = replace(moment, new=cell.new, holds=lambda condition: _holds(typed, key, cell, condition))
-    cell.trigger.on_asked(moment)
+    cell.trigger.on_evaluated(moment)
     is_ready = cell.trigger.ready(moment)
     path = cell.trigger.fired_path(moment) if is_ready else []
     if is_ready:
@@ -145,8 +145,8 @@ def clears(stage: Stage, path: list[Trigger]) -> bool:
     """Whether a firing clears the aggregates: what the mode says, or the innermost node on the path that says it."""
     if stage.accumulation not in (Accumulation.CLEAR_BY_DEFAULT, Accumulation.ACCUMULATE_BY_DEFAULT):
         return stage.accumulation is Accumulation.DISCARDING
-    asked = [node.then for node in path if node.then is not None]
-    return asked[-1] is Then.CLEAR if asked else stage.accumulation is Accumulation.CLEAR_BY_DEFAULT
+    thens = [node.then for node in path if node.then is not None]
+    return thens[-1] is Then.CLEAR if thens else stage.accumulation is Accumulation.CLEAR_BY_DEFAULT
 
 
 def _remember(cell: Cell, pane: Pane, is_cleared: bool) -> None:

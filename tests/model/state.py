@@ -19,7 +19,7 @@ class State:
     """The state of a stage.
 
     `expired` are keys and bounds of sessions that have expired, as long as an element could still fall in one of them;
-    `records` are the elements that record windows may still be made of. Neither is a cell: neither is ever asked.
+    `records` are the elements that record windows may still be made of. Neither is a cell: neither is ever evaluated.
     """
 
     cells: Cells = field(default_factory=dict)

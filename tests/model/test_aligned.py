@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.assign import Window, assign, windows_of
-from windrow.compile.windows.aligned import compile_windows
+from windrow.compile.windows.registry import compile_windows
 from windrow.spec.windows.aligned import CumulativeWindows, FixedWindows, Phase, SlidingWindows, WindowFunction
 
 NEAR = range(-60, 60)

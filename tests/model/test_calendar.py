@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.model.assign import assign
-from windrow.compile.windows.aligned import compile_windows
+from windrow.compile.windows.registry import compile_windows
 from windrow.spec.times import DAY, HOUR, parse_time
 from windrow.spec.windows.aligned import CalendarWindows, Unit, Weekday
 

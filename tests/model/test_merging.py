@@ -120,12 +120,12 @@ def at(now: int = 0, before: int = MINUS_INFINITY, after: int | None = None, end
 
 
 def after(trigger: Trigger, *moments: Moment, elements: int = 1) -> Node:
-    """A trigger that got so many elements at each of the moments, was asked, and fired if it was ready."""
+    """A trigger that got so many elements at each of the moments, was evaluated, and fired if it was ready."""
     node = build(trigger)
     for moment in moments:
         node.on_elements([ROW] * elements, moment)
         node.on_watermark(moment)
-        node.on_asked(moment)
+        node.on_evaluated(moment)
         if node.ready(moment):
             node.on_fire(moment)
     return node
@@ -207,9 +207,9 @@ def test_all_of_forgets_which_were_ready() -> None:
     early = at(before=100, end=120)
     node = merged(trigger, early, after(trigger, at(after=100)), after(trigger, at(after=100)))
     node.on_elements([ROW], early)
-    node.on_asked(early)
+    node.on_evaluated(early)
     assert not node.ready(early)
-    node.on_asked(at(after=120, end=120))
+    node.on_evaluated(at(after=120, end=120))
     assert node.ready(at(after=120, end=120))
 
 

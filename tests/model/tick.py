@@ -14,7 +14,7 @@ from tests.model.assign import Window
 from tests.model.cells import Cell
 from tests.model.clock import Clock
 from tests.model.elements import CLOSED, LATE, DeadLetter, Element, Reading, Row, read
-from tests.model.firing import ask
+from tests.model.firing import evaluate_cell
 from tests.model.moments import expiry, moment_of
 from tests.model.panes import Pane
 from tests.model.state import CellKey, Cells, State
@@ -74,9 +74,9 @@ def transition(typed: TypedStage, state: State, reading: Reading, clock: Clock) 
     if typed.stage.window.MERGES:
         rows = merge.merge(typed, cells, rows, clock)
     add(typed, cells, rows, clock)
-    asked = in_order(cells)
-    panes = [pane for key in asked for pane in advance(typed, cells, key, clock, key in rows)]
-    expired = [*state.expired, *[key for key in asked if key not in cells]]
+    evaluated = in_order(cells)
+    panes = [pane for key in evaluated for pane in advance(typed, cells, key, clock, key in rows)]
+    expired = [*state.expired, *[key for key in evaluated if key not in cells]]
     after = State(cells, merge.remembered(typed, expired, clock), known(typed, state, reading.rows, clock))
     return Tick(clock, after, tuple(panes), (*reading.dead, *dead), _counts(reading, pairs, kept, dead))
 
@@ -137,20 +137,20 @@ def add(typed: TypedStage, cells: dict[CellKey, Cell], rows: Mapping[CellKey, Se
 def advance(
     typed: TypedStage, cells: dict[CellKey, Cell], key: CellKey, clock: Clock, got_elements: bool
 ) -> list[Pane]:
-    """Ask the cell if it must be asked, and forget it if it has expired; the panes that it emits."""
+    """Evaluate the cell if it must be, and forget it if it has expired; the panes that it emits."""
     cell, moment = cells[key], moment_of(typed, key[1], clock)
     panes: list[Pane] = []
     if not cell.is_closed:
         cell.trigger.on_watermark(moment)
-        if got_elements or moment.is_expired or cell.trigger.is_due(moment):
-            panes = ask(typed, *key, cell, clock, moment)
+        if got_elements or moment.is_expired or cell.trigger.is_timer_due(moment):
+            panes = evaluate_cell(typed, *key, cell, clock, moment)
     if moment.is_expired:
         del cells[key]
     return panes
 
 
 def in_order(cells: Cells) -> list[CellKey]:
-    """The cells in the order in which they are asked: by window, then key, so that a run can be repeated."""
+    """The cells in the order in which they are evaluated: by window, then key, so that a run can be repeated."""
     return sorted(cells, key=lambda key: (key[1], repr(key[0])))
 
 

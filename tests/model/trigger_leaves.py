@@ -27,7 +27,7 @@ class Moment:
     """What a trigger can see of a tick: its window's end and expiry, `now`, the watermark before and after.
 
     `watermark_of` and `watermark_before_of` give the watermark of a percentile after and before the tick.
-    When it is asked, also how many elements are new, and whether a condition over the results holds.
+    When it is evaluated, also how many elements are new, and whether a condition over the results holds.
     """
 
     end: int
@@ -87,17 +87,17 @@ class Node:
     def on_watermark(self, moment: Moment) -> None:
         """The watermark after the tick is known: what waited for the first one takes it as its clock."""
 
-    def on_asked(self, moment: Moment) -> None:
-        """The cell is asked in this tick: remember what has to be remembered of that."""
+    def on_evaluated(self, moment: Moment) -> None:
+        """The cell is evaluated in this tick: remember what has to be remembered of that."""
 
     def ready(self, moment: Moment) -> bool:
         return False
 
     def deadlines(self, moment: Moment) -> Iterator[tuple[Domain | int, int]]:
-        """The clocks, and their values, at which the node must be asked."""
+        """The clocks, and their values, at which the node must be evaluated."""
         yield from ()
 
-    def is_due(self, moment: Moment) -> bool:
+    def is_timer_due(self, moment: Moment) -> bool:
         return any(moment.clock(domain) >= deadline for domain, deadline in self.deadlines(moment))
 
     def on_fire(self, moment: Moment) -> None:

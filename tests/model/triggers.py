@@ -54,9 +54,9 @@ class Composite(Node):
         for child in self.live():
             child.on_watermark(moment)
 
-    def on_asked(self, moment: Moment) -> None:
+    def on_evaluated(self, moment: Moment) -> None:
         for child in self.live():
-            child.on_asked(moment)
+            child.on_evaluated(moment)
 
     def deadlines(self, moment: Moment) -> Iterator[tuple[Domain | int, int]]:
         for child in self.live():
@@ -96,8 +96,8 @@ class AllOf(Composite):
     def live(self) -> list[Node]:
         return [child for index, child in enumerate(self.children) if index not in self.were_ready]
 
-    def on_asked(self, moment: Moment) -> None:
-        super().on_asked(moment)
+    def on_evaluated(self, moment: Moment) -> None:
+        super().on_evaluated(moment)
         waiting = [index for index in range(len(self.children)) if index not in self.were_ready]
         self.just_ready = [index for index in waiting if self.children[index].ready(moment)]
         self.were_ready |= set(self.just_ready)

@@ -14,15 +14,14 @@ from tests.extensions.triggers import AfterSpread
 from windrow.spec.aggregates import ApproxCountDistinct, Collect, Count, Max, Quantiles, Sum
 from windrow.spec.errors import SpecError
 from windrow.spec.stages.chains import (
-    check_reads,
     check_reads_a_source,
     emits_retractions,
     fires_once,
     reads_retractions,
 )
 from windrow.spec.stages.cogroups import check_inputs_read
-from windrow.spec.stages.graph import ONLY, check_graph, read_by
-from windrow.spec.stages.inputs import Input, JoinKind, check_inputs
+from windrow.spec.stages.graph import check_graph, read_by
+from windrow.spec.stages.inputs import ONLY, Input, JoinKind, check_inputs
 from windrow.spec.stages.stage import Accumulation, PaneTime, Stage
 from windrow.spec.times import HOUR, MINUTE, SECOND
 from windrow.spec.triggers.all import (
@@ -48,6 +47,11 @@ from windrow.spec.windows.records import RecordWindows
 from windrow.spec.windows.sessions import Sessions
 
 EACH = Repeat(AfterCount(1))
+
+
+def check_reads(stage: Stage, above: Stage) -> None:
+    """The only input of a stage against what it reads."""
+    check_inputs_read(stage, {ONLY: above})
 
 
 def upstream(**fields: Any) -> Stage:

@@ -7,9 +7,9 @@ import pytest
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.plan import plan
 from windrow.spec.errors import SpecError
-from windrow.spec.pipelines.fingerprint import changes, gains, meaning_of
+from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, gains
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.inputs import ONLY
 
 KAFKA = {"servers": "${BROKERS}", "topic": "clicks"}
 
@@ -74,15 +74,15 @@ def test_a_value_that_is_wrong_is_not_shown_where_it_may_be_a_secret() -> None:
     assert "quite-secret" not in str(refused.value)
 
 
-def test_another_topic_is_another_meaning_and_options_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_topic_is_another_fingerprint_and_options_are_in_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROKERS", "one:9092")
-    meanings = [
-        meaning_of(pipeline.stages[0], {ONLY: pipeline.sources[0]}, {})
+    fingerprints = [
+        fingerprint_of(pipeline.stages[0], {ONLY: pipeline.sources[0]}, {})
         for pipeline in map(Pipeline.from_mapping, (kafka(), kafka(servers="x", options={"a": "b"}), kafka(topic="t")))
     ]
-    assert changes(meanings[0], meanings[1]) == []
-    assert changes(meanings[0], meanings[2]) == ["source.topic: clicks -> t"]
-    assert "one:9092" not in str(meanings)
+    assert changes(fingerprints[0], fingerprints[1]) == []
+    assert changes(fingerprints[0], fingerprints[2]) == ["source.topic: clicks -> t"]
+    assert "one:9092" not in str(fingerprints)
 
 
 def test_the_plan_says_what_is_read_and_no_value_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,15 +107,15 @@ def test_a_change_feed_has_its_own_weight() -> None:
 
 
 def test_a_column_more_is_no_change_and_another_type_is_one() -> None:
-    def meaning(schema: str) -> dict[str, Any]:
+    def fingerprint(schema: str) -> dict[str, Any]:
         pipeline = Pipeline.from_mapping(document(files={"path": "x"}, schema=schema))
-        return meaning_of(pipeline.stages[0], {ONLY: pipeline.sources[0]}, {})
+        return fingerprint_of(pipeline.stages[0], {ONLY: pipeline.sources[0]}, {})
 
-    before = meaning("k string, v long")
-    assert changes(before, meaning("x int, k string, v long, y date")) == []
-    assert gains(before, meaning("x int, k string, v long, y date")) == ["x int", "y date"]
-    assert changes(before, meaning("k string, v int")) == ["source.schema.v: bigint -> int"]
-    assert changes(before, meaning("k string")) == ["source.schema.v: bigint -> (gone)"]
+    before = fingerprint("k string, v long")
+    assert changes(before, fingerprint("x int, k string, v long, y date")) == []
+    assert gains(before, fingerprint("x int, k string, v long, y date")) == ["x int", "y date"]
+    assert changes(before, fingerprint("k string, v int")) == ["source.schema.v: bigint -> int"]
+    assert changes(before, fingerprint("k string")) == ["source.schema.v: bigint -> (gone)"]
 
 
 def test_only_sources_of_files_have_a_quarantine() -> None:

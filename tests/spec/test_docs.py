@@ -60,7 +60,7 @@ from windrow.spec.times import format_duration
 from windrow.spec.transcripts.cases import _CASE_FIELDS, Case, read_transcripts
 from windrow.spec.transcripts.steps import _STEP_FIELDS, DEAD_FIELDS, PANE_FIELDS
 from windrow.spec.triggers import all as triggers
-from windrow.spec.windows import aligned as windows
+from windrow.spec.windows import all as windows
 from windrow.store.journal.journal import Journal
 from windrow.view.timeline import drawing
 

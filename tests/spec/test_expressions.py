@@ -239,7 +239,7 @@ def test_where_spark_and_sqlglot_would_differ_it_wants_parentheses(text: str) ->
         ("a = b = c", "(a = b) = c"),
     ],
 )
-def test_the_hint_says_how_to_mend_it(text: str, hint: str) -> None:
+def test_the_hint_says_how_to_fix_it(text: str, hint: str) -> None:
     with pytest.raises(SpecError) as refused:
         Expression.parse(text)
     assert hint in (refused.value.hint or "")

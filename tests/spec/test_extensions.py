@@ -12,7 +12,8 @@ import pytest
 import windrow
 from windrow.spec.extensions import load_extensions, register
 from windrow.spec.pipelines.loading import load
-from windrow.spec.windows.aligned import WINDOW_FUNCTIONS, FixedWindows
+from windrow.spec.windows.aligned import FixedWindows
+from windrow.spec.windows.all import WINDOW_FUNCTIONS
 
 PIPELINE = """
 pipeline: p

@@ -10,11 +10,11 @@ import pytest
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.fields.schemas import Schema, column_type
 from windrow.spec.pipelines.documents import load_yaml, load_yaml_documents
-from windrow.spec.pipelines.fingerprint import changes, fix_of, is_of_source, meaning_of, source_of
+from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, fix_of, is_of_source, source_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source, TimeColumn, TimeFormat, resolve_environment
 from windrow.spec.sources.watermarks import Watermark
-from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.times import DAY, HOUR, MINUTE
 from windrow.view.plan.pipeline import plan_sections
 
@@ -201,9 +201,9 @@ def test_a_stage_of_several_inputs() -> None:
     (stage,), sources = pipeline.stages, pipeline.sources
     assert pipeline.upstreams_of(stage) == dict(zip("ab", sources, strict=True))
     assert Pipeline.from_mapping(pipeline.to_mapping()) == pipeline
-    before = meaning_of(stage, pipeline.upstreams_of(stage), {})
+    before = fingerprint_of(stage, pipeline.upstreams_of(stage), {})
     other = Pipeline.from_mapping({**with_source(watermark={"bounded_delay": "9h"}), "stages": [SEVERAL]})
-    lines = changes(before, meaning_of(stage, other.upstreams_of(stage), {}))
+    lines = changes(before, fingerprint_of(stage, other.upstreams_of(stage), {}))
     assert lines and {source_of(stage, line) for line in lines if is_of_source(line)} == {"departures"}
     text = str(plan_sections(pipeline))
     assert "the watermark is the least of those of the inputs" in text and "n = the number of elements" in text
@@ -237,8 +237,8 @@ def test_the_order_of_inputs_is_part_of_what_a_stage_means() -> None:
     """Its place in what it reads goes by it, and so do the sides of a join."""
     turned = {**SEVERAL, "inputs": dict(reversed(SEVERAL["inputs"].items()))}
     stages = [Pipeline.from_mapping(changed(stages=[one])) for one in (SEVERAL, turned)]
-    meanings = [meaning_of(one.stages[0], one.upstreams_of(one.stages[0]), {}) for one in stages]
-    (line,) = changes(*meanings)
+    fingerprints = [fingerprint_of(one.stages[0], one.upstreams_of(one.stages[0]), {}) for one in stages]
+    (line,) = changes(*fingerprints)
     assert line.startswith("order: ")
 
 
@@ -409,13 +409,13 @@ def test_sources_are_checked_in_python_too() -> None:
 def test_the_size_of_a_row_is_part_of_what_a_stage_means_that_counts_bytes() -> None:
     counts, others = ({"repeat": {"after_bytes": 100}}, {"repeat": {"after_count": 2}})
     for trigger, changed in ((counts, ["stage.size: (default) -> `dep_delay`"]), (others, [])):
-        meanings = []
+        fingerprints = []
         for size in ({}, {"size": "dep_delay"}):
             mapping = with_stage(trigger=trigger)
             mapping["sources"][0].update(size)
             pipeline = Pipeline.from_mapping(mapping)
-            meanings.append(meaning_of(pipeline.stages[0], {ONLY: pipeline.sources[0]}, {}))
-        assert changes(*meanings) == changed
+            fingerprints.append(fingerprint_of(pipeline.stages[0], {ONLY: pipeline.sources[0]}, {}))
+        assert changes(*fingerprints) == changed
 
 
 def bounded(**watermark: Any) -> Pipeline:
@@ -423,7 +423,7 @@ def bounded(**watermark: Any) -> Pipeline:
 
 
 def lines_between(before: Pipeline, after: Pipeline) -> list[str]:
-    return changes(*(meaning_of(one.stages[0], one.upstreams_of(one.stages[0]), {}) for one in (before, after)))
+    return changes(*(fingerprint_of(one.stages[0], one.upstreams_of(one.stages[0]), {}) for one in (before, after)))
 
 
 @pytest.mark.parametrize(
@@ -459,8 +459,8 @@ def test_the_bound_of_the_future_is_part_of_what_a_stage_means() -> None:
     )
     assert lines_between(bounded(), bounded(max_future="24h")) == []
     none = bounded(max_future="none")
-    meaning = meaning_of(none.stages[0], none.upstreams_of(none.stages[0]), {})
-    assert meaning["source"]["watermark"] == {"bounded_delay": "2h"}
+    fingerprint = fingerprint_of(none.stages[0], none.upstreams_of(none.stages[0]), {})
+    assert fingerprint["source"]["watermark"] == {"bounded_delay": "2h"}
 
 
 def between(lake: str, path: str, connector: str = "files") -> Pipeline:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.spec.pages import DOCS, ROOT, TEXTS, anchors
 
-FOLDERS = ("lib", "tests", "dags", "jobs", "demo", "bench")
+FOLDERS = ("lib", "tests", "dags", "jobs", "demo", "examples", "bench")
 KINDS = (".py", ".yaml", ".html")
 PAGE = "docs/semantics.md"
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from windrow.spec.triggers.all import TRIGGERS
-from windrow.spec.windows.aligned import WINDOW_FUNCTIONS
+from windrow.spec.windows.all import WINDOW_FUNCTIONS
 
 FILES = sorted((Path(__file__).parents[1] / "transcripts").glob("*.yaml"))
 CASES = [case for file in FILES for case in yaml.safe_load_all(file.read_text()) if {"stage", "stages"} & set(case)]

@@ -246,7 +246,7 @@ def test_when_a_trigger_can_be_ready_at_the_earliest(trigger: Trigger, moment: M
     assert earliest_ready(trigger) is moment
 
 
-def test_the_refusal_gives_the_reason_and_the_mend() -> None:
+def test_the_refusal_gives_the_reason_and_the_fix() -> None:
     with pytest.raises(SpecError) as error:
         check_loses_nothing(AfterCount(2), 0)
     assert str(error.value) == (

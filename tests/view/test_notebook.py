@@ -271,7 +271,7 @@ def test_windows_in_full_colour_are_those_that_hold_an_element(window: dict[str,
 def test_of_many_windows_some_are_drawn() -> None:
     drawing = drawing_of(window_of({"sliding": {"size": "1d", "period": "1m"}}), "")
     assert drawing is not None
-    assert len(drawing.scene.windows) == 5 and drawing.scene.left_out == [(3, "and 1,436 between them")]
+    assert len(drawing.scene.windows) == 5 and drawing.scene.omitted == [(3, "and 1,436 between them")]
     assert [text for _, text in drawing.marks if text] == ["0", "23h 59m"]
 
 

@@ -66,10 +66,10 @@ def test_the_page_needs_nothing_else() -> None:
 
 
 def test_bars_are_stacked_inside_of_the_drawing() -> None:
-    pieces = list(BARS.pieces)
-    assert sum(piece.number for piece in pieces) == sum(BARS.totals.values()) == sum(range(24)) + 24
-    assert all(p.x >= LEFT and p.x + p.width <= BARS.width and p.y >= 0 and p.y + p.height <= HEIGHT for p in pieces)
-    last = [piece for piece in pieces if piece.label == "01-01 23:00"]
+    segments = list(BARS.segments)
+    assert sum(segment.number for segment in segments) == sum(BARS.totals.values()) == sum(range(24)) + 24
+    assert all(p.x >= LEFT and p.x + p.width <= BARS.width and p.y >= 0 and p.y + p.height <= HEIGHT for p in segments)
+    last = [segment for segment in segments if segment.label == "01-01 23:00"]
     assert last[1].y + last[1].height == pytest.approx(last[0].y)
     assert len(BARS.marks) <= 6 and BARS.lines[0][0] == 0 and BARS.lines[-1][0] == BARS.top
 

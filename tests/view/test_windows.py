@@ -7,7 +7,8 @@ from windrow.spec.aggregates import Count
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.sources.source import FileFormat, Files, Source
 from windrow.spec.sources.watermarks import Watermark
-from windrow.spec.stages.graph import ONLY, check_graph
+from windrow.spec.stages.graph import check_graph
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.view.plan.stages import stage_section
 

@@ -26,7 +26,7 @@ def maintain(
     conf: Conf = None,
     as_json: Json = False,
 ) -> None:
-    """Fold the journals, put small files together, and remove files that no version younger than --keep has.
+    """Compact the journals, put small files together, and remove files that no version younger than --keep has.
 
     It may run beside `windrow run`. What the tables say stays as it is.
 

@@ -1,4 +1,4 @@
-"""`windrow restate`: late rows are taken in."""
+"""`windrow restate`: late rows are counted after all."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def restate(
     if stage is not None:
         pipeline.stage(stage)
     with session(master, conf) as spark:
-        from windrow.drivers.recompute.restate import restate as take_in
+        from windrow.drivers.recompute.restate import restate as restate_late_rows
 
-        results = take_in(pipeline, spark, stage, dry_run)
+        results = restate_late_rows(pipeline, spark, stage, dry_run)
     if as_json:
         print_json([_mapping(result) for result in results])
         return

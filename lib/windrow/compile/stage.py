@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 
 from windrow.compile.aggregates.parts import CompiledAggregate, Values
 from windrow.compile.cells.cell import CellColumns
-from windrow.compile.columns import AHEAD, ELEMENTS, NET, WEIGHT
+from windrow.compile.columns import AHEAD, ELEMENTS, INPUT, NET, WEIGHT
 from windrow.compile.elements.elements import CompiledElements
 from windrow.compile.panes import event_times
-from windrow.compile.panes.joins import JoinedPanes
+from windrow.compile.panes.shown import ShownPanes
 from windrow.compile.sql.columns import Column, call, col, when
 from windrow.compile.triggers.tree import TriggerTree, tick_part
-from windrow.compile.windows.aligned import AlignedWindows
 from windrow.compile.windows.base import CompiledWindows
 from windrow.spec.stages.stage import Stage
 from windrow.spec.triggers.closing import can_close
-from windrow.spec.triggers.firings import keeps_slices
 
 
 @dataclass(frozen=True)
@@ -30,38 +28,46 @@ class Assertion:
 
 @dataclass(frozen=True)
 class CompiledStage:
-    """A stage and its columns. `floating` names the aggregates whose values depend on the grouping in the last bits."""
+    """A stage and its columns; `stage` is that of the cells, and `panes` says how theirs are shown.
+
+    `floating` names the aggregates whose values depend on the grouping in the last bits.
+    """
 
     stage: Stage
     elements: CompiledElements
     windows: CompiledWindows
     aggregates: Mapping[str, CompiledAggregate]
     cells: CellColumns
+    panes: ShownPanes
     key_type: str
     floating: frozenset[str]
     assertion: Assertion | None = None
     inputs: Mapping[str, CompiledStage] = field(default_factory=dict)
-    """The stage as each of its inputs sees it, with their elements, where it has several."""
+    """The stage as each of its inputs sees it, with their elements; these have none themselves."""
     element_types: Mapping[str, str] = field(default_factory=dict)
-    """The columns of the elements of all inputs, and their types, where it has several."""
-    joined: JoinedPanes | None = None
-    """How the panes of a join are shown, whose cells collect rows; `stage` is the stage of the cells."""
+    """The columns of the elements of all its inputs, and their types; seen by an input, those of that one."""
     nets: bool = False
     """Whether its elements are panes and none is ever taken back, unless the stage that is read is corrected."""
 
     @property
     def shown(self) -> Stage:
         """The stage as its users know it, with the keys and results of its tables."""
-        return self.stage if self.joined is None else self.joined.stage
+        return self.panes.stage
 
     @property
     def pane_type(self) -> str:
         """The Spark type of a pane in the journal."""
-        return self.cells.pane_type if self.joined is None else self.cells.pane_type_of(self.joined.result_type)
+        return self.cells.pane_type_of(self.panes.result_type)
 
     def of_input(self, name: str) -> CompiledStage:
-        """The stage as an input sees it; itself where it has only one."""
-        return self.inputs.get(name, self)
+        """The stage as an input sees it."""
+        return self.inputs[name]
+
+    def lacking(self, names: Container[str]) -> dict[str, str]:
+        """The columns of elements, and their types, that only others of its inputs have than these."""
+        there = {column for name, one in self.inputs.items() if name in names for column in one.element_types}
+        shared = {INPUT, WEIGHT, *there}
+        return {column: kind for column, kind in self.element_types.items() if column not in shared}
 
     @property
     def tree(self) -> TriggerTree:
@@ -71,19 +77,6 @@ class CompiledStage:
     def can_close(self) -> bool:
         """Whether there can be elements for a closed cell."""
         return can_close(self.stage.trigger, self.stage.allowed_lateness)
-
-    @property
-    def keeps_slices(self) -> bool:
-        """Whether its cells are slices of window time, from which windows are formed as they fire."""
-        return keeps_slices(self.stage)
-
-    @property
-    def remembered(self) -> int:
-        """How long a cell is remembered behind its expiry: a slice for as long as the last of its windows is open."""
-        if not self.keeps_slices:
-            return self.windows.remembered
-        assert isinstance(self.windows, AlignedWindows)
-        return self.windows.size - self.windows.slice_size
 
     @property
     def is_weighted(self) -> bool:
@@ -100,15 +93,15 @@ class CompiledStage:
         }
 
     @property
-    def merged(self) -> dict[str, Column]:
+    def merged_parts(self) -> dict[str, Column]:
         """The same columns over relations that hold them already."""
-        return self.merged_over(col)
+        return self.merged_parts_over(col)
 
-    def merged_where(self, condition: Column) -> dict[str, Column]:
+    def merged_parts_where(self, condition: Column) -> dict[str, Column]:
         """The same, over the rows on which the condition holds."""
-        return self.merged_over(lambda name: when(condition, col(name)))
+        return self.merged_parts_over(lambda name: when(condition, col(name)))
 
-    def merged_over(self, of: Values) -> dict[str, Column]:
+    def merged_parts_over(self, of: Values) -> dict[str, Column]:
         """The same, over the columns that are given for theirs."""
         ahead = {AHEAD: event_times.gathered(self.stage, of(AHEAD))} if self.stage.keeps_event_times else {}
         return {

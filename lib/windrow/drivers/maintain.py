@@ -1,4 +1,5 @@
-"""Maintenance of a pipeline's tables: fold, drop, compact, vacuum. What the tables say stays as it is.
+"""Maintenance of a pipeline's tables: compact the journal, drop, compact files, vacuum. What the tables say stays as it
+is.
 
 It may run beside a stream. A stream only appends to what is rewritten here, and reads what was rewritten through Delta;
 where both would change the same rows of `current`, one of them does it again.
@@ -57,7 +58,7 @@ def maintain(
     dry_run: bool = False,
     clock: Callable[[], int] = clock_micros,
 ) -> list[Maintained]:
-    """Fold journals into their bases, drop what no consumer needs, put small files together, remove old ones.
+    """Compact journals into snapshots, drop what no consumer needs, put small files together, remove old ones.
 
     Nothing is removed that was in use within `keep` microseconds. A dry run changes nothing, and says what it would do.
     Errors: SpecError where `keep` is not from an hour to seven days.
@@ -112,14 +113,14 @@ class Maintenance:
     # ---------------------------------------------------------------- a stage
 
     def _stage(self, item: StageWork) -> list[str]:
-        """Catch a stage up, fold its journal, and drop what is spent; in words."""
+        """Catch a stage up, compact its journal, and drop what is spent; in words."""
         runner = item.runner
         runner.refresh()
         item.catch_up()
         if runner.last is None:
             return []
-        runner.journal.fold(runner.spark, runner.last.tick, runner.forgets_until)
-        point("maintain:after_fold")
+        runner.journal.compact(runner.spark, runner.last.tick, runner.forgets_until)
+        point("maintain:after_compact")
         if item.projections.is_rebuilt:
             return ["nothing dropped: the tables still show another generation"]
         self._settle(item)
@@ -127,7 +128,7 @@ class Maintenance:
         return [*self._remove_generations(item), *self._drop(item)]
 
     def _settle(self, item: StageWork) -> None:
-        """Write the places of the tables down. Where a stream projects them meanwhile, look again."""
+        """Write down how far the tables are projected. Where a stream projects them meanwhile, look again."""
         tried_again(item.projections.settle, item.catch_up)
 
     def _remove_generations(self, item: StageWork) -> Iterator[str]:
@@ -136,7 +137,7 @@ class Maintenance:
             old = Journal.of(self.work.lake, item.runner.stage, number)
             last = old.log.last(self.spark) if old.location.exists(self.spark) else None
             if last is not None and old.log.step_before(self.spark, self._kept_from) == last.step:
-                old.base.location.remove(self.spark)
+                old.snapshot.location.remove(self.spark)
                 old.location.remove(self.spark)
                 yield f"generation {number} removed"
 
@@ -144,7 +145,9 @@ class Maintenance:
         """Drop transitions that every table and every reader has, and that were committed before what is kept."""
         runner, journal = item.runner, item.runner.journal
         assert runner.last is not None, "it has ticks"
-        until = min(item.projections.place, journal.log.step_before(runner.spark, self._kept_from), *self._read(item))
+        until = min(
+            item.projections.projected_to, journal.log.step_before(runner.spark, self._kept_from), *self._read(item)
+        )
         buckets = journal.spent_buckets(runner.spark, until, runner.last.clock.expired_end) if until else []
         if not buckets:
             return []
@@ -161,7 +164,7 @@ class Maintenance:
             if item in self.work.upstreams_of(reader):
                 reader.runner.reload()
                 if has_stream(reader.runner.last):
-                    yield reader.runner.upstream.step_of(item.name, reader.runner.upstream_step)
+                    yield reader.runner.upstream.step_of(item.name, reader.runner.offsets)
 
     # ---------------------------------------------------------------- a table
 
@@ -169,7 +172,7 @@ class Maintenance:
         """A stage that has far to go in the rows of a source, if there is one."""
         far = self.work.raws[source].last_step(self.work.spark) - NEAR
         readers = [item.runner for item in self.work.stages if source in item.runner.upstream.names]
-        behind = (one for one in readers if one.upstream.step_of(source, one.read_to) < far)
+        behind = (one for one in readers if one.upstream.step_of(source, one.offsets) < far)
         return next((one.stage.stage.name for one in behind), None)
 
     def _table(self, name: str, compacts: bool, notes: list[str], dry_run: bool) -> Iterator[Maintained]:

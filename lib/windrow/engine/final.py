@@ -1,6 +1,6 @@
 """The final result of every window over a set of elements: one tick with the watermark at +infinity.
 
-Nothing is late and every window is emitted once, so no trigger is asked: a batch is `combine` and the values.
+Nothing is late and every window is emitted once, so no trigger is evaluated: a batch is `combine` and the values.
 
 Rules: docs/semantics.md#what-is-promised, docs/semantics.md#backfill-and-reconcile.
 """
@@ -13,12 +13,10 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import AHEAD, CELL, KEY, NET, WEIGHT, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.panes.joins import JOINED, JoinedPanes
 from windrow.compile.panes.results import PASSES, with_passes
 from windrow.compile.sql.columns import Column, all_of, any_of, call, col, lit, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, over, select, where, with_column
-from windrow.engine.tick.admission import Held
 from windrow.engine.tick.cogroups import united
 from windrow.engine.tick.elements import PAIR, elements_of, pairs_of_input, pairs_of_rows
 from windrow.engine.tick.inputs import parted
@@ -38,7 +36,7 @@ def final_values(
     """`key`, bounds and the aggregates of every window over raw rows; of a join, the rows of every window.
 
     `excluded` has pairs (`PAIR`) that are left out: those that are dead as late or closed. Where records make the
-    windows it says in `reason` which, in `EXPIRED_END` what had expired by then, and in `TAKEN_IN` the spans in which
+    windows it says in `reason` which, in `EXPIRED_END` what had expired by then, and in `RESTATED` the spans in which
     they are not left out after all. `net` names the inputs whose rows are panes that others
     of them may withdraw.
     """
@@ -46,7 +44,7 @@ def final_values(
     if net:
         combined = strategy.combine_pairs(_standing(stage, alive, excluded, net))
     elif excluded is None:
-        combined = strategy.combine(elements_of(stage, alive), Held())
+        combined = strategy.windows_of(elements_of(stage, alive))
     else:
         combined = strategy.combine_without(alive, excluded)
     if stage.is_weighted:
@@ -55,15 +53,7 @@ def final_values(
     if stage.stage.keeps_event_times:
         values[f"v_{PANE_TIME}"] = col(AHEAD)
     results = _passing(stage, select(combined, {**{name: col(name) for name in CELL}, **values}))
-    return results if stage.joined is None else _joined(stage, stage.joined, results)
-
-
-def _joined(stage: CompiledStage, panes: JoinedPanes, results: DataFrame) -> DataFrame:
-    """The windows of a join with their rows as they are shown, in order; those that have one."""
-    times = [f"v_{PANE_TIME}"] if stage.stage.keeps_event_times else []
-    kept = {name: col(name) for name in (*CELL, *times)}
-    shown = select(results, {**kept, f"v_{JOINED}": panes.rows_of(lambda name: col(f"v_{name}"))})
-    return where(shown, call("size", col(f"v_{JOINED}")) > 0)
+    return apply(stage.panes.of_windows(over(results)), results)
 
 
 def _standing(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None, net: Collection[str]) -> DataFrame:
@@ -75,7 +65,7 @@ def _standing(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None,
         if excluded is not None:
             found = found.join(excluded.select(*PAIR), on=list(PAIR), how="left_anti")
         parts[name] = _net(found) if name in net else found
-    return united(parts, stage.element_types)
+    return united(stage, parts)
 
 
 def _net(found: DataFrame) -> DataFrame:
@@ -112,10 +102,12 @@ def starting_in(frame: DataFrame, *spans: Span) -> DataFrame:
 def differing(stage: CompiledStage, stream: DataFrame, batch: DataFrame, touched: DataFrame | None = None) -> DataFrame:
     """The windows on which two results differ: `key`, bounds, and the structs `stream` and `batch`, null if missing.
 
-    Both frames have `key`, bounds and `v_` columns. Floating-point aggregates may be apart by TOLERANCE; sketches are
-    not compared. The windows of `touched` (`key` and bounds, each once) differ in any case.
+    Both frames have `key`, bounds and `v_` columns, the batch also the event times of its panes. Floating-point
+    aggregates may be apart by TOLERANCE; sketches are not compared. The windows of `touched` (`key` and bounds, each
+    once) differ in any case.
     """
-    left, right = _as_struct(stage, stream, "stream"), _as_struct(stage, batch, "batch")
+    left = _as_struct(stream, "stream", compared_columns(stage))
+    right = _as_struct(batch, "batch", columns_of_batch(stage))
     joined = left.join(right, on=list(CELL), how="full")
     differs = any_of([col("stream").is_null(), col("batch").is_null(), ~_same_values(stage)])
     if touched is not None:
@@ -125,19 +117,22 @@ def differing(stage: CompiledStage, stream: DataFrame, batch: DataFrame, touched
 
 
 def _same_values(stage: CompiledStage) -> Column:
-    if stage.joined is not None:
-        return _same(stage, JOINED)
-    return all_of(_same(stage, name) for name, aggregate in stage.stage.aggregates.items() if not aggregate.IS_SKETCH)
+    sketches = {name for name, aggregate in stage.stage.aggregates.items() if aggregate.IS_SKETCH}
+    return all_of(_same(stage, name) for name in stage.panes.values if name not in sketches)
 
 
-def compared_columns(stage: CompiledStage, frame: DataFrame) -> list[str]:
-    """The aggregates, or the rows of a join; and the event times of panes, if any, which are not compared."""
-    times = [PANE_TIME] if f"v_{PANE_TIME}" in frame.columns else []
-    return [*(stage.aggregates if stage.joined is None else [JOINED]), *times]
+def compared_columns(stage: CompiledStage) -> list[str]:
+    """The values of a window."""
+    return [*stage.panes.values]
 
 
-def _as_struct(stage: CompiledStage, frame: DataFrame, name: str) -> DataFrame:
-    values = call("named_struct", *[v for n in compared_columns(stage, frame) for v in (lit(n), col(f"v_{n}"))])
+def columns_of_batch(stage: CompiledStage) -> list[str]:
+    """The same, and the event times that a batch gives panes, if it does, which are not compared."""
+    return [*compared_columns(stage), *([PANE_TIME] if stage.stage.keeps_event_times else [])]
+
+
+def _as_struct(frame: DataFrame, name: str, columns: list[str]) -> DataFrame:
+    values = call("named_struct", *[v for n in columns for v in (lit(n), col(f"v_{n}"))])
     return select(frame, {**{column: col(column) for column in (KEY, WINDOW_START, WINDOW_END)}, name: values})
 
 

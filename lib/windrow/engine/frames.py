@@ -22,7 +22,7 @@ def over(frame: DataFrame) -> Chain:
 
 def apply(chain: Chain, frame: DataFrame) -> DataFrame:
     """The chain's projections over the frame, parsed and analysed once."""
-    return frame if chain.text is None else frame.sparkSession.sql(chain.sql, rows=frame)
+    return frame.sparkSession.sql(chain.sql, rows=frame) if chain.steps else frame
 
 
 def where(frame: DataFrame, condition: Column) -> DataFrame:

@@ -19,28 +19,28 @@ FEED_PROPERTY = "delta.enableChangeDataFeed"
 
 
 def read_delta(
-    spark: SparkSession, source: Source, delta: DeltaSource, place: Mapping[str, Any] | None
+    spark: SparkSession, source: Source, delta: DeltaSource, offset: Mapping[str, Any] | None
 ) -> DataFrame | None:
-    """A streaming frame of the source's columns and the file of each row; None where there is nothing behind `place`.
+    """A streaming frame of the source's columns and the file of each row; None where there is nothing behind `offset`.
 
-    `place` is where the last landing has ended, where no checkpoint knows it. Errors: SpecError.
+    `offset` is where the last landing has ended, where no checkpoint knows it. Errors: SpecError.
     """
     path = resolve_environment(delta.path)
     newest = _check_table(spark, source, delta, path)
     reader = spark.readStream.format("delta").option("maxFilesPerTrigger", delta.max_files_per_batch)
     if delta.is_feed:
         reader = reader.option("readChangeFeed", "true")
-    if place is not None and not place["isStartingVersion"]:
-        if place["reservoirVersion"] > newest:
+    if offset is not None and not offset["isStartingVersion"]:
+        if offset["reservoirVersion"] > newest:
             return None
-        reader = reader.option("startingVersion", place["reservoirVersion"])
-    elif place is not None and delta.is_feed and place["reservoirVersion"] != newest:
+        reader = reader.option("startingVersion", offset["reservoirVersion"])
+    elif offset is not None and delta.is_feed and offset["reservoirVersion"] != newest:
         rule = "has changed since a part of its first rows landed, and the checkpoint that knew which part is gone"
-        versions = f"version {newest}, and {place['reservoirVersion']} was read"
+        versions = f"version {newest}, and {offset['reservoirVersion']} was read"
         raise SpecError(f"sources.{source.name}.delta", rule, versions, "read it as a source of another name")
     columns = {name: col(name) for name in source.schema}
     columns |= _change() if delta.is_feed else {}
-    columns |= {RAW: null("string"), OFFSET: _place_in_table(delta)}
+    columns |= {RAW: null("string"), OFFSET: _offset_in_table(delta)}
     return reader.load(path).selectExpr(*[named(name, column) for name, column in columns.items()])
 
 
@@ -50,7 +50,7 @@ def _change() -> dict[str, Column]:
     return {WEIGHT: when((kind == "delete") | (kind == "update_preimage"), -1, 1)}
 
 
-def _place_in_table(delta: DeltaSource) -> Column:
+def _offset_in_table(delta: DeltaSource) -> Column:
     """What identifies the rows that are read together: their file, and in a feed the version, as a file comes twice."""
     file = call("input_file_name")
     return call("concat", file, "#", col("_commit_version").cast("string")) if delta.is_feed else file

@@ -10,7 +10,7 @@ _MOST = 20
 _LONGEST = 300
 """Characters of an error in one line."""
 
-_PLACES = (
+_PATHS = (
     r"(?:reading|read) file:? (\S+?)\.?(?:\s|$)",
     r"((?:\w+:)?/\S*?/_delta_log(?:/[\w.-]+\w)?)",
     r"path \[?((?:\w+:)?/[^\s\]]+)",
@@ -39,9 +39,9 @@ def in_one_line(failure: BaseException) -> str:
     if not causes:
         return f"{type(failure).__name__}: {_first_line(str(failure))}".removesuffix(": ")
     innermost = re.sub(r"^(?:[\w$]+\.)+", "", _first_line(causes[-1]))
-    found = (re.search(pattern, "\n".join(causes)) for pattern in _PLACES)
-    place = next((match[1] for match in found if match is not None), None)
-    return innermost if place is None or place in innermost else f"{place}: {innermost}"
+    found = (re.search(pattern, "\n".join(causes)) for pattern in _PATHS)
+    path = next((match[1] for match in found if match is not None), None)
+    return innermost if path is None or path in innermost else f"{path}: {innermost}"
 
 
 def _first_line(words: str) -> str:

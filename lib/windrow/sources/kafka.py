@@ -28,16 +28,16 @@ _TEXT = "_text"
 """The value of a message."""
 
 
-def read_kafka(spark: SparkSession, source: Source, kafka: Kafka, places: Mapping[str, int]) -> DataFrame:
+def read_kafka(spark: SparkSession, source: Source, kafka: Kafka, landed: Mapping[str, int]) -> DataFrame:
     """A streaming frame of the source's columns with partition, offset and `_raw`.
 
-    `places` are the greatest offsets that have landed, by partition, where no checkpoint knows them. Errors: SpecError,
+    `landed` are the greatest offsets that have landed, by partition, where no checkpoint knows them. Errors: SpecError,
     SourceUnavailable.
     """
     options = options_of(kafka)
     partitions = _partitions(spark, source.name, kafka.topic, options)
     reader = spark.readStream.format("kafka").options(**options).option("subscribe", kafka.topic)
-    reader = reader.option("startingOffsets", _start(kafka, partitions, places))
+    reader = reader.option("startingOffsets", _start(kafka, partitions, landed))
     messages = reader.option("maxOffsetsPerTrigger", kafka.max_offsets_per_batch).load()
     columns = {
         "_key": _text("key"), "_timestamp": col("timestamp"), PARTITION: col("partition").cast("string"),
@@ -58,14 +58,14 @@ def options_of(kafka: Kafka) -> dict[str, str]:
     return {**_PATIENCE, **given, "kafka.bootstrap.servers": resolve_environment(kafka.servers)}
 
 
-def _start(kafka: Kafka, partitions: list[int], places: Mapping[str, int]) -> str:
+def _start(kafka: Kafka, partitions: list[int], landed: Mapping[str, int]) -> str:
     """Where a query without a checkpoint starts: behind what has landed, or where the source says.
 
     A partition of which nothing has landed is then read from its beginning, so that nothing is lost.
     """
-    if not places:
+    if not landed:
         return str(kafka.start)
-    offsets = {str(number): places[str(number)] + 1 if str(number) in places else _EARLIEST for number in partitions}
+    offsets = {str(number): landed[str(number)] + 1 if str(number) in landed else _EARLIEST for number in partitions}
     return json.dumps({kafka.topic: offsets})
 
 
@@ -93,7 +93,7 @@ def _partitions(spark: SparkSession, source: str, topic: str, options: Mapping[s
 
 
 def _misconfigured(source: str, error: Py4JJavaError) -> SpecError:
-    """What Kafka's client says may hold a value of the environment, so only the name of the setting is taken over."""
+    """What Kafka's client says may hold a value of the environment, so only the name of the setting is repeated."""
     words = _words(error)
     setting = re.search(r"(?:configuration|in) ([a-z.]+\.[a-z.]+)", words)
     which = setting[1] if setting is not None else "a setting"

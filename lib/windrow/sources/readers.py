@@ -18,25 +18,25 @@ from windrow.spec.errors import SourceUnavailable
 from windrow.spec.sources.connectors import DeltaSource, Kafka, Rate
 from windrow.spec.sources.source import Files, Source
 
-__all__ = ["Places", "failure_of", "read", "without", "words_of"]
+__all__ = ["SourceOffsets", "failure_of", "read", "without", "words_of"]
 
-Places = Mapping[str, Any]
+SourceOffsets = Mapping[str, Any]
 """What has landed: the greatest offset of each partition, or where the last batch has ended, in Spark's words."""
 
 
-def read(spark: SparkSession, source: Source, places: Callable[[], Places | None]) -> DataFrame | None:
+def read(spark: SparkSession, source: Source, offsets: Callable[[], SourceOffsets | None]) -> DataFrame | None:
     """A streaming frame of the source's columns, `_offset`, `_raw`, and `_partition` where the connector has it.
 
-    None where there is nothing to read. `places` tells what has landed, where no checkpoint knows it; None where one
+    None where there is nothing to read. `offsets` tells what has landed, where no checkpoint knows it; None where one
     does, or nothing has. Errors: SpecError, SourceUnavailable.
     """
     match source.connector:
         case Files() as files:
             return read_files(spark, source, files)
         case Kafka() as kafka:
-            return read_kafka(spark, source, kafka, places() or {})
+            return read_kafka(spark, source, kafka, offsets() or {})
         case DeltaSource() as delta:
-            return read_delta(spark, source, delta, places())
+            return read_delta(spark, source, delta, offsets())
         case Rate() as rate:
             return read_rate(spark, source, rate)
     raise NotImplementedError(source.connector)

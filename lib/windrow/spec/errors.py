@@ -64,8 +64,8 @@ class SpecError(WindrowError, ValueError):
 
     def within(self, path: str, got: Any = None) -> SpecError:
         """The same error seen from outside: `path` in front of the place, and the text that the user wrote."""
-        if not self.place:
-            place = path
+        if not self.place or not path:
+            place = self.place or path
         elif path.endswith(":"):
             place = f"{path} {self.place}"
         else:

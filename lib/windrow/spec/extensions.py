@@ -23,7 +23,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import TEXT, list_of
 from windrow.spec.fields.reading import Spec
 from windrow.spec.triggers.all import TRIGGERS, Trigger
-from windrow.spec.windows.aligned import WINDOW_FUNCTIONS
+from windrow.spec.windows.all import WINDOW_FUNCTIONS
 from windrow.spec.windows.base import WindowFunction
 
 C = TypeVar("C", bound=type[Spec])

@@ -49,7 +49,7 @@ def saturating_add(a: int, b: int) -> int:
 
 
 def in_64_bits(microseconds: int) -> int:
-    """The same number, or SpecError where it has no place in 64 bits."""
+    """The same number, or SpecError where it does not fit into 64 bits."""
     if not MINUS_INFINITY < microseconds < INFINITY:
         raise SpecError("", "must fit in 64 bits of microseconds, some 292,000 years", f"{microseconds}us")
     return microseconds

@@ -121,17 +121,17 @@ def maximum_matching(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
     """As many pairs (left, right) as possible with `fits[left][right]`, each side used once (augmenting paths)."""
     left_of: dict[int, int] = {}
 
-    def place(left: int, tried: set[int]) -> bool:
+    def match(left: int, tried: set[int]) -> bool:
         for right, fit in enumerate(fits[left]):
             if fit and right not in tried:
                 tried.add(right)
-                if right not in left_of or place(left_of[right], tried):
+                if right not in left_of or match(left_of[right], tried):
                     left_of[right] = left
                     return True
         return False
 
     for left in range(len(fits)):
-        place(left, set())
+        match(left, set())
     return {left: right for right, left in left_of.items()}
 
 

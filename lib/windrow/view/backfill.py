@@ -111,14 +111,14 @@ def _done(result: Backfilled, dry_run: bool) -> str:
 
 
 def late_text(stage: str, rows: int, windows: int) -> str:
-    """What there was to take in."""
+    """What there was to restate."""
     if rows == 0:
-        return f"{stage}: no late rows to take in"
+        return f"{stage}: no late rows to restate"
     return f"{stage}: {many(rows, 'late row')} in {many(windows, 'window')}, counted without their keys"
 
 
 def waiting_text(stage: str, waits: Waits) -> str:
-    """What could not be taken in yet, with the first window."""
+    """What could not be restated yet, with the first window."""
     which = f"window {window(*waits.first)} has" if waits.windows == 1 else "windows have"
     named = "" if waits.windows == 1 else f", from {window(*waits.first)} up to {moment(waits.until)}"
     return f"{stage}: {many(waits.rows, 'late row')} wait until {which} expired in the stream{named}"

@@ -47,7 +47,7 @@ class StageStatus:
 
     Rows: `read` = `in_windows` + `filtered` + `unassigned` + the sum of `dead`. Pairs of element and window:
     `assigned` = `aggregated` + `late` + `closed`. `in_raw` are the
-    rows that landed up to the place of the stage, by another count than `read`. Panes: `timings` are those that were
+    rows that landed up to where the stage has read, by another count than `read`. Panes: `timings` are those that were
     emitted, `withdrawn` the retractions, `shown` the rows of `current`. Where `reads_a_stage`, rows are panes of
     that stage, and batches its ticks.
     """

@@ -121,7 +121,7 @@ class Timeline:
         """The least and greatest time of the drawing."""
         elements = [element.at for step in self.case.steps for element in step.add if element.at is not None]
         bounds = [time for step in self.case.steps for pane in step.expect or () for time in pane.fields["window"]]
-        known = [mark for step in self.case.steps if (mark := _watermark(step)) is not None]
+        known = [watermark for step in self.case.steps if (watermark := _watermark(step)) is not None]
         finite = [time for time in (*elements, *bounds, *known) if MINUS_INFINITY < time < INFINITY]
         return min(finite), max(max(finite), min(finite) + SECOND)
 

@@ -10,7 +10,7 @@ from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, coalesce, when
 
 _DIGITS = 20
-"""Beside a bound of 18 digits, more would not have a place in a decimal."""
+"""Beside a bound of 18 digits, more would not fit into a decimal."""
 
 
 def histogram(argument: Argument, bounds: Sequence[int | Decimal]) -> CompiledAggregate:
@@ -20,15 +20,15 @@ def histogram(argument: Argument, bounds: Sequence[int | Decimal]) -> CompiledAg
     """
     argument.require_number(_DIGITS)
     limits = [_literal(bound) for bound in bounds]
-    places = range(len(limits) + 1)
+    indexes = range(len(limits) + 1)
     part = Part(
-        sql.array(*[coalesce(argument.counted(_is_in(argument.plain, limits, place)), 0) for place in places]),
+        sql.array(*[coalesce(argument.counted(_is_in(argument.plain, limits, index)), 0) for index in indexes]),
         lambda column: when(
-            call("count", column) > 0, sql.array(*[total(Column(f"{column.text}[{place}]")) for place in places])
+            call("count", column) > 0, sql.array(*[total(Column(f"{column.text}[{index}]")) for index in indexes])
         ),
         lambda left, right: coalesce(_added(left, right), left, right),
     )
-    nothing = sql.array(*[bigint(0) for _ in places])
+    nothing = sql.array(*[bigint(0) for _ in indexes])
     return CompiledAggregate({"counts": part}, lambda of: coalesce(of("counts"), nothing))
 
 
@@ -40,9 +40,9 @@ def _literal(bound: int | Decimal) -> Column:
     return Column(f"CAST('{bound:f}' AS DECIMAL({digits},{len(behind)}))")
 
 
-def _is_in(value: Column, limits: Sequence[Column], place: int) -> Column:
-    reaches = [value >= limits[place - 1]] if place > 0 else []
-    stays = [value < limits[place]] if place < len(limits) else []
+def _is_in(value: Column, limits: Sequence[Column], index: int) -> Column:
+    reaches = [value >= limits[index - 1]] if index > 0 else []
+    stays = [value < limits[index]] if index < len(limits) else []
     return sql.all_of([*reaches, *stays])
 
 

@@ -23,9 +23,9 @@ def summed(items: Column) -> Column:
         "named_struct('value', s[a].value, "
         "'n', aggregate(slice(s, a + 1, b - a + 1), 0L, (total, item) -> total + item.n))"
     )
-    places = "sequence(0, size(s) - 1)"
-    starts = f"filter({places}, i -> i = 0 OR NOT (s[i].value <=> s[i - 1].value))"
-    ends = f"filter({places}, i -> i = size(s) - 1 OR NOT (s[i].value <=> s[i + 1].value))"
+    indexes = "sequence(0, size(s) - 1)"
+    starts = f"filter({indexes}, i -> i = 0 OR NOT (s[i].value <=> s[i - 1].value))"
+    ends = f"filter({indexes}, i -> i = size(s) - 1 OR NOT (s[i].value <=> s[i + 1].value))"
     runs = f"filter(zip_with({starts}, {ends}, (a, b) -> {run}), item -> item.n <> 0L)"
     whole = f"CASE WHEN size(s) > 0 THEN {runs} ELSE s END"
     return Column(f"element_at(transform(array(sort_array({items.text})), s -> {whole}), 1)")
@@ -53,8 +53,8 @@ def _repeated(of: Values) -> Column:
     return call("flatten", call("transform", _there(of), repeat))
 
 
-def _edge(of: Values, place: int) -> Column:
-    return call("try_element_at", _there(of), place).field("value")
+def _edge(of: Values, index: int) -> Column:
+    return call("try_element_at", _there(of), index).field("value")
 
 
 def smallest(argument: Argument) -> CompiledAggregate:
@@ -120,9 +120,9 @@ def _numbers(argument: Argument) -> dict[str, Part]:
     return _counts(argument, plain(argument.column.cast("double"), DoubleType()))
 
 
-def _folded(of: Values, term: str) -> Column:
-    fold = Column(f"(total, item) -> total + ({term}) * CAST(item.n AS DOUBLE)")
-    return call("aggregate", _there(of), lit(0.0), fold)
+def _total_of(of: Values, term: str) -> Column:
+    add = Column(f"(total, item) -> total + ({term}) * CAST(item.n AS DOUBLE)")
+    return call("aggregate", _there(of), lit(0.0), add)
 
 
 def _number(of: Values) -> Column:
@@ -131,7 +131,7 @@ def _number(of: Values) -> Column:
 
 def sum_of(argument: Argument) -> CompiledAggregate:
     """The sum of the numbers that are there."""
-    return CompiledAggregate(_numbers(argument), lambda of: when(_number(of) > 0, _folded(of, "item.value")))
+    return CompiledAggregate(_numbers(argument), lambda of: when(_number(of) > 0, _total_of(of, "item.value")))
 
 
 def mean(argument: Argument) -> CompiledAggregate:
@@ -140,14 +140,14 @@ def mean(argument: Argument) -> CompiledAggregate:
 
 
 def _mean(of: Values) -> Column:
-    return when(_number(of) > 0, _folded(of, "item.value") / _number(of).cast("double"))
+    return when(_number(of) > 0, _total_of(of, "item.value") / _number(of).cast("double"))
 
 
 def variance(argument: Argument) -> CompiledAggregate:
     """The squared distances from the mean, over n - 1."""
 
     def extract(of: Values) -> Column:
-        squares = _folded(of, "(item.value - m) * (item.value - m)")
+        squares = _total_of(of, "(item.value - m) * (item.value - m)")
         spread = call("element_at", Column(f"transform(array({_mean(of).text}), m -> {squares.text})"), 1)
         return when(_number(of) > 1, spread / (_number(of) - 1).cast("double"))
 

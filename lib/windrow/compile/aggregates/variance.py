@@ -24,7 +24,7 @@ from windrow.compile.sql.columns import Column, bigint, call, coalesce, lit, whe
 _NARROW_DIGITS = 9
 """The digits of a decimal whose smallest units fit 32 bits."""
 _MOST = 2**31
-"""Up to this many elements every product below has a place in 38 digits; over it the result is null."""
+"""Up to this many elements every product below fits into 38 digits; over it the result is null."""
 
 
 def variance(argument: Argument) -> CompiledAggregate:
@@ -123,7 +123,7 @@ def _of_floats(argument: Argument) -> CompiledAggregate:
     value = plain(argument.column.cast("double"), DoubleType())
     n = call("count", value)
     state = sql.struct(n=n, mean=call("avg", value), squares=call("var_pop", value) * n)
-    part = Part(when(n > 0, state), _folded, _joined)
+    part = Part(when(n > 0, state), _reduced, _joined)
 
     def extract(of: Values) -> Column:
         moments = of("moments")
@@ -132,11 +132,11 @@ def _of_floats(argument: Argument) -> CompiledAggregate:
     return CompiledAggregate({"moments": part}, extract)
 
 
-def _folded(column: Column) -> Column:
+def _reduced(column: Column) -> Column:
     start = sql.struct(n=bigint(0), mean=0.0, squares=0.0)
     left, right = Column("left"), Column("right")
-    folded = Column(f"aggregate(collect_list({column.text}), {start.text}, (left, right) -> {_sum(left, right).text})")
-    return when(call("count", column) > 0, folded)
+    reduced = Column(f"aggregate(collect_list({column.text}), {start.text}, (left, right) -> {_sum(left, right).text})")
+    return when(call("count", column) > 0, reduced)
 
 
 def _joined(left: Column, right: Column) -> Column:

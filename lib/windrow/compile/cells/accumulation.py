@@ -17,6 +17,6 @@ def clearing(stage: Stage, tree: TriggerTree) -> Column:
     if not stage.is_mixed:
         return lit(stage.is_discarding)
     by_default = stage.accumulation is Accumulation.CLEAR_BY_DEFAULT
-    asked = [by_default if then is None else then is Then.CLEAR for then in tree.thens]
-    by_leaf = call("element_at", array(*asked), tree.root.col("leaf") + 1)
+    clears = [by_default if then is None else then is Then.CLEAR for then in tree.thens]
+    by_leaf = call("element_at", array(*clears), tree.root.col("leaf") + 1)
     return when(col("ready"), by_leaf, by_default)

@@ -2,19 +2,19 @@
 
 Rules: docs/semantics.md#ticks, docs/semantics.md#panes, docs/semantics.md#accumulation-and-changes.
 
-Every step is a plain projection over a frame with one row for each cell that is asked.
+Every phase is a plain projection over a frame with one row for each cell that is evaluated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from windrow.compile.aggregates.parts import Values
 from windrow.compile.cells.accumulation import clearing
-from windrow.compile.cells.merged_away import gone, superseded, with_merged_away
-from windrow.compile.cells.state import GONE, RECORD, SUPERSEDED, CellState
-from windrow.compile.columns import AWAY, CELL, ELEMENTS, EXPIRED, NET, OPENED, PANES, STATE, WINDOW_END
+from windrow.compile.cells.state import CellState
+from windrow.compile.columns import CELL, ELEMENTS, EXPIRED, NET, OPENED, PANES, STATE, WINDOW_END
 from windrow.compile.panes import event_times
 from windrow.compile.panes.panes import (
     EARLY,
@@ -38,14 +38,14 @@ from windrow.compile.sql.columns import (
     changing,
     coalesce,
     col,
+    index_of,
     lit,
     name_at,
-    null,
-    place_of,
     saturating_add,
     when,
 )
-from windrow.compile.triggers.tree import TickClock, due_column
+from windrow.compile.triggers.registry import NODES, Nodes
+from windrow.compile.triggers.tree import TickClock, timer_column
 from windrow.spec.stages.stage import Emission
 
 
@@ -53,19 +53,22 @@ from windrow.spec.stages.stage import Emission
 class CellColumns(CellState):
     """What a tick does to the cells of a stage, one projection for each phase."""
 
-    def before(self, asked: Chain) -> Chain:
-        """State columns by their own names, from `s_` columns that are null where the cell is new.
+    nodes: ClassVar[Nodes] = NODES
+    """What the triggers of such cells do."""
 
-        Where windows merge, the rows say themselves which cells are new, and what was merged into them.
-        """
+    def before(self, evaluated: Chain) -> Chain:
+        """State columns by their own names, from `s_` columns that are null where the cell is new."""
         started = {
             name: coalesce(col(f"s_{name}"), lit(initial).cast(kind)) if initial is not None else col(f"s_{name}")
             for name, (kind, initial) in self.state.items()
         }  # fmt: skip
         counts = (ELEMENTS, NET) if self.is_weighted else (ELEMENTS,)
-        of_merge = {OPENED: col(OPENED), AWAY: col(AWAY)} if self.merges else {OPENED: col("s_new").is_null()}
         kept = {name: col(name) for name in (*CELL, *counts, *self.tick_parts)}
-        return asked.select({**kept, **started, **of_merge})
+        return evaluated.select({**kept, **started, **self.opened()})
+
+    def opened(self) -> Mapping[str, Column]:
+        """Whether a cell begins with the tick, over `s_` columns; and what else the family says of its beginning."""
+        return {OPENED: col("s_new").is_null()}
 
     def add(self, cells: Chain, clock: TickClock) -> Chain:
         """Add the tick's elements to aggregates, counters and trigger."""
@@ -84,9 +87,9 @@ class CellColumns(CellState):
         return self.tree.add(cells.with_columns(added), is_open, clock)
 
     def fire(self, cells: Chain, clock: TickClock, partition_watermarks: list[int] | None) -> Chain:
-        """Ask the trigger and decide what is emitted: the columns `fires`, `emits`, `timing` and the values."""
+        """Evaluate the trigger and decide what is emitted: the columns `fires`, `emits`, `timing` and the values."""
         results = {name: aggregate.value(_parts_of(name)) for name, aggregate in self.aggregates.items()}
-        cells = self.tree.ask(with_conditions(self.stage, self.tree.conditions, results, cells), clock)
+        cells = self.tree.evaluate(with_conditions(self.stage, self.tree.conditions, results, cells), clock)
         expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after)
         complete = col(WINDOW_END) <= changing(clock.watermark_after)
         passes_end = complete & (col(WINDOW_END) > changing(clock.watermark_before))
@@ -198,14 +201,16 @@ class CellColumns(CellState):
 
     def transitions(self, cells: Chain) -> Chain:
         """`key`, bounds, `state` after the tick (null when expired), `panes`, `expired`, `opened`."""
-        state = when(~col(EXPIRED), sql.struct(**self._state_after()))
+        state = when(~col(EXPIRED), sql.struct(**self.state_after()))
         kept = {name: col(name) for name in (*CELL, PANES, EXPIRED, OPENED)}
-        if not self.merges:
-            return cells.select({**kept, STATE: state})
-        state = case((col(EXPIRED), gone(self)), otherwise=sql.struct(**self._state_after()))
-        return with_merged_away(self, cells.with_columns({STATE: state}))
+        return cells.select({**kept, STATE: state})
 
-    def _state_after(self) -> Mapping[str, Column]:
+    def own_after(self) -> Mapping[str, Column]:
+        """The fields of `own_fields` after the tick."""
+        return {}
+
+    def state_after(self) -> Mapping[str, Column]:
+        """The fields of the state after the tick."""
         fires, emits, early = col("fires"), col("emits"), col("timing") == EARLY
         after: dict[str, Column] = dict(self._aggregates_after())
         after["new"] = when(fires, bigint(0), col("new"))
@@ -218,15 +223,10 @@ class CellColumns(CellState):
         after["standing"] = ((col("standing") & ~col("withdraws")) | emits) & ~clears
         if self.is_weighted:
             after["net"] = col("net")
-        if self.merges:
-            after[GONE] = lit(False)
-        if self.stage.window.MADE_BY_RECORDS:
-            after[RECORD] = null(self.record_type)
-        if self.supersedes:
-            after[SUPERSEDED] = when(~fires, superseded(self))
+        after.update(self.own_after())
         last = {
-            "timing": place_of(TIMINGS, col("timing")),
-            "trigger": place_of(self._leaf_names, col("leaf")),
+            "timing": index_of(TIMINGS, col("timing")),
+            "trigger": index_of(self._leaf_names, col("leaf")),
             "percentile": col("percentile"),
             "on_time_index": when(~early, col("emitted_on_time")),
         }
@@ -241,7 +241,7 @@ class CellColumns(CellState):
                 after[f"last_v_{name}"] = when(emits, col(f"v_{name}"), kept)
         after.update({name: col(name) for name in self.tree.state})
         for clock in self.tree.clocks:
-            after[due_column(clock)] = when(~(col("closed") | col("closes")), self.tree.due(clock))
+            after[timer_column(clock)] = when(~(col("closed") | col("closes")), self.tree.timer(clock))
         return {name: after[name].cast(kind) for name, (kind, _) in self.state.items()}
 
     def _aggregates_after(self) -> Mapping[str, Column]:
@@ -256,10 +256,10 @@ class CellColumns(CellState):
                 after[f"a_{name}_{part}"] = when(~clears, kept) if may_clear else kept
         return after
 
-    def is_due(self, clock: TickClock, state: str = STATE) -> Column:
-        """Whether a cell that got nothing must be asked: a deadline is reached, or it expires."""
+    def is_timer_due(self, clock: TickClock, state: str = STATE) -> Column:
+        """Whether a cell that got nothing must be evaluated: a timer is due, or it expires."""
         now = clock.by_name
-        reached = [coalesce(col(state, due_column(name)) <= changing(now[name]), False) for name in self.tree.clocks]
+        reached = [coalesce(col(state, timer_column(name)) <= changing(now[name]), False) for name in self.tree.clocks]
         expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after)
         return any_of([*reached, expires])
 

@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from windrow.compile.aggregates.parts import CompiledAggregate
-from windrow.compile.columns import ELEMENTS
 from windrow.compile.panes import event_times
 from windrow.compile.sql.columns import Value
-from windrow.compile.triggers.tree import TriggerTree, due_column, tick_part
+from windrow.compile.triggers.tree import TriggerTree, tick_part, timer_column
 from windrow.spec.stages.stage import Stage
 
 _COUNTERS: Mapping[str, tuple[str, Value]] = {
@@ -29,13 +28,6 @@ _COUNTERS: Mapping[str, tuple[str, Value]] = {
 """Elements not yet emitted; the least watermark before a tick that added one of them; panes so far, and those not
 early; whether a pane was fired with the window complete; whether the trigger has finished."""
 
-GONE = "gone"
-"""Of a window that merges: it has expired, and only its bounds are still known."""
-RECORD = "record"
-"""Of windows that records make: what is known of the records of a key at one time. Such a cell has no length."""
-SUPERSEDED = "superseded"
-"""The windows that were merged into this one, whose last panes are withdrawn when it fires: bounds and withdrawal."""
-
 _LAST: Mapping[str, tuple[str, Value]] = {
     "standing": ("boolean", False),
     "last_timing": ("int", None),
@@ -43,13 +35,16 @@ _LAST: Mapping[str, tuple[str, Value]] = {
     "last_trigger": ("int", None),
     "last_percentile": ("int", None),
 }
-"""Whether the window's last pane still stands, and what it was, for its withdrawal. Names are kept as their places in a
-list, from 1: a state of numbers alone is grouped by hash, one with texts by sorting."""
+"""Whether the window's last pane still stands, and what it was, for its withdrawal. Names are kept as their indexes in
+a list, from 1: a state of numbers alone is grouped by hash, one with texts by sorting."""
 
 
 @dataclass(frozen=True)
 class CellState:
-    """The state of a stage's cells. `value_types` and `part_types` are the types of `v_` and `p_` columns."""
+    """The state of a stage's cells. `value_types` and `part_types` are the types of `v_` and `p_` columns.
+
+    A family of windows that keeps more has a class of its own (`CompiledWindows.cells`).
+    """
 
     stage: Stage
     aggregates: Mapping[str, CompiledAggregate]
@@ -77,17 +72,12 @@ class CellState:
     @property
     def can_withdraw(self) -> bool:
         """Whether a tick may take back a pane, so that what the last one was must be known."""
-        return self.stage.can_withdraw or self.is_weighted or self.supersedes
+        return self.stage.can_withdraw or self.is_weighted
 
     @property
-    def merges(self) -> bool:
-        """Whether windows of a key merge."""
-        return self.stage.window.MERGES
-
-    @property
-    def supersedes(self) -> bool:
-        """Whether a pane can stand of a window that was merged away."""
-        return self.merges and not self.stage.is_discarding
+    def own_fields(self) -> Mapping[str, tuple[str, Value]]:
+        """The fields that only the cells of this family have: name, type, and the value in a cell that is new."""
+        return {}
 
     @property
     def state(self) -> Mapping[str, tuple[str, Value]]:
@@ -107,14 +97,9 @@ class CellState:
             fields["last_event_time"] = ("bigint", None)
         if self.keeps_values:
             fields.update({f"last_{name}": (kind, None) for name, kind in self.value_types.items()})
-        if self.merges:
-            fields[GONE] = ("boolean", False)
-        if self.supersedes:
-            fields[SUPERSEDED] = (f"array<{self.part_type}>", None)
-        if self.stage.window.MADE_BY_RECORDS:
-            fields[RECORD] = (self.record_type, None)
+        fields.update(self.own_fields)
         fields.update(self.tree.state)
-        fields.update({column: ("bigint", None) for column in map(due_column, self.tree.clocks)})
+        fields.update({column: ("bigint", None) for column in map(timer_column, self.tree.clocks)})
         return fields
 
     @property
@@ -123,21 +108,15 @@ class CellState:
         return "struct<" + ", ".join(f"`{name}`: {kind}" for name, (kind, _) in self.state.items()) + ">"
 
     @property
-    def record_type(self) -> str:
-        """The Spark type of what is known of the records of a key at one time."""
-        parts = "".join(f", `{name}`: {self.part_types[name]}" for name in self.tick_parts)
-        return f"struct<`{ELEMENTS}`: bigint, `_since`: bigint{parts}>"
-
-    @property
-    def part_type(self) -> str:
-        """The Spark type of a window that was merged into another, with the withdrawal of its last pane."""
-        return f"struct<window_start: bigint, window_end: bigint, pane: {self.pane_type}>"
-
-    @property
     def pane_type(self) -> str:
-        """The Spark type of a pane in the journal."""
+        """The Spark type of a pane as it is emitted."""
+        return self.pane_type_of(self.result_type)
+
+    @property
+    def result_type(self) -> str:
+        """The Spark type of the result of a pane."""
         result = ", ".join(f"`{name.removeprefix('v_')}`: {kind}" for name, kind in self.value_types.items())
-        return self.pane_type_of(f"struct<{result}>")
+        return f"struct<{result}>"
 
     def pane_type_of(self, result: str) -> str:
         """The type of a pane with a result of that type."""

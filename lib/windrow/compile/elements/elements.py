@@ -46,35 +46,32 @@ def tick_argument(name: str) -> str:
 
 @dataclass(frozen=True)
 class CompiledElements:
-    """The element columns of a stage over its windows.
+    """The element columns of an input over its windows; `trigger` is that of the stage, which sees them.
 
     `floating_keys` are keys, and their types, for which -0.0 must become 0.0. `size` is the source's expression for the
     bytes of a row; without it they are those of `row_columns` as JSON.
-    `weight` is the source's column of +1 and -1, if it has one. `trigger` is the one that sees the elements, where that
-    is not the stage's: that of a stage of several inputs, of which this is one.
+    `weight` is the source's column of +1 and -1, if it has one.
     """
 
     stage: Stage
     windows: CompiledWindows
+    trigger: Trigger
     floating_keys: Mapping[str, str] = field(default_factory=dict)
     size: Expression | None = None
     row_columns: tuple[str, ...] = ()
     weight: str | None = None
-    trigger: Trigger | None = None
 
     @property
     def looked_at(self) -> dict[str, Expression]:
-        """What the trigger's nodes aggregate over elements: of several inputs, what they have the columns for."""
-        aggregates = tick_aggregates(self.trigger or self.stage.trigger)
+        """What the trigger's nodes aggregate over elements, where these have the columns for it."""
+        aggregates = tick_aggregates(self.trigger)
         found = {name: e for name, aggregate in aggregates.items() for e in aggregate.expressions}
-        if self.trigger is None:
-            return found
         known = {name.lower() for name in (*self.row_columns, *self.stage.select, *self.stage.explode)}
         return {name: e for name, e in found.items() if known >= {column.lower() for column in e.columns}}
 
     @property
     def _counts_bytes(self) -> bool:
-        return counts_bytes(self.trigger or self.stage.trigger)
+        return counts_bytes(self.trigger)
 
     @property
     def columns_read(self) -> list[str]:
@@ -122,7 +119,7 @@ class CompiledElements:
         """The event time of a judged row that moves the watermark."""
         return col(envelope.EVENT_TIME if self.stage.element_time is None else SOURCE_TIME)
 
-    def unfolded(self, rows: Chain) -> Chain:
+    def exploded(self, rows: Chain) -> Chain:
         """Rows with the columns of `select`, once for every item of `explode`; a row without items is there once."""
         for name, expression in self.stage.select.items():
             rows = rows.with_columns({name: Column(expression.value_sql)})
@@ -134,8 +131,8 @@ class CompiledElements:
         return rows
 
     def judged(self, rows: Chain) -> Chain:
-        """Rows unfolded, with their event time, whether an expression failed on them and whether they are kept."""
-        judged = self._timed(self.unfolded(rows))
+        """Rows exploded, with their event time, whether an expression failed on them and whether they are kept."""
+        judged = self._timed(self.exploded(rows))
         is_there = col(_HAS_ITEM) if self.stage.explode else lit(True)
         kept, of_row, of_item = is_there, lit(False), lit(False)
         if self.stage.where is not None:

@@ -37,9 +37,8 @@ def of_panes(stage: Stage, panes: Chain) -> Chain:
 
 
 def _envelope(stage: Stage) -> Mapping[str, Column]:
-    of_row = () if stage.join is None else ("row",)
     keys = [column for name in stage.keys for column in (col(name).is_null(), col(name))]  # a hash passes over nulls
-    identity = [*keys, *map(col, ("window_start", "window_end", "pane_index", *of_row))]
+    identity = [*keys, *map(col, ("window_start", "window_end", "pane_index", *stage.row_number))]
     return {
         envelope.STEP: col("tick"),
         envelope.ROW: call("xxhash64", *identity),

@@ -1,4 +1,4 @@
-"""The panes of a join as they are shown: a row for each pair of what one has collected.
+"""The panes of a join, made of those of its co-group: a row for each pair of what one has collected.
 
 Rule: docs/semantics.md#several-inputs.
 """
@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from windrow.compile.columns import PANES
 from windrow.compile.panes.panes import PANE_FIELDS
-from windrow.compile.sql.columns import Column, case, quoted, struct
+from windrow.compile.sql.chain import Chain
+from windrow.compile.sql.columns import Column, call, case, col, quoted, struct
 from windrow.spec.stages.joins import rows_name
 from windrow.spec.stages.stage import Stage
 
 JOINED = "rows"
 """The value of a window of a join: an array of its rows as they are shown, with their numbers."""
+_ROWS, _ONE = f"v_{JOINED}", "_one"
 
 
 @dataclass(frozen=True)
@@ -24,15 +27,38 @@ class JoinedPanes:
     stage: Stage
     kinds: Mapping[str, str]
 
-    def rows(self, panes: Column) -> Column:
-        """Every pane of an array once for each of its rows, with their columns and the number of the row in it."""
+    def of_transitions(self, transitions: Chain) -> Chain:
+        """Every pane once for each of its rows, with their columns and the number of the row in it."""
         pairs = self._pairs(lambda name: Column(f"pane.result.{quoted(name)}"))
         shown = f"transform({pairs.text}, (pair, number) -> {self._pane().text})"
-        return Column(f"flatten(transform({panes.text}, pane -> {shown}))")
+        panes = Column(f"flatten(transform({col(PANES).text}, pane -> {shown}))")
+        return transitions.with_columns({PANES: panes})
 
-    def rows_of(self, collected: Callable[[str], Column]) -> Column:
-        """The rows of a window, of what its inputs have collected, by the names of those aggregates."""
-        return Column(f"transform({self._pairs(collected).text}, (pair, number) -> {self._row().text})")
+    def of_windows(self, windows: Chain) -> Chain:
+        """The windows with their rows in order, of what their inputs have collected; those that have one."""
+        pairs = self._pairs(lambda name: col(f"v_{name}"))
+        rows = Column(f"transform({pairs.text}, (pair, number) -> {self._row().text})")
+        kept = {name: col(name) for name in windows.names if name not in self.kinds}
+        return windows.select({**kept, _ROWS: rows}).where(call("size", col(_ROWS)) > 0)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return (JOINED,)
+
+    @property
+    def gathered(self) -> Mapping[str, Column]:
+        of_row = {name: col(f"v_{name}") for name in self.stage.emitted}
+        numbered = call("collect_list", struct(number=col("v_row"), row=struct(**of_row)))
+        return {_ROWS: Column(f"transform(array_sort({numbered.text}), one -> one.row)")}
+
+    def inserted(self, window: Column, pane: Callable[[Mapping[str, Column]], Column]) -> Column:
+        one = pane({name: Column(f"one.{quoted(name)}") for name in self.stage.emitted})
+        return Column(f"transform({window.field(JOINED).text}, one -> {one.text})")
+
+    def rows(self, windows: Chain) -> Chain:
+        kept = {name: col(name) for name in windows.names if name != _ROWS}
+        exploded = windows.select({**kept, _ONE: call("explode", col(_ROWS))})
+        return exploded.select({**kept, **{f"v_{name}": col(_ONE, name) for name in self.stage.emitted}})
 
     @property
     def result_type(self) -> str:

@@ -2,8 +2,8 @@
 
 Rules: docs/semantics.md#triggers, docs/semantics.md#where-every-row-is.
 
-Triggers look at the results of a cell before they are asked; `having` looks at those of a pane before it is shown. A
-condition that is null, or fails, does not hold.
+Triggers look at the results of a cell before they are evaluated; `having` looks at those of a pane before it is shown.
+A condition that is null, or fails, does not hold.
 """
 
 from __future__ import annotations

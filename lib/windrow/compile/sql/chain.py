@@ -18,11 +18,35 @@ SOURCE = "\0rows\0"
 
 
 @dataclass(frozen=True)
+class Projection:
+    """These columns, by their names; all of them read what was there before."""
+
+    columns: Mapping[str, Column]
+
+    def over(self, relation: str) -> str:
+        wanted = ", ".join(
+            quoted(name) if column.text == quoted(name) else named(name, column)
+            for name, column in self.columns.items()
+        )
+        return f"SELECT {wanted} FROM {relation}"
+
+
+@dataclass(frozen=True)
+class Filter:
+    """The rows for which a condition holds."""
+
+    condition: Column
+
+    def over(self, relation: str) -> str:
+        return f"SELECT * FROM {relation} WHERE {self.condition.text}"
+
+
+@dataclass(frozen=True)
 class Chain:
-    """The columns that are there after the projections so far, and their text."""
+    """The steps so far, and the columns that are there after them."""
 
     names: tuple[str, ...]
-    text: str | None = None
+    steps: tuple[Projection | Filter, ...] = ()
 
     @classmethod
     def over(cls, names: Iterable[str]) -> Chain:
@@ -38,23 +62,22 @@ class Chain:
 
     def select(self, columns: Mapping[str, Column]) -> Chain:
         """These columns only."""
-        wanted = ", ".join(
-            quoted(name) if column.text == quoted(name) else named(name, column) for name, column in columns.items()
-        )
-        return Chain(tuple(columns), f"SELECT {wanted} FROM {self._relation()}")
+        return Chain(tuple(columns), (*self.steps, Projection(columns)))
 
     def only(self, names: Iterable[str]) -> Chain:
         """The columns of these names only."""
         return self.select({name: col(name) for name in names})
 
     def where(self, condition: Column) -> Chain:
-        return replace(self, text=f"SELECT * FROM {self._relation()} WHERE {condition.text}")
-
-    def _relation(self) -> str:
-        return SOURCE if self.text is None else f"({self.text})"
+        """The rows for which the condition holds."""
+        return replace(self, steps=(*self.steps, Filter(condition)))
 
     @property
     def sql(self) -> str:
         """The query over `{rows}`, for `spark.sql(..., rows=frame)`."""
-        text = (self.text or f"SELECT * FROM {SOURCE}").replace("{", "{{").replace("}", "}}")
-        return text.replace(SOURCE, "{rows}")
+        relation = text = SOURCE
+        for step in self.steps:
+            text = step.over(relation)
+            relation = f"({text})"
+        text = text if self.steps else f"SELECT * FROM {SOURCE}"
+        return text.replace("{", "{{").replace("}", "}}").replace(SOURCE, "{rows}")

@@ -8,10 +8,10 @@ names that they have in Spark SQL; operators are parenthesised always.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import count
 
 from windrow.spec.times import INFINITY
 
@@ -202,25 +202,32 @@ def empty_array(kind: str) -> Column:
     return call("array").cast(f"array<{kind}>")
 
 
-_numbers = count()
-
-
 def keep(items: Column, condition: Callable[[Column], Column]) -> Column:
     """The items of an array for which the condition holds."""
-    item = f"item{next(_numbers)}"
-    return Column(f"filter({items.text}, {item} -> {condition(Column(item)).text})")
+    return call("filter", items, _lambda(condition))
 
 
 def some(items: Column, condition: Callable[[Column], Column]) -> Column:
     """Whether the condition holds for an item of an array; it must not be null for one."""
-    item = f"item{next(_numbers)}"
-    return Column(f"exists({items.text}, {item} -> {condition(Column(item)).text})")
+    return call("exists", items, _lambda(condition))
 
 
 def each(items: Column, function: Callable[[Column], Column]) -> Column:
     """What the function gives for every item of an array."""
-    item = f"item{next(_numbers)}"
-    return Column(f"transform({items.text}, {item} -> {function(Column(item)).text})")
+    return call("transform", items, _lambda(function))
+
+
+def _lambda(body: Callable[[Column], Column]) -> Column:
+    """A function of Spark SQL. The number of its variable is the depth of the functions within its body.
+
+    So a text depends on nothing but what it says, and no variable hides that of a function further out.
+    """
+    within = (int(number) for number in _VARIABLE.findall(body(Column("item")).text))
+    item = Column(f"item{max(within, default=-1) + 1}")
+    return Column(f"{item.text} -> {body(item).text}")
+
+
+_VARIABLE = re.compile(r"\bitem(\d+) ->")
 
 
 def size(items: Column) -> Column:
@@ -277,11 +284,11 @@ def named(name: str, column: Column) -> str:
     return f"{column.text} AS {quoted(name)}"
 
 
-def place_of(names: Sequence[str], name: Column) -> Column:
-    """The place of a name in a list, from 1."""
+def index_of(names: Sequence[str], name: Column) -> Column:
+    """The index of a name in a list, from 1."""
     return call("array_position", array(*names), name).cast("int")
 
 
-def name_at(names: Sequence[str], place: Column) -> Column:
-    """The name at that place of a list, from 1; null where there is no place."""
-    return call("element_at", array(*names), place)
+def name_at(names: Sequence[str], index: Column) -> Column:
+    """The name at that index of a list, from 1; null where the list has no such index."""
+    return call("element_at", array(*names), index)

@@ -22,8 +22,8 @@ class FirstNode(Node):
     def leaf(self) -> Column:
         return coalesce(*[when(child.col("ready"), child.col("leaf")) for child in self.children])
 
-    def due(self, name: str, clock: TickClock) -> Column:
-        return earliest([child.col(f"due_{name}") for child in self.children if child.has_due(name)])
+    def timer(self, name: str, clock: TickClock) -> Column:
+        return earliest([child.col(f"timer_{name}") for child in self.children if child.has_timer(name)])
 
 
 class AllNode(Node):
@@ -56,14 +56,14 @@ class AllNode(Node):
         }
 
     def stays_finished(self, clock: TickClock) -> Column:
-        """It forgets which were ready, and asks again."""
+        """It forgets which were ready, and evaluates them again."""
         return lit(False)
 
-    def due(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: TickClock) -> Column:
         return earliest(
-            when(self.col(f"latch{index}"), bigint(INFINITY), child.col(f"due_{name}"))
+            when(self.col(f"latch{index}"), bigint(INFINITY), child.col(f"timer_{name}"))
             for index, child in enumerate(self.children)
-            if child.has_due(name)
+            if child.has_timer(name)
         )
 
 
@@ -105,11 +105,11 @@ class SequenceNode(Node):
     def advanced(self) -> Mapping[str, Column]:
         return {"position": self.col("position") + when(self.moves_on(), 1, 0)}
 
-    def due(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: TickClock) -> Column:
         return earliest(
-            when(self.is_current(index), child.col(f"due_{name}"), bigint(INFINITY))
+            when(self.is_current(index), child.col(f"timer_{name}"), bigint(INFINITY))
             for index, child in enumerate(self.children)
-            if child.has_due(name)
+            if child.has_timer(name)
         )
 
 
@@ -131,8 +131,8 @@ class RepeatNode(Node):
     def child_reset(self, child: int) -> Column:
         return self.col("fires") & self.children[0].col("finished")
 
-    def due(self, name: str, clock: TickClock) -> Column:
-        return self.children[0].col(f"due_{name}")
+    def timer(self, name: str, clock: TickClock) -> Column:
+        return self.children[0].col(f"timer_{name}")
 
 
 class RepeatUntilNode(RepeatNode):
@@ -157,8 +157,8 @@ class RepeatUntilNode(RepeatNode):
     def stays_finished(self, clock: TickClock) -> Column:
         return self.children[1].stays_finished(clock)
 
-    def due(self, name: str, clock: TickClock) -> Column:
-        return earliest([child.col(f"due_{name}") for child in self.children if child.has_due(name)])
+    def timer(self, name: str, clock: TickClock) -> Column:
+        return earliest([child.col(f"timer_{name}") for child in self.children if child.has_timer(name)])
 
 
 class RepeatCountNode(RepeatNode):

@@ -70,10 +70,10 @@ class CustomNode(Node):
         fired = self._fields("on_fire", self.trigger.on_fire())
         return {name: when(self.col("fires"), value, self.col(name)) for name, value in fired.items()}
 
-    def has_due(self, name: str) -> bool:
+    def has_timer(self, name: str) -> bool:
         return any(clock_of(domain) == name for domain in self.trigger.deadline())
 
-    def due(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: TickClock) -> Column:
         texts = {clock_of(domain): (domain, text) for domain, text in self.trigger.deadline().items()}
         domain, text = texts[name]
         return coalesce(self._value(f"deadline.{domain}", text).try_cast("bigint"), bigint(INFINITY))

@@ -46,10 +46,10 @@ class WatermarkNode(Node):
         """Only where the merged window was complete before the tick: else it fires again at its end."""
         return sql.col(WINDOW_END) <= changing(clock.percentile_before(self.trigger.percentile))
 
-    def has_due(self, name: str) -> bool:
+    def has_timer(self, name: str) -> bool:
         return name == percentile_clock(self.trigger.percentile)
 
-    def due(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: TickClock) -> Column:
         return when(self.col("rewound"), bigint(INFINITY), sql.col(WINDOW_END))
 
 
@@ -88,10 +88,10 @@ class DeadlineNode(Node):
         known = when(deadline != bigint(PENDING), deadline)
         return {"deadline": coalesce(call("min", known), call("min", deadline))}
 
-    def has_due(self, name: str) -> bool:
+    def has_timer(self, name: str) -> bool:
         return name == clock_of(self.domain)
 
-    def due(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: TickClock) -> Column:
         return coalesce(self.col("deadline"), bigint(INFINITY))
 
 
@@ -177,10 +177,10 @@ class CloseNode(Node):
     def ready(self, clock: TickClock) -> Column:
         return saturating_add(sql.col(WINDOW_END), clock.allowed_lateness) <= changing(clock.watermark_after)
 
-    def has_due(self, name: str) -> bool:
+    def has_timer(self, name: str) -> bool:
         return name == WATERMARK
 
-    def due(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: TickClock) -> Column:
         return saturating_add(sql.col(WINDOW_END), clock.allowed_lateness)
 
 

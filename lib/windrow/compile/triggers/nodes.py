@@ -107,9 +107,9 @@ class Node:
         """The clocks of the tick that the node reads as columns, under names that all nodes share."""
         return {}
 
-    def has_due(self, name: str) -> bool:
+    def has_timer(self, name: str) -> bool:
         """Whether a deadline of this clock can be in this tree at all."""
-        return any(child.has_due(name) for child in self.children)
+        return any(child.has_timer(name) for child in self.children)
 
     # Each of these gives columns by suffix; the defaults are those of a leaf that is never ready.
 
@@ -147,8 +147,8 @@ class Node:
         """The state after a reset, by field."""
         return {name: lit(value).cast(kind) for name, (kind, value) in self.fields.items()}
 
-    def due(self, name: str, clock: TickClock) -> Column:
-        """The next value of a clock at which this node must be asked, +infinity for never; where `has_due` holds."""
+    def timer(self, name: str, clock: TickClock) -> Column:
+        """When this node must be evaluated next, by a clock, +infinity for never; where `has_timer` holds."""
         return bigint(INFINITY)
 
     # Of windows that merge: what is gathered over the parts, and what the node of the merged window makes of it.

@@ -1,7 +1,7 @@
 """A trigger tree as projections: one for each phase and height, so that a plan grows linearly with the tree.
 
-The phases of a tick, in order: elements go down the tree (`add`), readiness goes up (`ask`), the firing goes down and
-what has finished up, resets go down, and the new state has its deadlines (`fire`). Rule: docs/semantics.md#triggers.
+The phases of a tick, in order: elements go down the tree (`add`), readiness goes up (`evaluate`), the firing goes down
+and what has finished up, resets go down, and the new state has its timers (`fire`). Rule: docs/semantics.md#triggers.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from windrow.compile.aggregates.parts import CompiledAggregate, Values
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, Value, bigint, col, lit, when
 from windrow.compile.triggers.nodes import NOW, WATERMARK, Node, TickClock, percentile_clock
-from windrow.compile.triggers.registry import MERGING_NODES, NODES, Nodes, node_type
+from windrow.compile.triggers.registry import NODES, Nodes, node_type
 from windrow.spec.expressions import Expression
 from windrow.spec.times import INFINITY
 from windrow.spec.triggers.all import Then, Trigger, percentiles_of, without_sugar
 
 
-def due_column(clock: str) -> str:
-    """The column of a cell that holds the next value of a clock at which its trigger must be asked."""
-    return f"due_{clock}"
+def timer_column(clock: str) -> str:
+    """The column of a cell that holds the timer of its trigger on a clock."""
+    return f"timer_{clock}"
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class TriggerTree:
         """The conditions over the cell's results, by the column in which a node wants to find whether they hold."""
         return {node.name("holds"): condition for node in self.nodes for condition in node.trigger.conditions}
 
-    def ask(self, cells: Chain, clock: TickClock) -> Chain:
+    def evaluate(self, cells: Chain, clock: TickClock) -> Chain:
         """Which nodes are ready, and which leaf would have fired."""
         for nodes in self._by_height():
             ready = ((node.name("ready"), node.ready(clock)) for node in nodes)
@@ -103,7 +103,7 @@ class TriggerTree:
             cells = _project(cells, ((child.name("reset"), on) for child, on in _children(parents, _reset)))
         cells = _project(cells, self._state(lambda node: _after_firing(node, clock)))
         for nodes in self._by_height():
-            cells = _project(cells, self._due(nodes, clock))
+            cells = _project(cells, self._timers(nodes, clock))
         return cells
 
     @property
@@ -111,15 +111,15 @@ class TriggerTree:
         """The names of the clocks that cells have deadlines of: the two of every stage, and percentiles."""
         return (NOW, WATERMARK, *map(percentile_clock, percentiles_of(self.root.trigger)))
 
-    def due(self, clock: str) -> Column:
-        """The next value of a clock at which the tree must be asked, after `fire`; +infinity for never."""
-        return self.root.col(f"due_{clock}") if self.root.has_due(clock) else bigint(INFINITY)
+    def timer(self, clock: str) -> Column:
+        """When the tree must be evaluated next, by a clock, after `fire`; +infinity for never."""
+        return self.root.col(f"timer_{clock}") if self.root.has_timer(clock) else bigint(INFINITY)
 
-    def _due(self, nodes: Iterable[Node], clock: TickClock) -> Iterator[tuple[str, Column]]:
+    def _timers(self, nodes: Iterable[Node], clock: TickClock) -> Iterator[tuple[str, Column]]:
         for node in nodes:
             for name in self.clocks:
-                if node.has_due(name):
-                    yield node.name(f"due_{name}"), node.due(name, clock)
+                if node.has_timer(name):
+                    yield node.name(f"timer_{name}"), node.timer(name, clock)
 
     def _state(self, change: Callable[[Node], Mapping[str, Column]]) -> Iterator[tuple[str, Column]]:
         for node in self.nodes:
@@ -142,14 +142,14 @@ class TriggerTree:
 
 
 def compile_trigger(
-    trigger: Trigger, aggregates: Mapping[str, CompiledAggregate] | None = None, merges: bool = False
+    trigger: Trigger, aggregates: Mapping[str, CompiledAggregate] | None = None, types: Nodes = NODES
 ) -> TriggerTree:
     """The tree of a trigger, with sugar taken out. `aggregates` are those of its `tick_aggregates`, compiled.
 
-    `merges`: whether windows merge.
+    `types` are the nodes that it is made of, which depend on what its cells are.
     """
     nodes: list[Node] = []
-    _build(trigger, nodes, MERGING_NODES if merges else NODES)
+    _build(trigger, nodes, types)
     return TriggerTree(tuple(nodes), aggregates or {})
 
 
@@ -210,4 +210,4 @@ def _project(cells: Chain, columns: Iterable[tuple[str, Column]]) -> Chain:
     return cells.with_columns(dict(columns))
 
 
-__all__ = ["NOW", "TickClock", "TriggerTree", "compile_trigger", "due_column", "tick_part", "tick_parts_of"]
+__all__ = ["NOW", "TickClock", "TriggerTree", "compile_trigger", "tick_part", "tick_parts_of", "timer_column"]

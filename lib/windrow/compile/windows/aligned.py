@@ -1,4 +1,4 @@
-"""Window functions as columns. Aligned windows are combined per slice and never exploded over elements.
+"""Fixed and sliding windows, and the window of all time, as columns. They are never exploded over elements.
 
 Rule: docs/semantics.md#windows.
 
@@ -8,38 +8,18 @@ of size and period. Every element of a slice is in the same windows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import gcd
 
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, floor_to
-from windrow.compile.windows.base import CompiledWindows
-from windrow.compile.windows.by_key import CompiledByKey
-from windrow.compile.windows.calendar import CompiledCalendar
-from windrow.compile.windows.cumulative import CompiledCumulative
-from windrow.compile.windows.custom import CompiledCustom, CustomWindows
-from windrow.compile.windows.records import CompiledRecords
-from windrow.compile.windows.sessions import CompiledSessions
-from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, saturating_add
-from windrow.spec.windows.aligned import (
-    CalendarWindows,
-    CumulativeWindows,
-    FixedWindows,
-    GlobalWindow,
-    Phase,
-    SlidingWindows,
-)
-from windrow.spec.windows.base import WindowFunction
-from windrow.spec.windows.inherited import InheritedWindows
-from windrow.spec.windows.records import RecordWindows
-from windrow.spec.windows.sessions import Sessions
-
-_BUCKET_WINDOWS = 64
+from windrow.compile.windows.base import WINDOWS_PER_BUCKET
+from windrow.compile.windows.families import NonMergingWindows
+from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 
 
 @dataclass(frozen=True)
-class AlignedWindows(CompiledWindows):
+class AlignedWindows(NonMergingWindows):
     """Fixed and sliding windows: `[k * period + offset, k * period + offset + size)`."""
 
     size: int
@@ -55,12 +35,12 @@ class AlignedWindows(CompiledWindows):
         return gcd(self.size, self.period)
 
     @property
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         return self.size != self.period
 
     @property
     def bucket_size(self) -> int:
-        return max(self.size, self.period, DAY // _BUCKET_WINDOWS) * _BUCKET_WINDOWS
+        return max(super().bucket_size, self.period * WINDOWS_PER_BUCKET)
 
     def _starts_between(self, after: Column, until: Column) -> Column:
         """The number of window starts s with after < s <= until."""
@@ -68,7 +48,7 @@ class AlignedWindows(CompiledWindows):
         return sql.greatest(sql.div(number, self.period), bigint(0))
 
     def assigned(self, event_time: Column) -> Column:
-        if not self.needs_spread:
+        if not self.shares_slices:
             return bigint(1)
         return self._starts_between(event_time - bigint(self.size), event_time)
 
@@ -77,7 +57,7 @@ class AlignedWindows(CompiledWindows):
             return bigint(0)
         if expired_end == INFINITY:
             return self.assigned(event_time)
-        if not self.needs_spread:
+        if not self.shares_slices:
             end = self.slice_of(event_time) + bigint(self.size)
             return (end <= changing(expired_end, event_time)).cast("bigint")
         last = sql.least(event_time, self._last_expired(expired_end, event_time))
@@ -86,14 +66,14 @@ class AlignedWindows(CompiledWindows):
     def slice_of(self, event_time: Column) -> Column:
         return floor_to(event_time, self.slice_size, self.offset)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark, mark + bigint(self.size)
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id, window_id + bigint(self.size)
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        first_possible = piece + bigint(self.slice_size - self.size)
-        return self._starts(first_possible, piece, expired_end)
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
+        first_possible = slice_id + bigint(self.slice_size - self.size)
+        return self._starts(first_possible, slice_id, expired_end)
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         first_possible = event_time - bigint(self.size - 1)
         last = event_time
         if expired_end != INFINITY:
@@ -120,10 +100,6 @@ class AlignedWindows(CompiledWindows):
         end = floor_to(event_time, self.period, self.offset) + bigint(self.size)
         return end if self.period <= self.size else sql.when(end > event_time, end)
 
-    def greatest_end_until(self, time: int) -> int:
-        """The greatest end of a window at or before a time."""
-        return (time - self.size - self.offset) // self.period * self.period + self.offset + self.size
-
     def greatest_end(self, event_time: int) -> int | None:
         start = (event_time - self.offset) // self.period * self.period + self.offset
         return start + self.size if start + self.size > event_time else None
@@ -140,18 +116,28 @@ class AlignedWindows(CompiledWindows):
         last = (end - 1 - self.offset) // self.period * self.period + self.offset
         return (first, last + self.size) if first <= last else None
 
-    def bucket(self, start: Column) -> Column:
-        return sql.div(floor_to(start, self.bucket_size, 0), self.bucket_size)
 
-    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
-        return (earliest - self.size) // self.bucket_size - 1, latest // self.bucket_size + 1
+@dataclass(frozen=True)
+class OverlappingWindows(AlignedWindows):
+    """Sliding windows with a period below their size: they can be formed from slices."""
+
+    @property
+    def earlier_span_of_slice(self) -> int:
+        """How far before a slice a window can start that has it."""
+        return self.size - self.slice_size
+
+    def greatest_end_until(self, time: int) -> int:
+        """The greatest end of a window at or before a time."""
+        return (time - self.size - self.offset) // self.period * self.period + self.offset + self.size
 
 
 @dataclass(frozen=True)
-class GlobalWindows(CompiledWindows):
+class GlobalWindows(NonMergingWindows):
     """The one window of all time."""
 
-    needs_spread = False
+    @property
+    def shares_slices(self) -> bool:
+        return False
 
     def assigned(self, event_time: Column) -> Column:
         return bigint(1)
@@ -162,13 +148,13 @@ class GlobalWindows(CompiledWindows):
     def slice_of(self, event_time: Column) -> Column:
         return bigint(MINUS_INFINITY)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark, bigint(INFINITY)
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id, bigint(INFINITY)
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        return sql.array(piece)
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
+        return sql.array(slice_id)
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         return sql.array(bigint(MINUS_INFINITY))
 
     def greatest_end(self, event_time: int) -> int | None:
@@ -188,36 +174,3 @@ class GlobalWindows(CompiledWindows):
 
     def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
         return 0, 0
-
-
-def compile_windows(
-    window: WindowFunction, kinds: Mapping[str, str] | None = None, inherited: CompiledWindows | None = None
-) -> CompiledWindows:
-    """The columns of a window function. `kinds` are the types of its expressions, by name.
-
-    `inherited` are those of the panes that the stage reads, if it reads a stage.
-    """
-    match window:
-        case FixedWindows(phase=Phase.BY_KEY):
-            return CompiledByKey(window.size, window.offset)
-        case FixedWindows():
-            return AlignedWindows(window.size, window.size, window.offset)
-        case SlidingWindows():
-            return AlignedWindows(window.size, window.period, window.offset)
-        case CumulativeWindows():
-            return CompiledCumulative(window.size, window.step, window.offset)
-        case CalendarWindows():
-            return CompiledCalendar(window)
-        case Sessions():
-            return CompiledSessions(window, (kinds or {}).get("gap", ""))
-        case RecordWindows():
-            return CompiledRecords(window)
-        case GlobalWindow():
-            return GlobalWindows()
-        case CustomWindows():
-            return CompiledCustom(window)
-        case InheritedWindows():
-            assert inherited is not None, "only a stage that reads a stage can have them"
-            return inherited
-        case _:
-            raise NotImplementedError(type(window).__name__)

@@ -1,77 +1,34 @@
-"""What a tick asks of a window function: columns over elements, and times on the driver.
+"""What every window function says of itself: columns over elements, and times on the driver.
 
 Rule: docs/semantics.md#windows.
+
+What one family alone needs is said by the class of that family (`families.py`, `records.py`), and used by its strategy
+(`windrow.engine.windows`).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from dataclasses import dataclass
 
+from windrow.compile.cells.cell import CellColumns
 from windrow.compile.sql import columns as sql
-from windrow.compile.sql.columns import Column, bigint, call, changing
-from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
+from windrow.compile.sql.columns import Column, call
+from windrow.spec.times import DAY, INFINITY
 from windrow.spec.windows.base import LONGEST
 
 
-class CompiledWindows(Protocol):
-    """What a tick asks of a window function. `expired_end`: windows that end at or before it have expired.
+class WindowColumns(ABC):
+    """The windows of elements, as columns. `expired_end`: windows that end at or before it have expired.
 
-    A window is told from the others by its mark: its start, or its end where several windows begin together. Where
-    nothing is spread a slice is the mark of its one window.
+    A window is known by its id: its start, or its end where several windows begin together.
     """
-
-    @property
-    def needs_spread(self) -> bool:
-        """True where a slice is in more or fewer windows than one."""
-
-    @property
-    def is_aligned(self) -> bool:
-        """True where the windows of an element depend on its event time alone."""
-        return True
 
     @property
     def columns_read(self) -> tuple[str, ...]:
         """The columns of an element that its windows are made from, beside the expressions that the user gives."""
         return ()
-
-    @property
-    def longest(self) -> int:
-        """A length that no window of an element exceeds, in microseconds; LONGEST where none is known."""
-        return LONGEST
-
-    @property
-    def merges(self) -> bool:
-        """True where windows of a key that overlap become one."""
-        return False
-
-    def joined(self, windows: Column) -> Column | None:
-        """What the sorted windows of a key become, where a function says so; None where those that overlap merge."""
-        return None
-
-    @property
-    def made_by_records(self) -> bool:
-        """True where the windows of an element depend on the other elements of its key."""
-        return False
-
-    @property
-    def touches(self) -> bool:
-        """Whether windows that only touch merge too."""
-        return False
-
-    @property
-    def remembered(self) -> int:
-        """How long the bounds of an expired window are remembered behind its expiry, in microseconds."""
-        return 0
-
-    @property
-    def reach(self) -> int:
-        """How far behind the start of its dead letter's window the last window starts that an element was late for."""
-        return 0
-
-    def suspect(self, event_time: Column, expired_end: int) -> Column:
-        """Whether the window of an element has not expired, but may overlap one of its key that has."""
-        return sql.lit(False)
 
     def carried(
         self, event_time: Column, key: Sequence[Column], arguments: Mapping[str, Column]
@@ -83,52 +40,121 @@ class CompiledWindows(Protocol):
         return {}
 
     def wrong(self, event_time: Column) -> Column | None:
-        """Whether the windows of an element are none that there can be; None where that cannot happen."""
+        """Whether an element's windows are invalid; None where that cannot happen."""
         return None
 
-    def last_end(self, event_time: Column) -> Column:
-        """The greatest end of the element's windows, null without one."""
-        ends = sql.each(self.late_marks(event_time, INFINITY), lambda mark: self.bounds(mark)[1])
-        return call("array_max", ends)
-
+    @abstractmethod
     def assigned(self, event_time: Column) -> Column:
         """The number of windows that an element falls in."""
 
+    @abstractmethod
     def late(self, event_time: Column, expired_end: int) -> Column:
         """The number of those that have expired."""
 
-    def slice_of(self, event_time: Column) -> Column:
-        """What tells the element's slice from the others: its start."""
+    @abstractmethod
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
+        """The ids of the element's windows that have expired, as an array."""
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        """The start and the end of the window with that mark."""
+    @abstractmethod
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        """The start and the end of the window with that id."""
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        """The marks of the windows of a slice that have not expired, as an array."""
+    def last_end(self, event_time: Column) -> Column:
+        """The greatest end of the element's windows, null without one."""
+        ends = sql.each(self.late_window_ids(event_time, INFINITY), lambda window_id: self.bounds(window_id)[1])
+        return call("array_max", ends)
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
-        """The marks of the element's windows that have expired, as an array."""
 
+class WindowTimes(ABC):
+    """Where windows lie in time, on the driver, in microseconds."""
+
+    @property
+    def is_aligned(self) -> bool:
+        """Whether the event time of an element alone says in which windows it is: those of all keys are the same."""
+        return True
+
+    @property
+    def longest(self) -> int:
+        """A length that no window of an element exceeds; LONGEST where none is known."""
+        return LONGEST
+
+    @abstractmethod
     def greatest_end(self, event_time: int) -> int | None:
-        """The greatest end of a window of an element at that time, or None in a gap. Of aligned windows."""
+        """The greatest end of a window of an element at that time; None in a gap, or where the time does not say."""
 
+    @abstractmethod
     def earliest_start(self, event_time: int) -> int:
         """A time that no window of an element at that time starts before."""
 
+    @abstractmethod
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:
         """The bounds of the longest of the last windows that can start before a time, or None without one."""
 
+    @abstractmethod
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """From the first start of a window that can start in [start, end) to the last end; None without one."""
 
+    @property
+    def bucket_size(self) -> int:
+        """The length of the coarse partitions of window time, by which cells are found."""
+        return max(self.longest, DAY // WINDOWS_PER_BUCKET) * WINDOWS_PER_BUCKET
+
     def bucket(self, start: Column) -> Column:
         """The coarse partition of window time that a window belongs to."""
+        return sql.div(sql.floor_to(start, self.bucket_size, 0), self.bucket_size)
 
     def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
         """The buckets that windows of elements between two event times may belong to."""
+        return (earliest - self.longest) // self.bucket_size - 1, latest // self.bucket_size + 1
 
 
-class UnalignedWindows(CompiledWindows, Protocol):
+WINDOWS_PER_BUCKET = 64
+"""A bucket holds at least as many windows of the longest length, one after the other."""
+
+
+@dataclass(frozen=True)
+class WindowsOfPanes:
+    """What a stage that inherits windows knows of them: those of the panes that it reads.
+
+    `longest`: the length that none exceeds, or LONGEST where it is not known. `origin`: the window function that made
+    them, where they have not merged since. `is_moved`: a stage on the way has event times of its own, so that a pane
+    may lie anywhere beside its window.
+    """
+
+    longest: int = LONGEST
+    origin: CompiledWindows | None = None
+    is_moved: bool = False
+
+
+NOT_KNOWN = WindowsOfPanes()
+"""Of windows of which nobody knows how long they are, nor what made them."""
+
+
+class CompiledWindows(WindowColumns, WindowTimes):
+    """A window function, compiled."""
+
+    @property
+    def cells(self) -> type[CellColumns]:
+        """What a tick does to the cells of such windows, and what it keeps of them."""
+        return CellColumns
+
+    @property
+    def retention(self) -> int:
+        """How long a cell is kept after its window has expired, in microseconds."""
+        return 0
+
+    @property
+    def late_span(self) -> int:
+        """How far behind the start of its dead letter's window the last window starts that an element was late for."""
+        return 0
+
+    @property
+    def of_panes(self) -> WindowsOfPanes:
+        """What is known of the windows of its panes."""
+        return WindowsOfPanes(self.longest, self)
+
+
+class UnalignedWindows(CompiledWindows):
     """Windows that depend on more than the event time: on the driver one may begin anywhere."""
 
     @property
@@ -136,7 +162,7 @@ class UnalignedWindows(CompiledWindows, Protocol):
         return False
 
     def greatest_end(self, event_time: int) -> int | None:
-        raise AssertionError("it depends on more than the time")
+        return None
 
     def earliest_start(self, event_time: int) -> int:
         return event_time - self.longest + 1
@@ -146,51 +172,3 @@ class UnalignedWindows(CompiledWindows, Protocol):
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         return start, end - 1 + self.longest
-
-    @property
-    def _bucket_size(self) -> int:
-        return max(self.longest, DAY // _BUCKET_WINDOWS) * _BUCKET_WINDOWS
-
-    def bucket(self, start: Column) -> Column:
-        return sql.div(sql.floor_to(start, self._bucket_size, 0), self._bucket_size)
-
-    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
-        return (earliest - self.longest) // self._bucket_size - 1, latest // self._bucket_size + 1
-
-
-_BUCKET_WINDOWS = 64
-
-
-class SuccessiveWindows(CompiledWindows, Protocol):
-    """Windows that follow each other: every element is in one, and a slice is a window."""
-
-    @property
-    def needs_spread(self) -> bool:
-        return False
-
-    def assigned(self, event_time: Column) -> Column:
-        return bigint(1)
-
-    def late(self, event_time: Column, expired_end: int) -> Column:
-        if expired_end == MINUS_INFINITY:
-            return bigint(0)
-        if expired_end == INFINITY:
-            return bigint(1)
-        return self._has_expired(self.slice_of(event_time), expired_end).cast("bigint")
-
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        if expired_end == MINUS_INFINITY:
-            return sql.array(piece)
-        return sql.case((self._has_expired(piece, expired_end), _NONE), otherwise=sql.array(piece))
-
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
-        start = self.slice_of(event_time)
-        if expired_end == INFINITY:
-            return sql.array(start)
-        return sql.case((self._has_expired(start, expired_end), sql.array(start)), otherwise=_NONE)
-
-    def _has_expired(self, start: Column, expired_end: int) -> Column:
-        return self.bounds(start)[1] <= changing(expired_end, start)
-
-
-_NONE = sql.empty_array("bigint")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from windrow.compile.columns import SHIFT
 from windrow.compile.sql.columns import Column, bigint, call, col, floor_to
-from windrow.compile.windows.base import SuccessiveWindows, UnalignedWindows
+from windrow.compile.windows.base import UnalignedWindows
+from windrow.compile.windows.families import SuccessiveWindows
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class CompiledByKey(SuccessiveWindows, UnalignedWindows):
         shifted = event_time - col(SHIFT)
         return floor_to(shifted, self.size, self.offset) + col(SHIFT)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark, mark + bigint(self.size)
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id, window_id + bigint(self.size)
 
     def last_end(self, event_time: Column) -> Column:
         return self.bounds(self.slice_of(event_time))[1]

@@ -13,7 +13,7 @@ import numpy as np
 
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, lit
-from windrow.compile.windows.base import SuccessiveWindows
+from windrow.compile.windows.families import SuccessiveWindows
 from windrow.compile.windows.local_time import instant_of, local_of, shifted_instant_of
 from windrow.spec.times import DAY, HOUR, MINUTE
 from windrow.spec.windows.aligned import CalendarWindows, Unit, Weekday
@@ -23,7 +23,6 @@ _DAYS = {Unit.DAY: 1, Unit.WEEK: 7, Unit.MONTH: 31, Unit.QUARTER: 92, Unit.YEAR:
 _MONTHS = {Unit.MONTH: 1, Unit.QUARTER: 3, Unit.YEAR: 12}
 _THURSDAY = list(Weekday).index(Weekday.THURSDAY)
 """1970-01-01 was one."""
-_BUCKET_WINDOWS = 64
 
 
 @dataclass(frozen=True)
@@ -43,14 +42,8 @@ class CompiledCalendar(SuccessiveWindows):
         following = self._instant(self._first_day(self._local_day(event_time), 1))
         return sql.case((following <= event_time, following), otherwise=start)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark, self._instant(self._first_day(self._local_day(mark), 1))
-
-    def bucket(self, start: Column) -> Column:
-        return sql.div(sql.floor_to(start, self._bucket_size, 0), self._bucket_size)
-
-    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
-        return (earliest - self.longest) // self._bucket_size - 1, latest // self._bucket_size + 1
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id, self._instant(self._first_day(self._local_day(window_id), 1))
 
     def _local_day(self, instant: Column) -> Column:
         """The local date of an instant, as a number of days."""
@@ -127,10 +120,6 @@ class CompiledCalendar(SuccessiveWindows):
     @property
     def longest(self) -> int:
         return (_DAYS[self.window.unit] * self.window.count + 2) * DAY
-
-    @property
-    def _bucket_size(self) -> int:
-        return self.longest * _BUCKET_WINDOWS
 
 
 _DAYS_OF_CHANGES = range(-50_000, 50_000)

@@ -1,4 +1,4 @@
-"""Cumulative windows: a slice is a step, and the mark of a window is its end, as those of one size begin together.
+"""Cumulative windows: a slice is a step, and the id of a window is its end, as those of one size begin together.
 
 Rule: docs/semantics.md#windows.
 """
@@ -9,21 +9,21 @@ from dataclasses import dataclass
 
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, floor_to
-from windrow.compile.windows.base import CompiledWindows
-from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
-
-_BUCKET_WINDOWS = 64
+from windrow.compile.windows.families import NonMergingWindows
+from windrow.spec.times import INFINITY, MINUS_INFINITY
 
 
 @dataclass(frozen=True)
-class CompiledCumulative(CompiledWindows):
+class CompiledCumulative(NonMergingWindows):
     """`[start, start + step)`, `[start, start + 2 step)` and so on to `[start, start + size)`; step divides size."""
 
     size: int
     step: int
     offset: int
 
-    needs_spread = True
+    @property
+    def shares_slices(self) -> bool:
+        return True
 
     @property
     def longest(self) -> int:
@@ -42,16 +42,16 @@ class CompiledCumulative(CompiledWindows):
     def slice_of(self, event_time: Column) -> Column:
         return floor_to(event_time, self.step, self.offset)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return floor_to(mark - 1, self.size, self.offset), mark
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return floor_to(window_id - 1, self.size, self.offset), window_id
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        first = piece + bigint(self.step)
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
+        first = slice_id + bigint(self.step)
         if expired_end != MINUS_INFINITY:
-            first = sql.greatest(first, changing(self._following(expired_end), piece))
-        return self._sequence(first, self._last_end(piece))
+            first = sql.greatest(first, changing(self._following(expired_end), slice_id))
+        return self._sequence(first, self._last_end(slice_id))
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         first = self.slice_of(event_time) + bigint(self.step)
         return self._sequence(first, self._last_expired(event_time, expired_end))
 
@@ -77,16 +77,6 @@ class CompiledCumulative(CompiledWindows):
 
     def _sequence(self, first: Column, last: Column) -> Column:
         return sql.when(first <= last, call("sequence", first, last, bigint(self.step)), sql.empty_array("bigint"))
-
-    @property
-    def _bucket_size(self) -> int:
-        return max(self.size, DAY // _BUCKET_WINDOWS) * _BUCKET_WINDOWS
-
-    def bucket(self, start: Column) -> Column:
-        return sql.div(floor_to(start, self._bucket_size, 0), self._bucket_size)
-
-    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
-        return (earliest - self.size) // self._bucket_size - 1, latest // self._bucket_size + 1
 
     # ---------------------------------------------------------------- on the driver
 

@@ -14,7 +14,8 @@ from windrow.compile.columns import WINDOWS
 from windrow.compile.elements import envelope
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, coalesce, col, when
-from windrow.compile.windows.base import UnalignedWindows
+from windrow.compile.windows.base import CompiledWindows, UnalignedWindows
+from windrow.compile.windows.families import MergingWindows, NonMergingWindows
 from windrow.spec.errors import SpecError
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.windows.base import LONGEST, MOST_WINDOWS, WindowFunction
@@ -76,43 +77,18 @@ NO_WINDOWS = sql.empty_array(_WINDOW)
 
 
 @dataclass(frozen=True)
-class CompiledCustom(UnalignedWindows):
+class _GivenWindows(UnalignedWindows):
     """The windows of each element are a column of its own; a slice is what has the same ones."""
 
     window: CustomWindows
 
     @property
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         return True
 
     @property
     def longest(self) -> int:
         return self.window.longest
-
-    @property
-    def merges(self) -> bool:
-        return self.window.MERGES
-
-    @property
-    def remembered(self) -> int:
-        return self.longest if self.merges else 0
-
-    def joined(self, windows: Column) -> Column | None:
-        return self.window.merge(windows) if callable(self.window.merge) else None
-
-    def suspect(self, event_time: Column, expired_end: int) -> Column:
-        if not self.merges:
-            return sql.lit(False)
-
-        def may_meet(window: Column) -> Column:
-            start, end = self.bounds(window)
-            return (start < changing(expired_end, start)) & (end > changing(expired_end, start))
-
-        return sql.some(col(WINDOWS), may_meet)
-
-    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
-        low, high = super().bucket_range(earliest, latest)
-        return (MINUS_INFINITY if self.merges else low), high
 
     def carried(
         self, event_time: Column, key: Sequence[Column], arguments: Mapping[str, Column]
@@ -136,24 +112,49 @@ class CompiledCustom(UnalignedWindows):
     def late(self, event_time: Column, expired_end: int) -> Column:
         if expired_end == MINUS_INFINITY:
             return bigint(0)
-        return sql.size(self.late_marks(event_time, expired_end))
+        return sql.size(self.late_window_ids(event_time, expired_end))
 
     def slice_of(self, event_time: Column) -> Column:
         return col(WINDOWS)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark.field("start"), mark.field("end")
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id.field("start"), window_id.field("end")
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        if expired_end == MINUS_INFINITY:
-            return piece
-        return sql.keep(piece, lambda mark: ~self._has_expired(mark, expired_end))
-
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         if expired_end == INFINITY:
             return col(WINDOWS)
-        return sql.keep(col(WINDOWS), lambda mark: self._has_expired(mark, expired_end))
+        return sql.keep(col(WINDOWS), lambda window_id: self._has_expired(window_id, expired_end))
 
-    def _has_expired(self, mark: Column, expired_end: int) -> Column:
-        start, end = self.bounds(mark)
+    def _has_expired(self, window_id: Column, expired_end: int) -> Column:
+        start, end = self.bounds(window_id)
         return end <= changing(expired_end, start)
+
+
+@dataclass(frozen=True)
+class CompiledCustom(_GivenWindows, NonMergingWindows):
+    """Windows of a user's own that stay as they are."""
+
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
+        if expired_end == MINUS_INFINITY:
+            return slice_id
+        return sql.keep(slice_id, lambda window_id: ~self._has_expired(window_id, expired_end))
+
+
+@dataclass(frozen=True)
+class CompiledMergingCustom(_GivenWindows, MergingWindows):
+    """Windows of a user's own that merge."""
+
+    def joined(self, windows: Column) -> Column | None:
+        return self.window.merge(windows) if callable(self.window.merge) else None
+
+    def suspect(self, event_time: Column, expired_end: int) -> Column:
+        def may_meet(window: Column) -> Column:
+            start, end = self.bounds(window)
+            return (start < changing(expired_end, start)) & (end > changing(expired_end, start))
+
+        return sql.some(col(WINDOWS), may_meet)
+
+
+def compile_custom(window: CustomWindows) -> CompiledWindows:
+    """The windows of a class of the user's own, of the family that it says."""
+    return CompiledMergingCustom(window) if window.MERGES else CompiledCustom(window)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from windrow.compile.columns import WINDOWS
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, coalesce, col
-from windrow.compile.windows.base import CompiledWindows, UnalignedWindows
+from windrow.compile.windows.base import NOT_KNOWN, CompiledWindows, UnalignedWindows, WindowsOfPanes
+from windrow.compile.windows.families import NonMergingWindows
 from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY
 from windrow.spec.windows.base import LONGEST
 
@@ -20,24 +21,21 @@ _NONE = sql.empty_array("struct<`start`: bigint, `end`: bigint>")
 
 
 @dataclass(frozen=True)
-class CompiledInherited(UnalignedWindows):
-    """The bounds are a column of its own, and the mark of the window.
+class CompiledInherited(UnalignedWindows, NonMergingWindows):
+    """The bounds are a column of its own, and the id of the window."""
 
-    `longest` is that of the windows of the panes, or LONGEST where it is not known. `is_moved` says that the stage has
-    event times of its own, so that an element may lie anywhere beside its window. `origin` are the windows of the stage
-    that is read, where they do not merge.
-    """
+    of_panes: WindowsOfPanes = NOT_KNOWN
 
-    longest: int = LONGEST
-    is_moved: bool = False
-    origin: CompiledWindows | None = None
+    @property
+    def longest(self) -> int:
+        return self.of_panes.longest
 
     @property
     def columns_read(self) -> tuple[str, ...]:
         return _BOUNDS
 
     @property
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         return False
 
     def carried(
@@ -59,23 +57,24 @@ class CompiledInherited(UnalignedWindows):
     def slice_of(self, event_time: Column) -> Column:
         return col(WINDOWS)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark.field("start"), mark.field("end")
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id.field("start"), window_id.field("end")
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        return sql.case((self._has_expired(piece, expired_end), _NONE), otherwise=sql.array(piece))
+    def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
+        return sql.case((self._has_expired(slice_id, expired_end), _NONE), otherwise=sql.array(slice_id))
 
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         if expired_end == INFINITY:
             return sql.array(col(WINDOWS))
         return sql.case((self._has_expired(col(WINDOWS), expired_end), sql.array(col(WINDOWS))), otherwise=_NONE)
 
-    def _has_expired(self, mark: Column, expired_end: int) -> Column:
-        start, end = self.bounds(mark)
+    def _has_expired(self, window_id: Column, expired_end: int) -> Column:
+        start, end = self.bounds(window_id)
         return end <= changing(expired_end, start)
 
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:
-        return super().greatest_start_before(time) if self.origin is None else self.origin.greatest_start_before(time)
+        origin = self.of_panes.origin
+        return super().greatest_start_before(time) if origin is None else origin.greatest_start_before(time)
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """The event times of the panes of windows that start in the span."""
@@ -85,23 +84,21 @@ class CompiledInherited(UnalignedWindows):
         return super().bucket_range(earliest, latest) if self._lies_inside else (MINUS_INFINITY, INFINITY)
 
     @property
-    def _bucket_size(self) -> int:
-        return super()._bucket_size if self.longest < LONGEST else DAY
+    def bucket_size(self) -> int:
+        return super().bucket_size if self.longest < LONGEST else DAY
 
     @property
     def _lies_inside(self) -> bool:
         """Whether an element is inside its window, and that not longer than is known."""
-        return not self.is_moved and self.longest < LONGEST
+        return not self.of_panes.is_moved and self.longest < LONGEST
 
 
 def together(windows: Sequence[CompiledWindows]) -> CompiledWindows:
     """The windows of several inputs as one: where they are inherited, as long as the longest, of one origin or none."""
-    inherited = [one for one in windows if isinstance(one, CompiledInherited)]
-    if not inherited:
+    inherited = [one.of_panes for one in windows if isinstance(one, CompiledInherited)]
+    if not inherited or len(windows) == 1:
         return windows[0]
     origins = {one.origin for one in inherited}
-    return CompiledInherited(
-        max(one.longest for one in inherited),
-        any(one.is_moved for one in inherited),
-        origins.pop() if len(origins) == 1 else None,
-    )
+    origin = origins.pop() if len(origins) == 1 else None
+    longest = max(one.longest for one in inherited)
+    return CompiledInherited(WindowsOfPanes(longest, origin, any(one.is_moved for one in inherited)))

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from windrow.compile.aggregates.parts import CompiledAggregate
-from windrow.compile.cells.cell import CellColumns
-from windrow.compile.cells.state import SUPERSEDED
+from windrow.compile.cells.merging import SUPERSEDED, MergingCells
 from windrow.compile.columns import AWAY, KEY, NEW, OPENED, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.panes import event_times
 from windrow.compile.sql import columns as sql
@@ -20,20 +19,23 @@ from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, call, coalesce, col, empty_array, lit, null, quoted, struct, when
 from windrow.compile.triggers.nodes import TickClock
 from windrow.compile.triggers.tree import TriggerTree
-from windrow.compile.windows.base import CompiledWindows
+from windrow.compile.windows.families import MergingWindows
 
 SESSION = "_session"
 """What tells a merged window from the others of its key."""
 _BEGINS, _WINDOWS, _JOINED = "_begins", "_all_windows", "_joined"
 
 
-def numbered(rows: Chain, windows: CompiledWindows) -> Chain:
-    """The rows with what tells the merged window that each is of from the others of its key."""
+def numbered(rows: Chain, windows: MergingWindows, have_state: bool) -> Chain:
+    """The rows with what tells the merged window that each is of from the others of its key.
+
+    `have_state`: cells are among the rows. One that is closed merges with nothing.
+    """
     own = struct(start=col(WINDOW_START), end=col(WINDOW_END))
     joined = windows.joined(call("sort_array", col(_WINDOWS)))
     if joined is None:
         return overlapping(rows, windows.touches)
-    stays = coalesce(col(STATE, "closed"), False) if STATE in rows.names else lit(False)
+    stays = coalesce(col(STATE, "closed"), False) if have_state else lit(False)
     several = Column(f"collect_set({when(~stays, own).text}) OVER (PARTITION BY {quoted(KEY)})")
     names = rows.names
     rows = rows.with_columns({_WINDOWS: several}).with_columns({_JOINED: joined})
@@ -61,7 +63,7 @@ def bounds() -> dict[str, Column]:
     return {WINDOW_START: call("min", col(WINDOW_START)), WINDOW_END: call("max", col(WINDOW_END))}
 
 
-def part(columns: CellColumns, cells: Chain) -> Chain:
+def part(columns: MergingCells, cells: Chain) -> Chain:
     """Open cells with what each leaves behind if it is merged away: its bounds and the withdrawal of its last pane."""
     pane = null(columns.pane_type)
     if columns.supersedes:
@@ -72,7 +74,7 @@ def part(columns: CellColumns, cells: Chain) -> Chain:
     return cells.with_columns({AWAY: left})
 
 
-def gathered(columns: CellColumns) -> dict[str, Column]:
+def gathered(columns: MergingCells) -> dict[str, Column]:
     """What is gathered over the rows of a merged window, as aggregates; rows of the tick have no state."""
     found = {
         STATE: call("first", col(STATE), True),
@@ -97,7 +99,7 @@ def _of_aggregates(aggregates: Mapping[str, CompiledAggregate]) -> dict[str, Col
     }
 
 
-def before(columns: CellColumns, clock: TickClock) -> dict[str, Column]:
+def before(columns: MergingCells, clock: TickClock) -> dict[str, Column]:
     """The state before the tick as `s_` columns, null in a window without parts, and what was merged away."""
     carried = _is_carried()
     merged = {**_merged_fields(columns), **_of_nodes(columns.tree, clock)}
@@ -116,7 +118,7 @@ def _is_carried() -> Column:
     return coalesce((sql.size(col(AWAY)) == 1) & same, False)
 
 
-def _merged_fields(columns: CellColumns) -> dict[str, Column]:
+def _merged_fields(columns: MergingCells) -> dict[str, Column]:
     """What a new cell takes from its parts, but for the trigger."""
     names = [NEW, "since", *(f"a_{name}_{part}" for name, part in columns.parts)]
     names += [event_times.KEPT] if columns.stage.keeps_event_times else []

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from windrow.compile.cells.cell import CellColumns
+from windrow.compile.cells.records import RecordCells
 from windrow.compile.columns import SLICE
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, changing, col, floor_to
@@ -27,12 +29,8 @@ class CompiledRecords(UnalignedWindows):
     window: RecordWindows
 
     @property
-    def needs_spread(self) -> bool:
-        return False
-
-    @property
-    def made_by_records(self) -> bool:
-        return True
+    def cells(self) -> type[CellColumns]:
+        return RecordCells
 
     @property
     def difference(self) -> int:
@@ -47,12 +45,12 @@ class CompiledRecords(UnalignedWindows):
         return self.window.length
 
     @property
-    def remembered(self) -> int:
+    def retention(self) -> int:
         """Until the window behind the record has expired."""
         return self.window.length + self.window.resolution
 
     @property
-    def reach(self) -> int:
+    def late_span(self) -> int:
         """From the window that ends at a record to the one right behind it."""
         return self.window.length
 
@@ -66,39 +64,37 @@ class CompiledRecords(UnalignedWindows):
         return self._has_expired(self.slice_of(event_time), expired_end).cast("bigint")
 
     def slice_of(self, event_time: Column) -> Column:
+        """The time of the record on the grid."""
         return floor_to(event_time, self.resolution, 0)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark - bigint(self.difference), mark + bigint(self.resolution)
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id - bigint(self.difference), window_id + bigint(self.resolution)
 
-    def starts(self, mark: Column) -> Column:
+    def starts(self, window_id: Column) -> Column:
         """The starts of the windows that a record makes, as an array."""
-        return sql.array(mark - bigint(self.difference), mark + bigint(self.resolution))
+        return sql.array(window_id - bigint(self.difference), window_id + bigint(self.resolution))
 
     def starts_of_own(self, last: Column) -> Column:
         """The same, but for a window that a later record makes too. `last` is the last record of the one behind it."""
-        mark = col(SLICE)
-        is_own = last.is_not_null() & (last != mark + bigint(self.resolution + self.difference))
-        before = mark - bigint(self.difference)
-        return sql.case((is_own, self.starts(mark)), otherwise=sql.array(before))
+        window_id = col(SLICE)
+        is_own = last.is_not_null() & (last != window_id + bigint(self.resolution + self.difference))
+        before = window_id - bigint(self.difference)
+        return sql.case((is_own, self.starts(window_id)), otherwise=sql.array(before))
 
-    def is_lost(self, mark: Column, expired_end: Column) -> Column:
+    def is_lost(self, window_id: Column, expired_end: Column) -> Column:
         """Whether every window that could hold the record has expired."""
-        return mark + bigint(self.longest) <= expired_end
+        return window_id + bigint(self.longest) <= expired_end
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        raise AssertionError("the windows of a slice depend on the other records")
-
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
-        mark = self.slice_of(event_time)
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
+        window_id = self.slice_of(event_time)
         if expired_end == INFINITY:
-            return sql.array(mark)
-        return sql.case((self._has_expired(mark, expired_end), sql.array(mark)), otherwise=_NONE)
+            return sql.array(window_id)
+        return sql.case((self._has_expired(window_id, expired_end), sql.array(window_id)), otherwise=_NONE)
 
-    def _has_expired(self, mark: Column, expired_end: int) -> Column:
+    def _has_expired(self, window_id: Column, expired_end: int) -> Column:
         if expired_end == MINUS_INFINITY:
             return sql.lit(False)
-        return self.bounds(mark)[1] <= changing(expired_end, mark)
+        return self.bounds(window_id)[1] <= changing(expired_end, window_id)
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """A window may have been made by the record right before it."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from windrow.compile.columns import GAP
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, col, floor_to, when
-from windrow.compile.windows.base import UnalignedWindows
+from windrow.compile.windows.families import MergingWindows
 from windrow.spec.expressions import Expression
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
 from windrow.spec.windows.sessions import Sessions
@@ -17,10 +17,10 @@ _NONE = sql.empty_array("bigint")
 
 
 @dataclass(frozen=True)
-class CompiledSessions(UnalignedWindows):
-    """`[t, t + gap)` for each element, marked by its time. `gap_kind` is the type of a gap that is an expression.
+class CompiledSessions(MergingWindows):
+    """`[t, t + gap)` for each element; its id is the time. `gap_kind` is the type of a gap that is an expression.
 
-    A slice is what one session holds in any case: the elements less than a fixed gap apart that are in one piece of
+    A slice is what one session holds in any case: the elements less than a fixed gap apart that are in one stretch of
     time as long as the gap, or those of one time.
     """
 
@@ -28,19 +28,11 @@ class CompiledSessions(UnalignedWindows):
     gap_kind: str = ""
 
     @property
-    def needs_spread(self) -> bool:
+    def shares_slices(self) -> bool:
         return False
 
     @property
-    def merges(self) -> bool:
-        return True
-
-    @property
     def longest(self) -> int:
-        return self.window.longest_gap
-
-    @property
-    def remembered(self) -> int:
         return self.window.longest_gap
 
     def carried(
@@ -79,13 +71,10 @@ class CompiledSessions(UnalignedWindows):
     def slice_of(self, event_time: Column) -> Column:
         return event_time if self._varies else floor_to(event_time, self.longest, 0)
 
-    def bounds(self, mark: Column) -> tuple[Column, Column]:
-        return mark, mark + (col(GAP) if self._varies else bigint(self.longest))
+    def bounds(self, window_id: Column) -> tuple[Column, Column]:
+        return window_id, window_id + (col(GAP) if self._varies else bigint(self.longest))
 
-    def marks_of_slice(self, piece: Column, expired_end: int) -> Column:
-        raise AssertionError("a slice has no windows of its own before it is merged")
-
-    def late_marks(self, event_time: Column, expired_end: int) -> Column:
+    def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         if expired_end == INFINITY:
             return sql.array(event_time)
         return sql.case((self._has_expired(event_time, expired_end), sql.array(event_time)), otherwise=_NONE)
@@ -97,10 +86,6 @@ class CompiledSessions(UnalignedWindows):
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         return start, end
-
-    def bucket_range(self, earliest: int, latest: int) -> tuple[int, int]:
-        """A session may have begun at any time before."""
-        return MINUS_INFINITY, super().bucket_range(earliest, latest)[1]
 
 
 def _microseconds(gap: Column, kind: str) -> Column:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from windrow.compile.columns import KEY, SLICE
 from windrow.compile.sql.columns import Column, bigint, call, changing, col, floor_to, greatest, least, over_frame
-from windrow.compile.windows.aligned import AlignedWindows
+from windrow.compile.windows.aligned import OverlappingWindows
 
 BLOCK = "_block"
 PREVIOUS, FOLLOWING = "_previous", "_following"
@@ -26,7 +26,7 @@ _FAR = 2**62
 class SliceColumns:
     """Which windows a slice is in. `ends` says which are wanted: those that end behind the first and up to the last."""
 
-    windows: AlignedWindows
+    windows: OverlappingWindows
     ends: tuple[int, int]
 
     def block(self) -> Column:
@@ -40,16 +40,18 @@ class SliceColumns:
 
     def starts(self) -> Column:
         """The starts of all wanted windows that have the slice, as an array."""
-        return self._starts(col(SLICE) - bigint(self._reach), col(SLICE))
+        return self._starts(col(SLICE) - bigint(self.windows.earlier_span_of_slice), col(SLICE))
 
     def starts_at_edge(self) -> Column:
         """The starts of the wanted windows in whose first block the slice is the first, or in whose second the last.
 
         Each window that has anything is there once for each of its blocks that has.
         """
-        size, piece, block = bigint(self.windows.size), col(SLICE), col(BLOCK)
-        as_first = self._starts(greatest(col(PREVIOUS) + bigint(self.windows.slice_size), block), piece)
-        as_last = self._starts(piece - bigint(self._reach), least(col(FOLLOWING) - size, block - 1))
+        size, slice_id, block = bigint(self.windows.size), col(SLICE), col(BLOCK)
+        as_first = self._starts(greatest(col(PREVIOUS) + bigint(self.windows.slice_size), block), slice_id)
+        as_last = self._starts(
+            slice_id - bigint(self.windows.earlier_span_of_slice), least(col(FOLLOWING) - size, block - 1)
+        )
         return call("concat", as_first, as_last)
 
     def is_first(self, start: Column) -> Column:
@@ -58,15 +60,10 @@ class SliceColumns:
 
     def _starts(self, first: Column, last: Column) -> Column:
         behind, until = (min(max(end, -_FAR), _FAR) - self.windows.size for end in self.ends)
-        piece = col(SLICE)
+        slice_id = col(SLICE)
         return self.windows.starts_between(
-            greatest(first, changing(behind + 1, piece)), least(last, changing(until, piece))
+            greatest(first, changing(behind + 1, slice_id)), least(last, changing(until, slice_id))
         )
-
-    @property
-    def _reach(self) -> int:
-        """How far before a slice a window can start that has it."""
-        return self.windows.size - self.windows.slice_size
 
 
 def so_far(merge: Column) -> Column | None:

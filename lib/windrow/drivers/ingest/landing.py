@@ -22,7 +22,7 @@ from windrow.drivers.ingest.file_faults import FileFaults, Why
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.rows import row_schema
 from windrow.sources.batch_files import BatchFiles, batch_files
-from windrow.sources.readers import Places, failure_of, read, without
+from windrow.sources.readers import SourceOffsets, failure_of, read, without
 from windrow.sources.unreadable import is_of_a_file
 from windrow.sources.verdicts import landed, unread
 from windrow.spec.quality.expectations import Expectation
@@ -31,7 +31,7 @@ from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import StepTaken, tried_again
 from windrow.store.upstream.raw import QUARANTINED, Raw
 
-PLACE = "place"
+END_OFFSET = "end_offset"
 """The note that says where a batch of a Delta table has ended: its files may be other ones later."""
 
 
@@ -69,7 +69,7 @@ class Landing:
         return run if run.is_begun else None
 
     def _start(self) -> StreamingQuery | None:
-        rows = read(self.spark, self.source, self._places)
+        rows = read(self.spark, self.source, self._offsets)
         if rows is None:
             return None
         writer = rows.writeStream.foreachBatch(self._land)
@@ -99,14 +99,14 @@ class Landing:
             told.add_note(f"while source {self.source.name} landed")
         return told
 
-    def _places(self) -> Places | None:
+    def _offsets(self) -> SourceOffsets | None:
         """What has landed, where the checkpoint does not know from where to go on."""
         if self.lake.has_begun(self.spark, self.source.name):
             return None
         if self.source.delta is None:
-            return self.raw.places(self.spark)
+            return self.raw.offsets(self.spark)
         last = self.raw.log.last(self.spark)
-        return None if last is None else json.loads(last.notes.get(PLACE, "null"))
+        return None if last is None else json.loads(last.notes.get(END_OFFSET, "null"))
 
     def _land(self, batch: DataFrame, number: int) -> None:
         """Land a batch; again where another writer was ahead, which may have landed this very batch."""
@@ -127,7 +127,7 @@ class Landing:
                 return
             notes["others_until"] = _others_until(last.step, last.notes, query)
         if self.source.delta is not None:
-            notes[PLACE] = self.lake.batch_end(spark, self.source.name, number)
+            notes[END_OFFSET] = self.lake.batch_end(spark, self.source.name, number)
         step = _Step(self, spark, 1 if last is None else last.step + 1, notes)
         step.append(batch)
 

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from windrow.compile.elements.envelope import EVENT_TIME, OFFSET, REASON, RULE
 from windrow.compile.sql.columns import Column, call, col, lit, when
-from windrow.compile.windows.aligned import compile_windows
+from windrow.compile.windows.registry import compile_windows
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.spark.session import working_session
 from windrow.engine.frames import group, where

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from windrow.spec.errors import SpecError
-from windrow.spec.pipelines.fingerprint import changes, gains, meaning_of
+from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, gains
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.graph import reads_of
 from windrow.store.delta.location import Lake
@@ -46,10 +46,10 @@ def since_last_run(pipeline: Pipeline) -> tuple[list[StageSince], str | None]:
 def _since(pipeline: Pipeline, name: str, known: Mapping[str, tuple[int, Mapping[str, Any]]]) -> StageSince:
     if name not in known:
         return StageSince(name, None)
-    number, meaning = known[name]
+    number, fingerprint = known[name]
     stage = pipeline.stage(name)
-    now = meaning_of(stage, pipeline.upstreams_of(stage), {name: number for name, (number, _) in known.items()})
-    return StageSince(name, number, changes(meaning, now), gained=gains(meaning, now))
+    now = fingerprint_of(stage, pipeline.upstreams_of(stage), {name: number for name, (number, _) in known.items()})
+    return StageSince(name, number, changes(fingerprint, now), gained=gains(fingerprint, now))
 
 
 def _generations(path: str) -> dict[str, tuple[int, Mapping[str, Any]]]:
@@ -58,6 +58,6 @@ def _generations(path: str) -> dict[str, tuple[int, Mapping[str, Any]]]:
 
     if not DeltaTable.is_deltatable(path):
         return {}
-    rows = DeltaTable(path).to_pyarrow_table(columns=["stage", "generation", "meaning", "step"]).to_pylist()
+    rows = DeltaTable(path).to_pyarrow_table(columns=["stage", "generation", "fingerprint", "step"]).to_pylist()
     rows.sort(key=lambda row: row["step"])
-    return {row["stage"]: (row["generation"], json.loads(row["meaning"])) for row in rows}
+    return {row["stage"]: (row["generation"], json.loads(row["fingerprint"])) for row in rows}

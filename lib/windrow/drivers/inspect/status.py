@@ -14,11 +14,11 @@ from windrow.drivers.pipeline.compiled import compiled_stage
 from windrow.drivers.spark.session import working_session
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.frames import group, where
-from windrow.engine.tick.admission import Held
-from windrow.engine.tick.counters import SURVEYED, WRITTEN, Counters
+from windrow.engine.tick.admission import Admission
+from windrow.engine.tick.counters import KNOWN_AT_COMMIT, WRITTEN, Counters
 from windrow.engine.tick.published import joined
 from windrow.engine.windows.registry import strategy_of
-from windrow.spec.pipelines.fingerprint import changes, meaning_of
+from windrow.spec.pipelines.fingerprint import changes, fingerprint_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.stage import Stage
@@ -60,7 +60,7 @@ class _Reader:
         }
         row = group(raw.rows(self.spark, 0, batches), (), counts).collect()[0]
         dead = _dead(self._landed(raw, batches, batches))
-        offsets = raw.places(self.spark) if source.connector.HAS_PARTITIONS else {}
+        offsets = raw.offsets(self.spark) if source.connector.HAS_PARTITIONS else {}
         offsets = {name: offsets[name] for name in sorted(offsets, key=_in_order)}
         times = (row["greatest"], row["arrival"])
         return SourceStatus(source.name, batches, row["rows"], row["files"], dead, *times, offsets)
@@ -70,19 +70,18 @@ class _Reader:
         if generation is None:
             return StageStatus(stage.name)
         above = {name: one.number for name, one in self.generations.items()}
-        changed = changes(generation.meaning, meaning_of(stage, read, above))
+        changed = changes(generation.fingerprint, fingerprint_of(stage, read, above))
         journal = self._journal(stage)
         last = journal.last(self.spark)
         if last is None:
             return StageStatus(stage.name, generation.number, changed)
         logs = InputLogs({name: self._upstream(one) for name, one in read.items()})
-        batches = logs.last_step(self.spark)
-        heads, steps = logs.steps(batches), logs.steps(last.read_to)
-        landed = _together([self._landed(log, heads[name], steps[name]) for name, log in logs.logs.items()])
+        head = logs.head(self.spark)
+        landed = _together([self._landed(log, head.of(name), last.offsets.of(name)) for name, log in logs.logs.items()])
         ticks = self._ticks(stage, generation.number)
-        counters = self._surveyed(journal) + Counters.of(ticks)
+        counters = self._known_at_commit(journal) + Counters.of(ticks)
         # a weight is judged when its row lands, all other expressions in the tick
-        dead = _when_read(_dead(landed), counters.dead)
+        dead = _when_read(_dead(landed), counters.dead_rows)
         dead["bad_expression"] = dead.get("bad_expression", 0) + counters.bad_expression - counters.bad_gap
         dead["bad_gap"] = counters.bad_gap
         return StageStatus(
@@ -94,7 +93,7 @@ class _Reader:
             watermark=last.clock.watermark,
             partitions=[p for name, one in read.items() for p in _partitions(stage, name, one, last.clock)],
             reads_a_stage=all(isinstance(one, Stage) for one in read.values()),
-            batches_behind=logs.number(last.read_to, batches),
+            batches_behind=logs.steps_between(last.offsets, head),
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks["projected_to"],
             in_raw=sum(read for read, _ in landed.values()),
@@ -127,19 +126,19 @@ class _Reader:
             return Raw.of(self.lake, read.name)
         return StagePanes.of(self.lake, self._journal(read))
 
-    def _landed(self, raw: Upstream, last: int, place: int) -> Landed:
+    def _landed(self, raw: Upstream, last: int, read: int) -> Landed:
         """The rows of a log up to its last step, as far as they are read up to a step."""
         if last == 0:
             return {}
-        counts = {"before": call("count_if", col(STEP) <= bigint(place)), "all": call("count", 1)}
+        counts = {"before": call("count_if", col(STEP) <= bigint(read)), "all": call("count", 1)}
         rows = group(raw.rows(self.spark, 0, last), (REASON,), counts).collect()
         return {row[REASON]: (row["before"], row["all"] - row["before"]) for row in rows}
 
-    def _surveyed(self, journal: Journal) -> Counters:
-        """What the surveys of all ticks counted, from the control rows."""
+    def _known_at_commit(self, journal: Journal) -> Counters:
+        """What all ticks counted until they were committed, from the control rows."""
         sums = {
             name: call("sum", call("get_json_object", col("control"), f"$.counts.{name}").cast("bigint"))
-            for name in SURVEYED
+            for name in KNOWN_AT_COMMIT
         }
         controls = where(journal.location.read(self.spark), col("kind") == lit("control"))
         return Counters.of(group(controls, (), sums).collect()[0].asDict())
@@ -161,7 +160,7 @@ class _Reader:
         if not strategy_of(journal.stage).adds_up:
             return counted
         return journal.open_windows(
-            self.spark, Held(last.clock.expired_end, made=joined(journal.stage.windows, last.published))
+            self.spark, Admission(last.clock.expired_end, made=joined(journal.stage.windows, last.published))
         )
 
     def _timings(self, stage: Stage) -> dict[str, int]:
@@ -173,7 +172,7 @@ class _Reader:
 
 
 def _dead(landed: Landed) -> dict[str, int]:
-    """The dead rows up to the place, by reason, the most first."""
+    """The dead rows that were read, by reason, the most first."""
     dead = {reason: read for reason, (read, _) in landed.items() if reason is not None}
     return dict(sorted(dead.items(), key=lambda item: -item[1]))
 
@@ -196,10 +195,9 @@ def _together(inputs: Sequence[Landed]) -> Landed:
 
 def _partitions(stage: Stage, name: str, read: Source | Stage, clock: StageClock) -> list[PartitionStatus]:
     """The source partitions of an input."""
-    if stage.inputs:
-        if name not in clock.inputs:
-            return []
-        clock = clock.inputs[name].clock
+    if name not in clock.inputs:
+        return []
+    clock = clock.inputs[name].clock
     if isinstance(read, Stage):
         return [PartitionStatus(read.name, clock.watermark, False, clock.now)]
     rule = stage.watermark_over(read.watermark)

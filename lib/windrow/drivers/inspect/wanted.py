@@ -49,6 +49,5 @@ class Wanted:
     @property
     def order(self) -> Sequence[str]:
         """By what rows are sorted, nulls first: by window, or by tick. A withdrawal comes before what replaces it."""
-        row = [] if self.stage.join is None else ["row"]
         order = ["window_start", "window_end", *self.stage.keys, "pane_index"]
-        return ["tick", *order, "weight", *row] if self.panes else [*order, *row]
+        return ["tick", *order, "weight", *self.stage.row_number] if self.panes else [*order, *self.stage.row_number]

@@ -24,11 +24,11 @@ def found(pipeline: Pipeline, wanted: Wanted) -> Found:
     condition = reduce(and_, _conditions(wanted, rows.schema), pc.scalar(True))
     # structs, lists and maps have no order in Arrow
     order = [name for name in wanted.order if not pa.types.is_nested(rows.schema.field(name).type)]
-    places = rows.to_table(columns=order, filter=condition)
-    newest = pc.sort_indices(places, [(name, "descending") for name in order])[: wanted.limit]
+    ordered = rows.to_table(columns=order, filter=condition)
+    newest = pc.sort_indices(ordered, [(name, "descending") for name in order])[: wanted.limit]
     chosen = rows.scanner(columns=list(wanted.columns), filter=condition).take(newest)
     columns = [_values(name, chosen.column(name)) for name in wanted.columns]
-    return list(zip(*columns, strict=True)), places.num_rows
+    return list(zip(*columns, strict=True)), ordered.num_rows
 
 
 def _conditions(wanted: Wanted, schema: pa.Schema) -> list[pc.Expression]:

@@ -1,7 +1,7 @@
-"""What moves the clocks of a stage: the rows of a source by its rule, or the clocks of the stage that it reads.
+"""What moves the clocks of a stage: the rows of sources by their rules, or the clocks of the stages that it reads.
 
 Rules: docs/semantics.md#event-times-and-clocks, docs/semantics.md#watermarks,
-docs/semantics.md#stages-that-read-stages.
+docs/semantics.md#stages-that-read-stages, docs/semantics.md#several-inputs.
 """
 
 from __future__ import annotations
@@ -15,43 +15,30 @@ from pyspark.sql import SparkSession
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.inputs import InputTime, met, partitions, seen
 from windrow.engine.compiling.chain import in_band
-from windrow.engine.tick.plan import Batch, active, moved
-from windrow.engine.tick.statistics import Survey, summed
+from windrow.engine.tick.micro_batch import MicroBatch
+from windrow.engine.tick.statistics import BatchStatistics, summed
 from windrow.spec.sources.source import Source
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import MINUS_INFINITY
-from windrow.store.upstream.inputs import InputLogs
+from windrow.store.upstream.offsets import START, Offsets
 
 
-class Clocks(Protocol):
-    """How far the clocks of a stage are when it has read its upstream up to a place."""
+class InputClocks(Protocol):
+    """How far the clock of an input is when its log has been read up to a step."""
 
     @property
     def replays(self) -> bool:
         """Whether a history is replayed as it arrived: its clock stands still without rows."""
 
-    def now(self, batch: Batch, until: int) -> int:
-        """Processing time of a tick over the rows up to that place."""
-
-    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
-        """The clock after the rows of a tick; its watermarks stand where they were."""
-
-    def moved(self, clock: StageClock, until: int) -> StageClock:
-        """The clock with its watermarks moved forward."""
-
-    def active(self, clock: StageClock) -> tuple[int, ...]:
-        """The watermarks of the source partitions that are not idle, where there may be several."""
-
-    def is_idle(self, clock: StageClock) -> bool:
-        """Whether all source partitions are idle, so that time alone completes windows."""
-
-
-class ClocksOfInput(Clocks, Protocol):
-    """The same where it may be one of several inputs."""
+    def now(self, found: BatchStatistics, step: int) -> int:
+        """Processing time of a tick over these rows, up to that step."""
 
     def time_at(self, step: int) -> InputTime:
-        """What is known of its time at a step of its log, beside its rows."""
+        """What is known of its time at that step, beside its rows."""
+
+    def is_idle(self, clock: StageClock) -> bool:
+        """Whether all source partitions of the input are idle, so that time alone completes windows."""
 
 
 @dataclass(frozen=True)
@@ -71,23 +58,14 @@ class ClocksOfSource:
     def rule(self) -> Watermark:
         return self.stage.watermark_over(self.watermark)
 
-    def now(self, batch: Batch, until: int) -> int:
-        return _found(batch).greatest_arrival
+    def now(self, found: BatchStatistics, step: int) -> int:
+        return found.greatest_arrival
 
-    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
-        return _seen(clock, _found(batch), now)
-
-    def moved(self, clock: StageClock, until: int) -> StageClock:
-        return moved(clock, self.rule, self.stage)
-
-    def active(self, clock: StageClock) -> tuple[int, ...]:
-        return active(clock, self.rule)
+    def time_at(self, step: int) -> InputTime:
+        return InputTime(BatchStatistics(), self.rule)
 
     def is_idle(self, clock: StageClock) -> bool:
         return clock.idle(self.rule) >= clock.partitions.keys()
-
-    def time_at(self, step: int) -> InputTime:
-        return InputTime(Survey(), self.rule)
 
 
 class TimedPanes(Protocol):
@@ -113,66 +91,54 @@ class ClocksOfStage:
     stage: Stage
     replays: bool
 
-    def now(self, batch: Batch, until: int) -> int:
-        return self.panes.now_after(self.spark, until) if until else MINUS_INFINITY
+    def now(self, found: BatchStatistics, step: int) -> int:
+        return self.panes.now_after(self.spark, step) if step else MINUS_INFINITY
 
-    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
-        return _seen(clock, _found(batch), now)
-
-    def moved(self, clock: StageClock, until: int) -> StageClock:
-        return in_band(self.stage, clock, self.panes.clock_after(self.spark, until).output_watermark)
-
-    def active(self, clock: StageClock) -> tuple[int, ...]:
-        return ()
+    def time_at(self, step: int) -> InputTime:
+        known = in_band(self.stage, self.panes.clock_after(self.spark, step).output_watermark) if step else None
+        return InputTime(BatchStatistics(), None, known, is_known=True)
 
     def is_idle(self, clock: StageClock) -> bool:
         return False
 
-    def time_at(self, step: int) -> InputTime:
-        known = self.panes.clock_after(self.spark, step).output_watermark if step else None
-        return InputTime(Survey(), None, known, is_known=True)
-
 
 @dataclass(frozen=True)
-class ClocksOfInputs:
-    """Each input has clocks of its own; the watermark is the least of theirs."""
+class Clocks:
+    """The clocks of a stage: each input has its own, and the watermark is the least of theirs."""
 
     stage: Stage
-    logs: InputLogs
-    inputs: Mapping[str, ClocksOfInput]
+    inputs: Mapping[str, InputClocks]
 
     @property
     def replays(self) -> bool:
+        """Whether a history is replayed as it arrived: its clock stands still without rows."""
         return any(one.replays for one in self.inputs.values())
 
-    def now(self, batch: Batch, until: int) -> int:
-        steps = self.logs.steps(until)
-        own = {name: {name: batch[name]} if name in batch else {} for name in self.inputs}
-        return max(one.now(own[name], steps[name]) for name, one in self.inputs.items())
+    def now(self, micro_batch: MicroBatch, until: Offsets) -> int:
+        """Processing time of a tick over the rows up to there."""
+        found = self._found(micro_batch)
+        return max(one.now(found[name], until.of(name)) for name, one in self.inputs.items())
 
-    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
-        clock = clock.seen({}, now, _found(batch).latest_end)
-        surveys = {name: batch[name][1] if name in batch else Survey() for name in self.inputs}
-        return seen(clock, clock.now, surveys)
+    def seen(self, clock: StageClock, micro_batch: MicroBatch, now: int) -> StageClock:
+        """The clock after the rows of a tick; its watermarks stand where they were."""
+        found = self._found(micro_batch)
+        clock = clock.seen({}, now, summed([*found.values()]).latest_end)
+        return seen(clock, clock.now, found)
 
-    def moved(self, clock: StageClock, until: int) -> StageClock:
+    def moved(self, clock: StageClock, until: Offsets) -> StageClock:
+        """The clock with its watermarks moved forward, when the inputs have been read so far."""
         return met(clock, clock.now, self._times(until), self.stage)
 
     def active(self, clock: StageClock) -> tuple[int, ...]:
-        return partitions(clock, self._times(0))
+        """The watermarks of the source partitions that are not idle, where they are known."""
+        return partitions(clock, self._times(START))
 
     def is_idle(self, clock: StageClock) -> bool:
-        known = {name: clock.inputs[name] for name in self.inputs if name in clock.inputs}
-        return all(self.inputs[name].is_idle(one.clock) for name, one in known.items())
+        """Whether all source partitions are idle, so that time alone completes windows."""
+        return all(self.inputs[name].is_idle(one.clock) for name, one in clock.inputs.items())
 
-    def _times(self, until: int) -> dict[str, InputTime]:
-        steps = self.logs.steps(until)
-        return {name: one.time_at(steps[name]) for name, one in self.inputs.items()}
+    def _found(self, micro_batch: MicroBatch) -> dict[str, BatchStatistics]:
+        return {name: micro_batch[name][1] if name in micro_batch else BatchStatistics() for name in self.inputs}
 
-
-def _found(batch: Batch) -> Survey:
-    return summed([found for _, found in batch.values()])
-
-
-def _seen(clock: StageClock, found: Survey, now: int) -> StageClock:
-    return clock.seen(found.greatest, now, found.latest_end, found.asserted)
+    def _times(self, until: Offsets) -> dict[str, InputTime]:
+        return {name: one.time_at(until.of(name)) for name, one in self.inputs.items()}

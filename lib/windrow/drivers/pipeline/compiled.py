@@ -9,33 +9,27 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.stage import CompiledStage
 from windrow.drivers.pipeline.rows import row_schema
-from windrow.engine.compiling.chain import compile_over, rows_of
-from windrow.engine.compiling.stage import InputRows, compile_inputs, compile_stage, with_assertion
+from windrow.engine.compiling.chain import rows_of, with_windows_of
+from windrow.engine.compiling.stage import InputRows, compile_stage, with_assertion
 from windrow.spec.errors import SpecError
 from windrow.spec.sources.source import Source
-from windrow.spec.stages.graph import ONLY
 from windrow.spec.stages.stage import Stage
 
 
 def compiled_stage(spark: SparkSession, stage: Stage, read: Mapping[str, Source | CompiledStage]) -> CompiledStage:
     """A stage compiled against the rows of what its inputs read. Errors: SpecError where a type does not fit."""
-    if not stage.inputs:
-        upstream = read[ONLY]
-        if not isinstance(upstream, Source):
-            return compile_over(spark, stage, upstream)
-        given = _rows_of_source(spark, upstream)
-        return _with_assertion(compile_stage(stage, given.rows, given.size, given.weight), upstream, given.rows)
     rows = {
         name: _rows_of_source(spark, one) if isinstance(one, Source) else rows_of(spark, stage, one)
         for name, one in read.items()
     }
-    compiled = compile_inputs(stage, rows)
-    parts = {
-        name: _with_assertion(compiled.inputs[name], one, rows[name].rows) if isinstance(one, Source) else
-        compiled.inputs[name]
+    upstreams = [one for one in read.values() if not isinstance(one, Source)]
+    compiled = compile_stage(with_windows_of(stage, upstreams), rows)
+    inputs = {
+        name: _with_assertion(compiled.of_input(name), one, rows[name].rows) if isinstance(one, Source) else
+        compiled.of_input(name)
         for name, one in read.items()
     }  # fmt: skip
-    return replace(compiled, inputs=parts)
+    return replace(compiled, inputs=inputs)
 
 
 def _rows_of_source(spark: SparkSession, source: Source) -> InputRows:

@@ -1,8 +1,7 @@
-"""A larger allowed lateness where windows were formed as they expired: those that are open become cells, in a tick.
+"""A larger allowed lateness may change what a stage keeps between ticks: then a tick puts its windows in its place.
 
-While its allowed lateness is zero, a stage of windows that overlap may keep slices of window time and no windows
-(`windrow.spec.triggers.firings.keeps_slices`). With a larger one windows fire before they expire, so they need cells of
-their own.
+So it is where windows were formed as they expired (`windrow.engine.windows.sliced`). Now they fire before they expire,
+and need cells of their own.
 """
 
 from __future__ import annotations
@@ -11,43 +10,40 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
-from windrow.compile.stage import CompiledStage
 from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING
 from windrow.engine.tick.tick import open_windows
-from windrow.engine.windows import slices
+from windrow.engine.windows.registry import strategy_of
 from windrow.spec.times import saturating_add
-from windrow.spec.triggers.firings import keeps_slices
 from windrow.store.journal.control import STREAM, Control
 from windrow.store.journal.journal import Journal
 
 
-def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, held: Held) -> Control | None:
-    """Commit a tick that ends all slices and opens the windows over them; None where there are no slices.
+def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, admission: Admission) -> Control | None:
+    """Commit a tick that ends all former cells and opens the windows over them; None where there are none.
 
-    It is one of a stream, whoever makes it, so that a stream which still keeps slices stops.
+    It is one of a stream, whoever makes it, so that a stream which still keeps such cells stops.
     Errors: StepTaken where another writer has committed meanwhile.
     """
-    before = _with_slices(journal.stage)
-    if before is None:
+    former = strategy_of(journal.stage).former
+    if former is None:
         return None
-    cells = journal.cells(spark, None, saturating_add(last.clock.expired_end, -before.remembered))
-    pieces = None if cells is None else slices.among(before, cells)
-    if pieces is None or pieces.isEmpty():
+    cells = journal.cells(spark, None, saturating_add(last.clock.expired_end, -former.retention))
+    ending = None if cells is None else former.among(cells)
+    if ending is None or ending.isEmpty():
         return None
     times = TickTimes(last.tick + 1, last.clock, last.clock)
     control = replace(
-        last, tick=times.tick, kind=STREAM, watermark_before=last.clock.watermark, counters=NOTHING, left_out=()
+        last,
+        tick=times.tick,
+        kind=STREAM,
+        watermark_before=last.clock.watermark,
+        counters=NOTHING,
+        quarantined_files=(),
     )
-    kept = replace(journal, stage=before).cells(spark, None, last.clock.expired_end)
+    kept = replace(journal, stage=former.stage).cells(spark, None, last.clock.expired_end)
     assert kept is not None
-    windows = open_windows(journal.stage, slices.open_over(before, kept, held), times)
-    journal.commit(spark, control, windows.unionByName(slices.ended(before, pieces)), [])
+    windows = open_windows(journal.stage, former.open_windows(kept, admission), times)
+    journal.commit(spark, control, windows.unionByName(former.ended(ending)), {})
     return control
-
-
-def _with_slices(stage: CompiledStage) -> CompiledStage | None:
-    """The stage with no allowed lateness, if it would keep slices then and does not now."""
-    before = replace(stage.stage, allowed_lateness=0)
-    return replace(stage, stage=before) if keeps_slices(before) and not stage.keeps_slices else None

@@ -17,26 +17,28 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.elements.envelope import ROW, STEP
 from windrow.drivers.pipeline.points import point
-from windrow.drivers.recompute.admission import admit
-from windrow.drivers.recompute.left_out import left_out
+from windrow.drivers.recompute.admission_ticks import admit
 from windrow.drivers.recompute.replacing import with_gone, withdrawals
+from windrow.drivers.recompute.unrestated import unrestated
 from windrow.engine.clocks.clock import StageClock, TickTimes
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING
-from windrow.engine.tick.plan import Batch, TickPlan, surveyed, transitions_of
+from windrow.engine.tick.micro_batch import MicroBatch, with_statistics
+from windrow.engine.tick.tick import TickPlan, tick
 from windrow.spec.errors import NotYet
 from windrow.store.journal.control import BACKFILL, Control
 from windrow.store.journal.results import shown_early, shown_last, standing_panes
+from windrow.store.upstream.offsets import START, Offsets
 from windrow.store.upstream.panes import StagePanes
 
 if TYPE_CHECKING:
     from windrow.drivers.pipeline.runner import StageRunner
 
 
-def opened(runner: StageRunner, head: int, kind: str) -> Control | None:
+def opened(runner: StageRunner, head: Offsets, kind: str) -> Control | None:
     """Commit the next tick by which the stage opens. The tables of the stage must be at the head of its journal.
 
-    `head` is the place up to which there is something to read. None while a stage that it reads has yet to open.
+    `head` is how far there is something to read. None while a stage that it reads has yet to open.
     Raises NotYet where what batches did cannot be told to a stream, StepTaken where another writer has committed.
     """
     last = runner.last
@@ -44,21 +46,21 @@ def opened(runner: StageRunner, head: int, kind: str) -> Control | None:
     fronts = [log for log in runner.upstream.logs.values() if isinstance(log, StagePanes)]
     if not all(log.streams(runner.spark) for log in fronts):
         return None
-    if fronts and last.admitted < head:
+    if fronts and head.is_ahead_of(last.offsets):
         return next(admit(runner))
     _check(runner, last)
     early = shown_early(runner.spark, runner.journal)
     if not early.isEmpty():
         return _withdrawn(runner, last, early)
     started = time.monotonic()
-    batch = _waiting_rows(runner, last)
+    micro_batch = _waiting_rows(runner, last)
     times = TickTimes(runner.next_tick, StageClock(), last.clock, runner.clocks.active(last.clock))
-    held = Held() if runner.strategy.depends_on_others else Held(taken=runner.published)
-    found = transitions_of(runner.stage, batch, None, times, held)
+    admission = Admission() if runner.strategy.depends_on_others else Admission(counted=runner.published)
+    found = tick(runner.stage, micro_batch, None, times, admission).transitions
     if found is not None and runner.strategy.depends_on_others:
         found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal))
     times = replace(times, before=last.clock)  # for the control row: no watermark has moved
-    return runner.commit(times, last.admitted, TickPlan(found), started, kind)
+    return runner.commit(times, last.offsets, TickPlan(found), started, kind)
 
 
 def _check(runner: StageRunner, last: Control) -> None:
@@ -68,7 +70,7 @@ def _check(runner: StageRunner, last: Control) -> None:
     rule = runner.strategy.why_not_streamed(runner.published)
     if rule is not None:
         raise NotYet(place, rule, None, hint)
-    if runner.strategy.splits_late_rows and not left_out(runner).isEmpty():
+    if runner.strategy.splits_late_rows and not unrestated(runner).isEmpty():
         rule = f"cannot begin a stream of {stage.stage.window.NAME} windows while late rows wait to be restated"
         raise NotYet(place, rule, None, "run windrow restate first")
     if any(stage.of_input(name).nets for name in runner.upstream.logs) and _was_corrected(runner, last):
@@ -76,35 +78,35 @@ def _check(runner: StageRunner, last: Control) -> None:
 
 
 def _was_corrected(runner: StageRunner, last: Control) -> bool:
-    place = 0
-    while place < last.admitted:
-        place, withdraws = runner.until_correction(place, last.admitted)
+    read = START
+    while last.offsets.is_ahead_of(read):
+        read, withdraws = runner.until_correction(read, last.offsets)
         if withdraws:
             return True
     return False
 
 
-def _waiting_rows(runner: StageRunner, last: Control) -> Batch:
+def _waiting_rows(runner: StageRunner, last: Control) -> MicroBatch:
     """The rows that batches have read, but for those that are dead as late.
 
     They were counted when they were read, and their dead letters are in the journal.
     """
-    parts = runner.upstream.parts(runner.spark, 0, last.admitted)
+    parts = runner.upstream.parts(runner.spark, START, last.offsets)
     if runner.strategy.depends_on_others:
-        dead = left_out(runner).select(STEP, ROW).distinct()
-        parts = {name: rows.join(dead, on=[STEP, ROW], how="left_anti") for name, rows in parts.items()}
-    held = Held() if runner.strategy.depends_on_others else Held(taken=runner.published)
-    return surveyed(runner.stage, parts, held)
+        excluded = unrestated(runner).select(STEP, ROW).distinct()
+        parts = {name: rows.join(excluded, on=[STEP, ROW], how="left_anti") for name, rows in parts.items()}
+    admission = Admission() if runner.strategy.depends_on_others else Admission(counted=runner.published)
+    return with_statistics(runner.stage, parts, admission)
 
 
 def _withdrawn(runner: StageRunner, last: Control, early: DataFrame) -> Control:
     """Commit a tick that withdraws what batches have shown early."""
     rows = with_gone(runner.stage, early, standing_panes(runner.spark, runner.journal))
     control = replace(
-        last, tick=last.tick + 1, kind=BACKFILL, watermark_before=last.clock.watermark, counters=NOTHING, left_out=(),
-        duration_ms=0,
+        last, tick=last.tick + 1, kind=BACKFILL, watermark_before=last.clock.watermark, counters=NOTHING,
+        quarantined_files=(), duration_ms=0,
     )  # fmt: skip
     point("opening:before_withdrawal")
-    runner.write(control, withdrawals(runner.stage, rows), [])
+    runner.write(control, withdrawals(runner.stage, rows), {})
     point("opening:after_withdrawal")
     return control

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from windrow.compile.stage import CompiledStage
 from windrow.drivers.ingest.landing import Landing, clock_micros
-from windrow.drivers.pipeline.clocks import Clocks, ClocksOfInput, ClocksOfInputs, ClocksOfSource, ClocksOfStage
+from windrow.drivers.pipeline.clocks import Clocks, ClocksOfSource, ClocksOfStage, InputClocks
 from windrow.drivers.pipeline.compiled import compiled_stage
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.rows import row_schema
@@ -19,12 +19,11 @@ from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.spark.session import working_session
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.reading import located
-from windrow.spec.pipelines.fingerprint import changes, fix_of, is_of_source, is_rebuild, meaning_of, source_of
+from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, fix_of, is_of_source, is_rebuild, source_of
 from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.suites import Suite
 from windrow.spec.sources.source import Source
-from windrow.spec.stages.graph import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.store.delta.location import Lake
 from windrow.store.journal.generations import Generation, Generations
@@ -73,8 +72,8 @@ class PipelineWork:
         for stage in pipeline.stages:
             upstreams = pipeline.upstreams_of(stage)
             above = {name: item.runner.journal.generation for name, item in stages.items()}
-            meaning = meaning_of(stage, upstreams, above)
-            number = _generation(session, generations, known.get(stage.name), stage, meaning, from_start)
+            fingerprint = fingerprint_of(stage, upstreams, above)
+            number = _generation(session, generations, known.get(stage.name), stage, fingerprint, from_start)
             opening = _Opening(session, lake, pipeline, stage, number)
             stages[stage.name] = opening.over(upstreams, raws, stages)
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
@@ -109,7 +108,7 @@ class _Opening:
     ) -> StageWork:
         """Over its sources and stages, by the inputs that read them."""
         logs: dict[str, Upstream] = {}
-        clocks: dict[str, ClocksOfInput] = {}
+        clocks: dict[str, InputClocks] = {}
         read: dict[str, Source | CompiledStage] = {}
         for name, upstream in upstreams.items():
             if isinstance(upstream, Source):
@@ -122,10 +121,7 @@ class _Opening:
                 read[name] = above.stage
         place = f"stages.{self.stage.name}"
         compiled = located(place, lambda stage: compiled_stage(self.spark, stage, read), self.stage)
-        inputs = InputLogs(logs)
-        if self.stage.inputs:
-            return self._work(compiled, inputs, ClocksOfInputs(self.stage, inputs, clocks))
-        return self._work(compiled, inputs, clocks[ONLY])
+        return self._work(compiled, InputLogs(logs), Clocks(self.stage, clocks))
 
     def _work(self, compiled: CompiledStage, upstream: InputLogs, clocks: Clocks) -> StageWork:
         journal = Journal.of(self.lake, compiled, self.generation)
@@ -148,7 +144,7 @@ def _generation(
     generations: Generations,
     known: Generation | None,
     stage: Stage,
-    meaning: Mapping[str, Any],
+    fingerprint: Mapping[str, Any],
     from_start: bool,
 ) -> int:
     """The number of the stage's generation: the one that is there, or a new one.
@@ -156,9 +152,9 @@ def _generation(
     A new generation of the stage that it reads makes a new one of it.
     """
     if known is None:
-        generations.record(session, stage.name, Generation(1, meaning))
+        generations.record(session, stage.name, Generation(1, fingerprint))
         return 1
-    changed = changes(known.meaning, meaning)
+    changed = changes(known.fingerprint, fingerprint)
     if changed and all(map(is_rebuild, changed)):
         from_start = True
     if changed and not from_start:
@@ -167,15 +163,15 @@ def _generation(
         raise SpecError(f"stages.{stage.name}", rule, "; ".join(changed), _hint(changed, hint))
     moved = [line for line in changed if is_of_source(line)]
     if moved:
-        rule = "has landed its rows under another meaning, which a rebuild from raw cannot change"
+        rule = "has landed its rows under another fingerprint, which a rebuild from raw cannot change"
         source = source_of(stage, moved[0])
         hint = _hint(moved, "take a new lake path (--set lake=...)")
         raise SpecError(f"sources.{source}", rule, "; ".join(moved), hint)
     if from_start:
-        generations.record(session, stage.name, Generation(known.number + 1, meaning))
+        generations.record(session, stage.name, Generation(known.number + 1, fingerprint))
         return known.number + 1
-    if known.meaning != meaning:
-        generations.record(session, stage.name, Generation(known.number, meaning))
+    if known.fingerprint != fingerprint:
+        generations.record(session, stage.name, Generation(known.number, fingerprint))
     return known.number
 
 

@@ -1,4 +1,4 @@
-"""A stage of a lake advances: it ticks, opens behind batches, and is folded now and then."""
+"""A stage of a lake advances: it ticks, opens behind batches, and is compacted now and then."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.ticking import TickRunner
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import where
-from windrow.engine.tick.plan import TickPlan
+from windrow.engine.tick.tick import TickPlan
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.journal.control import STREAM, Control, has_stream
 from windrow.store.journal.journal import Journal
+from windrow.store.upstream.offsets import Offsets
 from windrow.store.upstream.panes import StagePanes
 
-FOLD_EVERY = 8
-"""After how many ticks the tail of the journal is folded into the base."""
+COMPACT_EVERY = 8
+"""After how many ticks the journal is compacted into a new snapshot."""
 
 
 @dataclass
@@ -37,65 +38,64 @@ class StageRunner(TickRunner):
         is_by_batches = self.strategy.judges_by_cells and not has_stream(self.last)
         return MINUS_INFINITY if is_by_batches else self.clock.expired_end
 
-    def advance(self, head: int, kind: str = STREAM) -> Control | None:
-        """Take the next steps of what is read, up to the place `head`, as one tick. None when there are none.
+    def advance(self, head: Offsets, kind: str = STREAM) -> Control | None:
+        """Take the next steps of what is read, up to `head`, as one tick. None when there are none.
 
         The first tick behind batches opens the stage over all that they have read (`windrow.drivers.pipeline.opening`).
         """
-        if head > self.upstream_step and self.opens:
+        if self.opens:
             return opening.opened(self, head, kind)
         return super().advance(head, kind)
 
     @property
     def opens(self) -> bool:
         """Whether batches have read rows and no stream has: what they left has yet to become cells."""
-        return self.last is not None and not has_stream(self.last) and self.last.admitted > 0
+        return self.last is not None and not self.last.streams
 
-    def until_correction(self, after: int, until: int) -> tuple[int, bool]:
+    def until_correction(self, after: Offsets, until: Offsets) -> tuple[Offsets, bool]:
         """Where a tick ends whose stage cannot take elements back, and whether all that it reads is a correction.
 
-        A correction of panes that it has counted is late as a whole: `restate` takes it in.
+        A correction of panes that it has counted is late as a whole: `restate` counts it.
         """
-        first = self.upstream.steps(after)
         for name, log in self.upstream.logs.items():
             if not self.stage.of_input(name).nets or not isinstance(log, StagePanes):
                 continue
-            tick = log.correction(self.spark, first[name], self.upstream.steps(until)[name])
-            if tick is not None and tick > first[name] + 1:
-                until = self.upstream.with_step(until, name, tick - 1)
+            tick = log.correction(self.spark, after.of(name), until.of(name))
+            if tick is not None and tick > after.of(name) + 1:
+                until = until.with_step(name, tick - 1)
             elif tick is not None:
                 rows = log.rows(self.spark, tick - 1, tick)
-                return self.upstream.with_step(after, name, tick), not where(rows, col(WEIGHT) < 0).isEmpty()
+                return after.with_step(name, tick), not where(rows, col(WEIGHT) < 0).isEmpty()
         return until, False
 
     def commit(
         self,
         times: TickTimes,
-        until: int,
+        until: Offsets,
         plan: TickPlan,
         started: float,
         kind: str,
         late_until: int = MINUS_INFINITY,
     ) -> Control:
         control = super().commit(times, until, plan, started, kind, late_until)
-        if control.tick % FOLD_EVERY == 0:
-            self.fold()
+        if control.tick % COMPACT_EVERY == 0:
+            self.compact()
         return control
 
-    def take_over_slices(self) -> Control | None:
-        """Where the allowed lateness has been zero, there may be slices, and no windows yet: a tick opens those.
+    def take_over_cells(self) -> Control | None:
+        """Where the allowed lateness was smaller, there may be other cells than windows: a tick opens those.
 
         Errors: StepTaken where another writer has committed meanwhile.
         """
         if self.last is None:
             return None
-        made = turned_into_windows(self.spark, self.journal, self.last, self.held)
+        made = turned_into_windows(self.spark, self.journal, self.last, self.admission)
         self._last = made or self.last
         return made
 
-    def fold(self) -> None:
-        """Fold the journal into the base, up to the last tick."""
+    def compact(self) -> None:
+        """Compact the journal into a snapshot as of the last tick."""
         if self.last is not None:
-            point("fold:before_base")
-            self.journal.fold(self.spark, self.last.tick, self.last.clock.expired_end)
-            point("fold:after_base")
+            point("compact:before_snapshot")
+            self.journal.compact(self.spark, self.last.tick, self.last.clock.expired_end)
+            point("compact:after_snapshot")

@@ -27,18 +27,18 @@ class StageWork:
         return self.runner.stage.stage.name
 
     def catch_up(self) -> None:
-        """Bring the projections to the head of the journal.
+        """Project the tables up to the head of the journal.
 
         Those of another generation wait until the stage has reached the head of its upstream.
         """
-        self.take_over()
+        self.migrate()
         self._look()
         if not self.projections.is_rebuilt:
             self.project()
 
-    def take_over(self) -> None:
+    def migrate(self) -> None:
         """What a smaller allowed lateness has left, before anything is read of it."""
-        self.ticked(tried_again(self.runner.take_over_slices, self.runner.reload))
+        self.ticked(tried_again(self.runner.take_over_cells, self.runner.reload))
 
     def _look(self) -> None:
         """Read how far the projections are, and what they lack."""
@@ -47,22 +47,23 @@ class StageWork:
         self.pending = {}
         if last is not None and self.projections.behind(last.tick):
             self._check_kept()
-            self.pending = self.runner.journal.controls(self.runner.spark, self.projections.place, last.tick)
+            self.pending = self.runner.journal.controls(self.runner.spark, self.projections.projected_to, last.tick)
 
     def _check_kept(self) -> None:
         """Errors: SpecError where the journal no longer holds what a table lacks."""
-        journal, place = self.runner.journal, self.projections.place
+        journal, projected_to = self.runner.journal, self.projections.projected_to
         floor = Floors.of(self.projections.lake).get(self.runner.spark, journal_floor(self.name, journal.generation))
-        if place < floor:
+        if projected_to < floor:
             raise SpecError(
                 f"stages.{self.name}",
                 f"has a table that must be made again, and maintenance has dropped what the ticks up to {floor} did",
-                f"{self.projections.farthest_behind}, made up to tick {place}",
+                f"{self.projections.farthest_behind}, made up to tick {projected_to}",
                 "run with --from-start: a new generation, rebuilt from raw, which is kept whole",
             )
 
     def tick(self, advance: Callable[[], Control | None]) -> Control | None:
-        """Make a tick and remember it. Where a backfill has committed meanwhile, the tick is computed again behind it.
+        """Make a tick and keep its control row. Where a backfill has committed meanwhile, the tick is computed again
+        behind it.
 
         A stage that opens behind batches looks into its tables, so they are projected first. Errors: StepTaken when a
         second stream is at work.
@@ -84,13 +85,13 @@ class StageWork:
         return self.ticked(advance())
 
     def ticked(self, control: Control | None) -> Control | None:
-        """Remember a tick that was committed."""
+        """Keep the control row of a tick that was committed."""
         if control is not None:
             self.pending[control.tick] = control
         return control
 
     def project(self) -> dict[int, Counters]:
-        """Bring the projections to the last tick; what each of these ticks counted.
+        """Project the tables up to the last tick; what each of these ticks counted.
 
         Another writer may do the same at the same time.
         """

@@ -17,23 +17,24 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.compile.columns import STATE
 from windrow.compile.sql.columns import Column, bigint, col
 from windrow.compile.stage import CompiledStage
-from windrow.compile.triggers.tree import NOW, due_column
+from windrow.compile.triggers.tree import NOW, timer_column
 from windrow.drivers.pipeline.clocks import Clocks
 from windrow.drivers.pipeline.points import point
 from windrow.engine.clocks.clock import StageClock, TickTimes
-from windrow.engine.clocks.holds import has_new, least_held
+from windrow.engine.clocks.holds import has_new, least_hold
 from windrow.engine.frames import where
-from windrow.engine.tick.admission import Held
-from windrow.engine.tick.plan import Batch, TickPlan, plan_tick, surveyed
+from windrow.engine.tick.admission import Admission
+from windrow.engine.tick.micro_batch import DeadLetters, MicroBatch, with_statistics
 from windrow.engine.tick.published import Made, joined
 from windrow.engine.tick.statistics import summed
-from windrow.engine.tick.tick import trigger_clock
+from windrow.engine.tick.tick import TickPlan, tick, trigger_clock
 from windrow.engine.windows.registry import strategy_of
 from windrow.engine.windows.strategy import WindowStrategy
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.triggers.firings import leaves_nothing
 from windrow.store.journal.control import STREAM, Control, has_stream
 from windrow.store.upstream.inputs import InputLogs
+from windrow.store.upstream.offsets import START, Offsets
 
 
 class TickState(Protocol):
@@ -49,7 +50,7 @@ class TickState(Protocol):
         """The cells that have not expired; those at least for which `wanted` holds. None when there can be none."""
 
     def commit(
-        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: list[DataFrame]
+        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters
     ) -> None:
         """Keep a tick. Raises StepTaken where another writer has committed it."""
 
@@ -81,9 +82,9 @@ class TickRunner:
         """Read the newest tick again, after what another writer may have committed."""
         self._last = self.journal.last(self.spark)
 
-    def write(self, control: Control, transitions: DataFrame | None, dead: list[DataFrame]) -> None:
+    def write(self, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters) -> None:
         """Commit a tick. Raises StepTaken where another writer has committed meanwhile."""
-        self.journal.commit(self.spark, control, transitions, dead)
+        self.journal.commit(self.spark, control, transitions, dead_letters)
         self._last = control
 
     def reload(self) -> list[Control]:
@@ -99,38 +100,34 @@ class TickRunner:
         return StageClock() if self.last is None else self.last.clock
 
     @property
-    def upstream_step(self) -> int:
-        return 0 if self.last is None else self.last.upstream_step
-
-    @property
-    def read_to(self) -> int:
-        """The place up to which the stage has read, by a stream or by batches."""
-        return 0 if self.last is None else self.last.read_to
+    def offsets(self) -> Offsets:
+        """How far the stage has read, by a stream or by batches."""
+        return START if self.last is None else self.last.offsets
 
     @property
     def strategy(self) -> WindowStrategy:
         """What a tick does for the family of the stage's windows."""
         return strategy_of(self.stage)
 
-    def advance(self, head: int, kind: str = STREAM) -> Control | None:
-        """Take the next steps of what is read, up to the place `head`, as one tick. None when there are none."""
-        after = self.upstream_step
-        until = self.upstream.next(after, self.stage.shown.max_versions_per_tick, head)
+    def advance(self, head: Offsets, kind: str = STREAM) -> Control | None:
+        """Take the next steps of what is read, up to `head`, as one tick. None when there are none."""
+        after = self.offsets
+        until = after.towards(head, self.stage.shown.max_versions_per_tick)
         if until == after:
             return None
         started = time.monotonic()
         until, withdraws = self.until_correction(after, until)
-        held = Held(INFINITY) if withdraws else self.held
-        batch = surveyed(self.stage, self.upstream.parts(self.spark, after, until), held)
-        now = max(self.clock.now, self.clocks.now(batch, until))
-        return self._tick(self.clocks.seen(self.clock, batch, now), until, batch, held, started, kind)
+        admission = Admission(INFINITY) if withdraws else self.admission
+        micro_batch = with_statistics(self.stage, self.upstream.parts(self.spark, after, until), admission)
+        now = max(self.clock.now, self.clocks.now(micro_batch, until))
+        return self._tick(self.clocks.seen(self.clock, micro_batch, now), until, micro_batch, admission, started, kind)
 
-    def until_correction(self, after: int, until: int) -> tuple[int, bool]:
+    def until_correction(self, after: Offsets, until: Offsets) -> tuple[Offsets, bool]:
         """Where a tick ends whose stage cannot take elements back, and whether all that it reads is a correction."""
         return until, False
 
     def pass_time(self, now: int) -> Control | None:
-        """A tick without elements at the head of the upstream: None where it moves no watermark and is not due.
+        """A tick without elements at the head of the upstream: None where it moves no watermark and no timer is due.
 
         A history that is replayed as it arrived has its own clock, which stands still without rows.
         """
@@ -138,10 +135,10 @@ class TickRunner:
             return None
         clock = self.clocks.seen(self.clock.seen({}, now, None), {}, now)
         clock = clock.seen({}, now, self._greatest_end(clock))
-        after = self.clocks.moved(clock, self.upstream_step)
-        if not after.is_ahead_of(self.clock) and not self._is_due(clock.now):
+        after = self.clocks.moved(clock, self.offsets)
+        if not after.is_ahead_of(self.clock) and not self._is_timer_due(clock.now):
             return None
-        return self._tick(clock, self.upstream_step, {}, self.held, time.monotonic())
+        return self._tick(clock, self.offsets, {}, self.admission, time.monotonic())
 
     def _greatest_end(self, clock: StageClock) -> int | None:
         """The greatest end of a window, where only the cells know and an idle source would complete it."""
@@ -155,7 +152,7 @@ class TickRunner:
         if not has_stream(self.last) or self.clock.watermark == INFINITY:
             return None
         clock = self.clock.with_watermark(INFINITY, self.stage.stage.allowed_lateness)
-        return self._tick(clock, self.upstream_step, {}, self.held, time.monotonic())
+        return self._tick(clock, self.offsets, {}, self.admission, time.monotonic())
 
     @property
     def published(self) -> tuple[Made, ...]:
@@ -163,25 +160,25 @@ class TickRunner:
         return () if self.last is None else joined(self.stage.windows, self.last.published, self.strategy.is_made_whole)
 
     @property
-    def held(self) -> Held:
-        """What no element may enter: windows that have expired, and those that batches have published."""
-        return self.strategy.held(self.clock.expired_end, self.published, has_stream(self.last))
+    def admission(self) -> Admission:
+        """Which windows admit elements: not those that have expired or that batches have published."""
+        return self.strategy.admission(self.clock.expired_end, self.published, has_stream(self.last))
 
     def _tick(
         self,
         clock: StageClock,
-        until: int,
-        batch: Batch,
-        held: Held,
+        until: Offsets,
+        micro_batch: MicroBatch,
+        admission: Admission,
         started: float,
         kind: str = STREAM,
     ) -> Control:
-        before = self._holding(self.clock)
+        before = self._with_hold(self.clock)
         clock = replace(clock, output_watermark=before.output_watermark)
         clock = self.clocks.moved(clock, until)
         times = TickTimes(self.next_tick, before, clock, self.clocks.active(clock))
-        plan = plan_tick(self.stage, batch, self._cells(times, batch), times, held)
-        return self.commit(times, until, plan, started, kind, held.expired_end)
+        plan = tick(self.stage, micro_batch, self._cells(times, micro_batch), times, admission)
+        return self.commit(times, until, plan, started, kind, admission.expired_end)
 
     @property
     def next_tick(self) -> int:
@@ -190,17 +187,18 @@ class TickRunner:
     def commit(
         self,
         times: TickTimes,
-        until: int,
+        until: Offsets,
         plan: TickPlan,
         started: float,
         kind: str,
         late_until: int = MINUS_INFINITY,
     ) -> Control:
-        """Commit a tick of a stream that has read up to a place. Raises StepTaken where another writer has."""
+        """Commit a tick of a stream that has read so far. Raises StepTaken where another writer has."""
         control = Control(
             tick=times.tick,
             kind=kind,
-            upstream_step=until,
+            offsets=until,
+            streams=True,
             watermark_before=times.before.watermark,
             clock=times.after,
             counters=plan.counters,
@@ -209,30 +207,30 @@ class TickRunner:
         )
         point("tick:before_journal")
         control = control.lasting(int(1000 * (time.monotonic() - started)))
-        self.write(control, plan.transitions, plan.dead)
+        self.write(control, plan.transitions, plan.dead_letters)
         point("tick:after_journal")
         return control
 
-    def _holding(self, clock: StageClock) -> StageClock:
+    def _with_hold(self, clock: StageClock) -> StageClock:
         """The clock with the output watermark, where the stage has a use for it."""
         stage = self.stage.stage
         is_wanted = stage.keeps_event_times or (self.is_read and not leaves_nothing(stage))
         if not is_wanted or self.last is None:
             return clock
-        return clock.with_held(least_held(stage, self.journal.cells(self.spark, has_new(), clock.expired_end)))
+        return clock.with_hold(least_hold(stage, self.journal.cells(self.spark, has_new(), clock.expired_end)))
 
-    def _cells(self, times: TickTimes, batch: Batch) -> DataFrame | None:
-        """The open cells that the tick may concern: those of its elements' buckets, and those that are due."""
+    def _cells(self, times: TickTimes, micro_batch: MicroBatch) -> DataFrame | None:
+        """The open cells that the tick may concern: those of its elements' buckets, and those whose timers are due."""
         if self.last is None:
             return None
-        found = summed([found for _, found in batch.values()])
-        wanted = self.strategy.wanted(times, found, self.stage.cells.is_due(trigger_clock(self.stage, times)))
+        found = summed([found for _, found in micro_batch.values()])
+        wanted = self.strategy.wanted(times, found, self.stage.cells.is_timer_due(trigger_clock(self.stage, times)))
         return None if wanted is None else self.journal.cells(self.spark, wanted, times.before.expired_end)
 
-    def _is_due(self, now: int) -> bool:
-        """Whether a deadline of processing time has been reached."""
-        if not self.stage.tree.root.has_due(NOW):
+    def _is_timer_due(self, now: int) -> bool:
+        """Whether a timer of processing time is due."""
+        if not self.stage.tree.root.has_timer(NOW):
             return False
-        due = col(STATE, due_column(NOW)) <= bigint(now)
-        cells = self.journal.cells(self.spark, due, self.clock.expired_end)
-        return cells is not None and not where(cells, due).isEmpty()
+        timer_due = col(STATE, timer_column(NOW)) <= bigint(now)
+        cells = self.journal.cells(self.spark, timer_due, self.clock.expired_end)
+        return cells is not None and not where(cells, timer_due).isEmpty()

@@ -20,21 +20,20 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.panes.joins import JOINED
 from windrow.compile.panes.panes import as_timestamp
-from windrow.compile.sql.columns import Column, any_of, bigint, call, col
+from windrow.compile.sql.columns import Column, any_of, bigint, col
 from windrow.drivers.ingest.landing import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.commit import BackfillResult, commit, counted_windows
 from windrow.drivers.recompute.counting import in_windows, landed
-from windrow.drivers.recompute.left_out import files_in_quarantine, has_letters
 from windrow.drivers.recompute.recomputed import Recomputed, recomputed, times_of
 from windrow.drivers.recompute.replacing import WAITS
-from windrow.drivers.recompute.scope import Mode, Request, Scope, first_of, place_of, scope_of
+from windrow.drivers.recompute.scope import Mode, Request, Scope, first_of, offsets_of, scope_of
+from windrow.drivers.recompute.unrestated import files_in_quarantine, has_letters
 from windrow.drivers.recompute.waiting import still_waiting, wait_for
-from windrow.engine.frames import local, select, where, with_column
+from windrow.engine.frames import apply, local, over, select, where, with_column
 from windrow.engine.tick.published import Made, Span
 from windrow.quality.gate import judge
 from windrow.spec.errors import SpecError
@@ -45,8 +44,9 @@ from windrow.store.delta.steps import tried_again
 from windrow.store.journal.audits import BEGIN, Audits, Found
 from windrow.store.journal.control import ADMISSION, READING, has_stream
 from windrow.store.journal.staging import Staged, Staging
-from windrow.store.projections.dead_letters import TakenIn
+from windrow.store.projections.dead_letters import Restated
 from windrow.store.projections.schemas import struct_of
+from windrow.store.upstream.offsets import START, Offsets
 
 
 def backfill(
@@ -134,7 +134,7 @@ class Backfill:
     def land(self) -> None:
         """Land all that is there, by the pipeline's one landing query for each source. The run begins anew with it.
 
-        A try that was killed has left the places where it began, and the next one counts from there. A run that waits
+        A try that was killed has left the offsets where it began, and the next one counts from there. A run that waits
         for all of its windows ends here until they have expired. Raises WindowsWait.
         """
         begun = self._begun()
@@ -182,14 +182,14 @@ class Backfill:
 
     def gate_rows(self) -> list[GateResult]:
         """Judge the rows of the interval's windows by the suite of their source. Errors: GateFailed."""
-        read = {name: step for item in self.stages for name, step in self._read(item).items()}
+        offsets = [(item, offsets_of(self.work, item)) for item in self.stages]
+        read = {name: step for item, until in offsets for name, step in self._read(item, until).items()}
         return self._passed([result for name, step in read.items() for result in self._gated_rows(name, step)])
 
-    def _read(self, item: StageWork, place: int | None = None) -> dict[str, int]:
-        """The sources of a stage, and how far each is read at a place, or now."""
+    def _read(self, item: StageWork, offsets: Offsets) -> dict[str, int]:
+        """The sources of a stage, and how far each is read."""
         upstream = item.runner.upstream
-        place = place_of(self.work, item) if place is None else place
-        return {name: upstream.step_of(name, place) for name in upstream.names if name in self.work.raws}
+        return {name: upstream.step_of(name, offsets) for name in upstream.names if name in self.work.raws}
 
     def compute(self) -> list[BackfillResult]:
         """Recompute every stage into its staging area, behind the gate on its rows.
@@ -265,7 +265,7 @@ class Backfill:
         work = self.work
         scope = scope_of(work, item, self.request_of(item))
         if scope is None:
-            self._pass_rows(item, 0)
+            self._pass_rows(item, START)
             return None
         tick = 0 if item.runner.last is None else item.runner.last.tick
         quarantined = item.runner.upstream.quarantined(work.spark)
@@ -275,20 +275,20 @@ class Backfill:
             known = _as_staged(scope, before)
             if known is not None and self._is_valid(item, known, before, tick):
                 return known, before
-        self._pass_rows(item, scope.place)
+        self._pass_rows(item, scope.offsets)
         found = recomputed(work, item, scope)
         of = Staged(
-            "", tick, scope.place, quarantined, 0, self.mode.value, _listed(scope.spans),
-            [[one.first, one.last, one.until] for one in scope.made], scope.until, _listed(scope.gaps), found.takes_in,
+            "", tick, scope.offsets, quarantined, 0, self.mode.value, _listed(scope.spans),
+            [[one.first, one.last, one.until] for one in scope.made], scope.until, _listed(scope.gaps), found.restates,
         )  # fmt: skip
         staged = staging.write(found.windows, of)
         point("backfill:after_staging")
-        self._record("rows", item.name, in_windows(work.spark, item, scope.spans, scope.place))
+        self._record("rows", item.name, in_windows(work.spark, item, scope.spans, scope.offsets))
         return scope, staged
 
-    def _pass_rows(self, item: StageWork, place: int) -> None:
-        """Raises GateFailed for the rows that a stage has read at a place."""
-        for name, step in self._read(item, place).items():
+    def _pass_rows(self, item: StageWork, until: Offsets) -> None:
+        """Raises GateFailed for the rows that a stage has read so far."""
+        for name, step in self._read(item, until).items():
             self._passed(self._gated_rows(name, step))
 
     def _is_valid(self, item: StageWork, scope: Scope, staged: Staged, tick: int) -> bool:
@@ -298,16 +298,16 @@ class Backfill:
         windows before, so that no row was for them but late ones, which are dead letters.
         """
         if staged.tick == tick or self._has_only_admitted(item, staged.tick, tick):
-            return staged.raw_step == scope.place
+            return staged.offsets == scope.offsets
         if self._has_only_passed(item, scope, staged.tick, tick):
             return True
-        if staged.raw_step != scope.place:
+        if staged.offsets != scope.offsets:
             return False
         result = commit(self.work, item, scope, self._read_staged(item, staged), dry_run=True)
         return result.inserted + result.changed + result.withdrawn == 0
 
     def _has_only_admitted(self, item: StageWork, after: int, until: int) -> bool:
-        """Whether the journal holds nothing since that tick but admissions: rows of them would be at another place."""
+        """Whether the journal holds nothing since that tick but admissions: rows of them would give other offsets."""
         ticks = item.runner.journal.controls(self.work.spark, after, until)
         return all(control.kind == ADMISSION for control in ticks.values())
 
@@ -321,13 +321,13 @@ class Backfill:
             return False
         if any(control.kind not in READING for tick, control in ticks.items() if tick > after):
             return False
-        reach = item.runner.stage.windows.reach
-        within_reach = tuple(replace(one, first=one.first - reach) for one in scope.made)
-        taken_in = TakenIn(within_reach, left_out=files_in_quarantine(self.work, item))
-        return not has_letters(self.work, item, taken_in, after)
+        late_span = item.runner.stage.windows.late_span
+        within_late_span = tuple(replace(one, first=one.first - late_span) for one in scope.made)
+        restated = Restated(within_late_span, quarantined_files=files_in_quarantine(self.work, item))
+        return not has_letters(self.work, item, restated, after)
 
     def _read_staged(self, item: StageWork, staged: Staged) -> Recomputed:
-        return Recomputed(self._staging(item).read(self.work.spark, staged), staged.takes_in)
+        return Recomputed(self._staging(item).read(self.work.spark, staged), staged.restates)
 
     def _staging(self, item: StageWork) -> Staging:
         return Staging.of(self.work.lake, self.run, item.runner.journal, self.start, self.end)
@@ -389,7 +389,7 @@ class Backfill:
         else:
             self._passed(self._gated_results(item, staged))
             scope, of = staged
-            scope = replace(scope, place=of.raw_step)
+            scope = replace(scope, offsets=of.offsets)
             result = commit(self.work, item, scope, self._read_staged(item, of), announce=announced)
         found = self.audits.of_run(self.work.spark, self.run)
         if result.tick is not None:
@@ -449,17 +449,15 @@ def results(item: StageWork, staged: DataFrame) -> DataFrame:
 
     Of a join, the rows of these windows.
     """
-    stage, values = item.runner.stage.shown, {name: col(f"v_{name}") for name in item.runner.stage.aggregates}
-    if stage.join is not None:
-        staged = with_column(staged, "one", call("explode", col(f"v_{JOINED}")))
-        values = {name: col("one", name) for name in stage.emitted}
+    stage = item.runner.stage.shown
+    staged = apply(item.runner.stage.panes.rows(over(staged)), staged)
     frame = select(
         staged,
         {
             **{name: col(KEY, name) for name in stage.keys},
             "window_start": as_timestamp(col(WINDOW_START)),
             "window_end": as_timestamp(col(WINDOW_END)),
-            **values,
+            **{name: col(f"v_{name}") for name in stage.emitted},
         },
     )
     for name, expression in stage.derive.items():

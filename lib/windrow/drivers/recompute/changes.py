@@ -13,21 +13,20 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.sql.columns import call, col, lit, null, struct
+from windrow.compile.sql.columns import call, col, lit
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.left_out import cells_of, has_letters, lacking, left_out
-from windrow.drivers.recompute.replacing import WAITS, gone_type, with_gone
+from windrow.drivers.recompute.replacing import WAITS, all_inserted, with_gone
 from windrow.drivers.recompute.scope import Mode, Scope, last_end
+from windrow.drivers.recompute.unrestated import cells_of, has_letters, lacking, unrestated
 from windrow.drivers.recompute.widening import Widened
-from windrow.engine.final import compared_columns, differing, starting_in
-from windrow.engine.frames import group, select, where, with_column
+from windrow.engine.final import differing, starting_in
+from windrow.engine.frames import group, where, with_column
 from windrow.engine.tick.published import Made, is_made
-from windrow.engine.windows import closed
 from windrow.spec.times import INFINITY
 from windrow.store.journal.control import has_stream
 from windrow.store.journal.results import shown, shown_early, standing_panes
-from windrow.store.projections.dead_letters import TakenIn
+from windrow.store.projections.dead_letters import Restated
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Changes:
 
     `rows` are the windows that differ from what is shown, as `transitions` takes them (None without one); `inserted`,
     `changed` and `withdrawn` count them. `is_new` says that windows are published that were not before, with rows or
-    without: what comes for them later is late. `takes_in` says that rows were late for these windows, which count in
+    without: what comes for them later is late. `restates` says that rows were late for these windows, which count in
     them from now on.
     """
 
@@ -45,12 +44,12 @@ class Changes:
     changed: int = 0
     withdrawn: int = 0
     is_new: bool = False
-    takes_in: bool = False
+    restates: bool = False
 
     @property
     def is_any(self) -> bool:
         """Whether there is something to commit."""
-        return self.rows is not None or self.is_new or self.takes_in
+        return self.rows is not None or self.is_new or self.restates
 
 
 def all_new(item: StageWork, scope: Scope, batch: DataFrame, number: int) -> Changes:
@@ -58,19 +57,14 @@ def all_new(item: StageWork, scope: Scope, batch: DataFrame, number: int) -> Cha
 
     `number` says how many there are.
     """
-    stage = item.runner.stage
-    columns = {
-        "batch": struct(**{name: col(f"v_{name}") for name in compared_columns(stage, batch)}),
-        "gone": null(gone_type(stage)),
-    }
     inserted = batch if scope.request.mode is Mode.EARLY else where(batch, ~col(WAITS))
-    rows = select(inserted, {**{name: col(name) for name in (*CELL, WAITS)}, **columns})
+    rows = all_inserted(item.runner.stage, inserted)
     return Changes(rows if number else None, number, is_new=_is_new(item, scope))
 
 
 @contextmanager
 def compared(
-    work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame, taken_in: TakenIn
+    work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame, restated: Restated
 ) -> Iterator[Changes]:
     """What differs from the windows that the stage shows. It is kept in memory meanwhile."""
     windows = _differing(work, item, scope, batch).persist()
@@ -79,8 +73,8 @@ def compared(
         rows = None
         if inserted + changed + withdrawn:
             rows = with_gone(item.runner.stage, windows, standing_panes(work.spark, item.runner.journal))
-        takes_in = has_letters(work, item, taken_in)
-        yield Changes(rows, inserted, changed, withdrawn, _is_new(item, scope), takes_in)
+        restates = has_letters(work, item, restated)
+        yield Changes(rows, inserted, changed, withdrawn, _is_new(item, scope), restates)
     finally:
         windows.unpersist()
 
@@ -141,21 +135,21 @@ def _differing(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFra
 def _shown_part(item: StageWork, scope: Scope, batch: DataFrame, everything: DataFrame) -> DataFrame:
     """The windows that the stage shows now, as far as the recomputed ones take their place."""
     if item.runner.strategy.is_made_whole:
-        return Widened(item.runner.stage, scope.spans, scope.until, batch, everything, scope.gaps).shown_part()
+        return Widened(scope.spans, scope.until, batch, everything, scope.gaps, col(WAITS)).shown_part()
     return where(everything, is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
 
 
 def _touched(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame) -> DataFrame | None:
-    """The cells whose late rows are taken in, where a stage has sketches: their change cannot be seen in these."""
+    """The cells whose late rows are restated, where a stage has sketches: their change cannot be seen in these."""
     runner = item.runner
     if not any(aggregate.IS_SKETCH for aggregate in runner.stage.stage.aggregates.values()):
         return None
-    rows = where(runner.upstream.rows(work.spark, 0, scope.place), col(envelope.REASON).is_null())
-    windows, dead = runner.stage.windows, left_out(runner)
+    rows = where(runner.upstream.rows(work.spark, scope.offsets), col(envelope.REASON).is_null())
+    excluded = unrestated(runner)
     final = where(batch, ~col(WAITS)).select(*CELL)
     if runner.strategy.splits_late_rows and not runner.strategy.is_made_whole:
-        return lacking(runner, final, rows, dead)
-    touched = where(cells_of(runner, rows, dead), is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
+        return lacking(runner, final, rows, excluded)
+    touched = where(cells_of(runner, rows, excluded), is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
     if not runner.strategy.is_made_whole:
         return touched
-    return closed.meeting(windows, final, touched).select(*CELL)
+    return runner.strategy.meeting(final, touched).select(*CELL)

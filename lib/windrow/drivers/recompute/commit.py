@@ -18,10 +18,10 @@ from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.changes import Changes, all_new, compared, is_some
-from windrow.drivers.recompute.left_out import taken_in_by
 from windrow.drivers.recompute.recomputed import Recomputed
 from windrow.drivers.recompute.replacing import WAITS, transitions
 from windrow.drivers.recompute.scope import Mode, Scope
+from windrow.drivers.recompute.unrestated import restated_by
 from windrow.drivers.recompute.waiting import WaitingWindows, not_expired, waiting_windows
 from windrow.engine.frames import group
 from windrow.engine.tick.published import is_complete, is_made
@@ -55,27 +55,27 @@ def commit(
 ) -> BackfillResult:
     """Commit what differs between recomputed windows and those that the stage shows, as one step of its journal.
 
-    Where nothing differs there is no commit, unless there are late rows in these windows: they are taken in then.
+    Where nothing differs there is no commit, unless there are late rows in these windows: they are restated then.
     What will be committed is announced before. Raises StepTaken when another has committed meanwhile.
     """
     runner = item.runner
     result = counted_windows(work, item, scope, batch.windows)
-    taken_in = taken_in_by(work, item, scope, batch)
+    restated = restated_by(work, item, scope, batch)
     found: AbstractContextManager[Changes]
     if not dry_run and _is_first(runner.last):
         found = nullcontext(all_new(item, scope, batch.windows, result.windows))
     else:
-        found = compared(work, item, scope, batch.windows, taken_in)
+        found = compared(work, item, scope, batch.windows, restated)
     with found as changes:
         result = replace(result, inserted=changes.inserted, changed=changes.changed, withdrawn=changes.withdrawn)
         if dry_run or not changes.is_any:
             return result
-        control = _control(runner, scope, batch.takes_in, taken_in.left_out, joins=not changes.takes_in)
+        control = _control(runner, scope, batch.restates, restated.quarantined_files, joins=not changes.restates)
         result = replace(result, tick=control.tick)
         if announce is not None:
             announce(result)
         point("backfill:before_journal")
-        runner.write(control, _transitions(runner, scope, changes), [])
+        runner.write(control, _transitions(runner, scope, changes), {})
         point("backfill:after_journal")
     item.ticked(control)
     item.project()
@@ -120,24 +120,26 @@ def counted_windows(work: PipelineWork, item: StageWork, scope: Scope, batch: Da
     return BackfillResult(item.name, windows, 0, 0, 0, None, waiting)
 
 
-def _control(runner: StageRunner, scope: Scope, takes_in: bool, left_out: tuple[str, ...], joins: bool) -> Control:
+def _control(
+    runner: StageRunner, scope: Scope, restates: bool, quarantined_files: tuple[str, ...], joins: bool
+) -> Control:
     last = runner.last
     assert last is not None, "rows are admitted before windows are published"
     tick = last.tick + 1
     streams = has_stream(last)
     some = [one for one in scope.made if streams or is_some(one)]
-    made = tuple(Interval(one.first, one.last, scope.place, tick, streams, one.until, takes_in) for one in some)
+    made = tuple(Interval(one.first, one.last, scope.offsets, tick, streams, one.until, restates) for one in some)
     before = [i for i in last.backfilled if not any(map(i.is_within, made))]
     intervals = _with_neighbour(runner, before, made) if joins and len(before) == len(last.backfilled) else None
     return Control(
         tick=tick,
         kind=scope.request.kind,
-        upstream_step=last.upstream_step,
+        offsets=last.offsets,
+        streams=streams,
         watermark_before=last.clock.watermark,
         clock=scope.clock,
         backfilled=intervals or (*before, *made),
-        left_out=left_out,
-        admitted=last.admitted,
+        quarantined_files=quarantined_files,
         shows=True,
     )
 
@@ -149,13 +151,13 @@ def _with_neighbour(
 
     None where they are not neighbours. No late row was for the new one, so it may have the older one's tick.
     """
-    if len(made) != 1 or runner.stage.windows.reach:
+    if len(made) != 1 or runner.stage.windows.late_span:
         return None
     (new,) = made
     for old in before:
-        alike = (old.streamed, old.takes_in) == (new.streamed, new.takes_in)
+        alike = (old.streamed, old.restates) == (new.streamed, new.restates)
         follows = old.start <= new.start <= old.end <= new.end and old.until <= new.until
         if alike and follows and is_complete(runner.stage.windows, old.made, runner.strategy.is_made_whole):
             rest = (one for one in before if one is not old)
-            return (*rest, replace(old, end=new.end, until=new.until, raw_step=min(old.raw_step, new.raw_step)))
+            return (*rest, replace(old, end=new.end, until=new.until, offsets=old.offsets.common(new.offsets)))
     return None

@@ -11,12 +11,13 @@ from windrow.compile.sql.columns import call, col
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.recomputed import rows_of
 from windrow.engine.frames import group, where
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
+from windrow.engine.tick.collect_statistics import collect_statistics
 from windrow.engine.tick.inputs import parted
-from windrow.engine.tick.plan import judged_in_windows
+from windrow.engine.tick.micro_batch import judged_in_windows
 from windrow.engine.tick.published import Span
-from windrow.engine.tick.statistics import Survey, summed
-from windrow.engine.tick.survey import survey
+from windrow.engine.tick.statistics import BatchStatistics, summed
+from windrow.store.upstream.offsets import Offsets
 from windrow.store.upstream.raw import Raw
 
 
@@ -31,20 +32,20 @@ def landed(spark: SparkSession, raw: Raw, after: int, until: int) -> dict[str, o
     return {"after": after, "until": until, "read": rows.count(), "rows": _by_reason(rows)}
 
 
-def in_windows(spark: SparkSession, item: StageWork, spans: tuple[Span, ...], raw_step: int) -> dict[str, object]:
-    """What became of the rows that fall into the windows which start in the spans; nothing without a window."""
-    rows = rows_of(item, spans, item.runner.upstream.rows(spark, 0, raw_step))
-    surveys: list[Survey] = []
-    dead: Counter[str] = Counter()
+def in_windows(spark: SparkSession, item: StageWork, spans: tuple[Span, ...], until: Offsets) -> dict[str, object]:
+    """What became of the rows, up to there, of the windows which start in the spans; nothing without a window."""
+    rows = rows_of(item, spans, item.runner.upstream.rows(spark, until))
+    statistics: list[BatchStatistics] = []
+    reasons: Counter[str] = Counter()
     for name, frame in parted(item.runner.stage, rows).items():
         part = item.runner.stage.of_input(name)
         inside = judged_in_windows(part, frame, spans)
         if inside is None:
             return {}
-        surveys.append(survey(part, inside, Held()))
-        if surveys[-1].counters.dead:
-            dead.update(_by_reason(where(inside, col(envelope.REASON).is_not_null())))
-    return {**summed(surveys).counters.surveyed, "reasons": dict(dead)}
+        statistics.append(collect_statistics(part, inside, Admission()))
+        if statistics[-1].counters.dead_rows:
+            reasons.update(_by_reason(where(inside, col(envelope.REASON).is_not_null())))
+    return {**summed(statistics).counters.known_at_commit, "reasons": dict(reasons)}
 
 
 def _by_reason(rows: DataFrame) -> dict[str, int]:

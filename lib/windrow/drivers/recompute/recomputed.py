@@ -14,16 +14,15 @@ from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import any_of, bigint, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.left_out import cells_of, left_out
 from windrow.drivers.recompute.refusals import check_none_open, is_checked_by_data
 from windrow.drivers.recompute.replacing import WAITS
 from windrow.drivers.recompute.scope import Mode, Scope
+from windrow.drivers.recompute.unrestated import cells_of, unrestated
 from windrow.drivers.recompute.values import batch_of
 from windrow.drivers.recompute.widening import Widened, batch_over
 from windrow.engine.final import starting_in
 from windrow.engine.frames import where, with_column
 from windrow.engine.tick.published import Span, is_made, starts_in
-from windrow.engine.windows import closed
 from windrow.spec.times import MINUS_INFINITY, saturating_add
 from windrow.store.journal.control import has_stream
 from windrow.store.journal.results import shown
@@ -33,12 +32,12 @@ from windrow.store.journal.results import shown
 class Recomputed:
     """Windows with their values: `key`, bounds, `v_` columns, and whether each `waits`.
 
-    `takes_in`: late rows of the windows count in them. They do not where such a row would join windows that merge with
+    `restates`: late rows of the windows count in them. They do not where such a row would join windows that merge with
     one that is open.
     """
 
     windows: DataFrame
-    takes_in: bool = True
+    restates: bool = True
 
 
 def recomputed(work: PipelineWork, item: StageWork, scope: Scope) -> Recomputed:
@@ -46,9 +45,9 @@ def recomputed(work: PipelineWork, item: StageWork, scope: Scope) -> Recomputed:
 
     Raises NotYet where a history that is asserted to be whole has windows that are open in the stream.
     """
-    rows = item.runner.upstream.rows(work.spark, 0, scope.place)
+    rows = item.runner.upstream.rows(work.spark, scope.offsets)
     if item.runner.strategy.is_made_whole:
-        found = _merged(work, item, scope, rows)
+        found = _merging(work, item, scope, rows)
     else:
         batch = starting_in(batch_of(item, rows_of(item, scope.spans, rows)), *scope.spans)
         found = Recomputed(with_column(batch, WAITS, ~is_made(scope.made, col(WINDOW_START), col(WINDOW_END))))
@@ -65,24 +64,24 @@ def _not_published(item: StageWork, windows: DataFrame) -> DataFrame:
     return where(windows, ~col(WAITS) | ~is_made(item.runner.published, col(WINDOW_START), col(WINDOW_END)))
 
 
-def _merged(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame) -> Recomputed:
-    """Those of a stage whose windows merge. A late row that would join an open window is taken in by a later batch."""
+def _merging(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame) -> Recomputed:
+    """Those of a stage whose windows merge. A late row that would join an open window is restated by a later batch."""
     found = widened(work, item, scope, rows).batch_part()
-    letters = where(left_out(item.runner), starts_in(scope.spans, col(WINDOW_START)))
+    letters = where(unrestated(item.runner), starts_in(scope.spans, col(WINDOW_START)))
     waits = where(found, col(WAITS))
     if waits.isEmpty() or letters.isEmpty():
         return Recomputed(found)
-    joining = closed.meeting(item.runner.stage.windows, cells_of(item.runner, rows, letters), waits.select(*CELL))
+    joining = item.runner.strategy.meeting(cells_of(item.runner, rows, letters), waits.select(*CELL))
     if joining.isEmpty():
         return Recomputed(found)
-    return Recomputed(widened(work, item, scope, rows, takes_in=False).batch_part(), takes_in=False)
+    return Recomputed(widened(work, item, scope, rows, restates=False).batch_part(), restates=False)
 
 
-def widened(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame, takes_in: bool = True) -> Widened:
+def widened(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame, restates: bool = True) -> Widened:
     """The windows of a stage whose windows merge, recomputed over rows and as they are shown, around the spans."""
-    batch = batch_over(item, scope.spans if takes_in else (), rows)
+    batch = batch_over(item, scope.spans if restates else (), rows)
     standing = shown(work.spark, item.runner.journal)
-    return Widened(item.runner.stage, scope.spans, scope.until, batch, standing, scope.gaps)
+    return Widened(scope.spans, scope.until, batch, standing, scope.gaps)
 
 
 def times_of(item: StageWork, span: Span) -> Span | None:

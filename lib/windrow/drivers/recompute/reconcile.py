@@ -16,13 +16,12 @@ from windrow.compile.elements.envelope import REASON
 from windrow.compile.sql.columns import bigint, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.left_out import cells_of, left_out
+from windrow.drivers.recompute.unrestated import cells_of, unrestated
 from windrow.drivers.recompute.values import batch_of
 from windrow.engine.final import PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
 from windrow.engine.tick.elements import PAIR
 from windrow.engine.tick.published import is_made
-from windrow.engine.windows import closed
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.journal.control import has_stream
@@ -80,12 +79,14 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
     if last is None:
         return Reconciliation(item.name, 0, (), 0, 0, 0, sketches)
     streams = has_stream(last)
-    rows = runner.upstream.rows(spark, 0, last.read_to)
-    dead = left_out(runner)
-    if runner.upstream.quarantined(spark):
-        dead = dead.join(where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi")
-    late_rows = dead.count()
-    batch = batch_of(item, rows, dead if late_rows else None)
+    rows = runner.upstream.rows(spark, last.offsets)
+    excluded = unrestated(runner)
+    if not runner.upstream.quarantined(spark).is_start:
+        excluded = excluded.join(
+            where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi"
+        )
+    late_rows = excluded.count()
+    batch = batch_of(item, rows, excluded if late_rows else None)
     stream = shown(spark, runner.journal)
     is_published = is_made(item.runner.published, col(WINDOW_START), col(WINDOW_END))
     if streams:
@@ -105,7 +106,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         windows = batch.select(*CELL).count()
     finally:
         different.unpersist()
-    late_windows = cells_of(runner, rows, dead).count() if late_rows else 0
+    late_windows = cells_of(runner, rows, excluded).count() if late_rows else 0
     differences = tuple(_difference(row) for row in first)
     return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches)
 
@@ -116,7 +117,7 @@ def _not_merging(work: PipelineWork, item: StageWork, stream: DataFrame) -> Data
     if not runner.strategy.is_made_whole:
         return stream
     cells = runner.journal.cells(work.spark, None, runner.clock.expired_end)
-    return stream if cells is None else closed.without(runner.stage.windows, stream, closed.living(cells))
+    return stream if cells is None else runner.strategy.standing(stream, cells)
 
 
 def _difference(row: Row) -> Difference:

@@ -13,11 +13,9 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, EXPIRED, OPENED, PANES, STATE, WINDOW_END
 from windrow.compile.panes.event_times import end_of_window, of_pane
-from windrow.compile.panes.joins import JOINED
 from windrow.compile.panes.panes import BACKFILL, EARLY, LATE, ON_TIME, PANE_FIELDS, PaneColumns, pane_struct
 from windrow.compile.sql.columns import (
     Column,
-    array,
     bigint,
     call,
     case,
@@ -26,16 +24,23 @@ from windrow.compile.sql.columns import (
     empty_array,
     lit,
     null,
-    quoted,
     struct,
     when,
 )
 from windrow.compile.stage import CompiledStage
+from windrow.engine.final import columns_of_batch
 from windrow.engine.frames import group, select
 from windrow.engine.windows.registry import strategy_of
 
 WAITS = "waits"
 """Of a recomputed window: it has not expired by the watermark of the batch."""
+
+
+def all_inserted(stage: CompiledStage, windows: DataFrame) -> DataFrame:
+    """Recomputed windows as `transitions` takes them, where nothing is shown that they could take the place of."""
+    own = {name: col(name) for name in (*CELL, WAITS)}
+    batch = struct(**{name: col(f"v_{name}") for name in columns_of_batch(stage)})
+    return select(windows, {**own, "batch": batch, "gone": null(gone_type(stage))})
 
 
 def with_gone(stage: CompiledStage, changes: DataFrame, standing: DataFrame) -> DataFrame:
@@ -74,7 +79,7 @@ def transitions(stage: CompiledStage, rows: DataFrame, streams: bool, watermark:
     before = case((replaces, _preimages(stage)), otherwise=_gone_panes(stage))
     panes = case((col("batch").is_null(), _gone_panes(stage)), otherwise=call("concat", before, inserted))
     is_last = col("batch").is_not_null() & ~col(WAITS)
-    return _transitions(rows, when(is_last, _remembered(stage)), panes)
+    return _transitions(rows, when(is_last, _retained(stage)), panes)
 
 
 def _transitions(rows: DataFrame, state: Column, panes: Column) -> DataFrame:
@@ -88,7 +93,7 @@ def _gone_panes(stage: CompiledStage) -> Column:
 
 def _replaces_early(stage: CompiledStage) -> Column:
     """Whether what stands is a pane that a batch has shown early, and that a later one of the window changes."""
-    if stage.joined is not None or stage.stage.is_discarding or stage.stage.is_mixed:
+    if stage.shown.row_identity:
         return lit(False)
     return coalesce(~Column("element_at(gone, -1).pane.is_last"), False)
 
@@ -102,9 +107,9 @@ def _preimages(stage: CompiledStage) -> Column:
     return Column(f"transform({_gone_panes(stage).text}, one -> {struct(**changed).text})")
 
 
-def _remembered(stage: CompiledStage) -> Column:
+def _retained(stage: CompiledStage) -> Column:
     """What a window leaves behind that has expired: its bounds, where windows merge, so that none overlaps it later."""
-    return strategy_of(stage).remembered()
+    return strategy_of(stage).left_behind()
 
 
 def _ordered(pane: Column) -> Column:
@@ -112,13 +117,8 @@ def _ordered(pane: Column) -> Column:
 
 
 def _inserted(stage: CompiledStage, late: bool, replaces: Column, watermark: int) -> Column:
-    """The pane of the recomputed window, as an array; of a join, each of its rows."""
-    if stage.joined is None:
-        values = {name: col("batch", name) for name in stage.aggregates}
-        return array(_pane(stage, late, replaces, watermark, values))
-    values = {name: Column(f"one.{quoted(name)}") for name in stage.shown.emitted}
-    pane = _pane(stage, late, replaces, watermark, values)
-    return Column(f"transform({col('batch', JOINED).text}, one -> {pane.text})")
+    """The panes of the recomputed window, as an array."""
+    return stage.panes.inserted(col("batch"), lambda values: _pane(stage, late, replaces, watermark, values))
 
 
 def _pane(stage: CompiledStage, late: bool, replaces: Column, watermark: int, values: Mapping[str, Column]) -> Column:

@@ -1,4 +1,4 @@
-"""A restatement: a backfill over the windows that have late dead letters, which takes them in.
+"""A restatement: a backfill over the windows that have late dead letters, which counts them.
 
 Rule: docs/semantics.md#late-rows.
 """
@@ -19,10 +19,10 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.backfill import Backfill
 from windrow.drivers.recompute.commit import BackfillResult
-from windrow.drivers.recompute.left_out import files_in_quarantine
 from windrow.drivers.recompute.recomputed import widened
 from windrow.drivers.recompute.refusals import check
 from windrow.drivers.recompute.scope import Request, admitted, catch_up, follow, scope_of
+from windrow.drivers.recompute.unrestated import files_in_quarantine
 from windrow.engine.frames import group
 from windrow.engine.tick.published import Span, starts_in
 from windrow.spec.errors import NotYet
@@ -52,7 +52,7 @@ class Waiting:
 class RestateResult:
     """What a restatement of one stage did: `rows` late or closed out of `windows`, and what a backfill made of those.
 
-    `backfilled` is None where there was nothing to take in. Rows that wait for their windows to expire are not counted
+    `backfilled` is None where there was nothing to restate. Rows that wait for their windows to expire are not counted
     among `rows`.
     """
 
@@ -71,7 +71,7 @@ def restate(
     dry_run: bool = False,
     clock: Callable[[], int] = clock_micros,
 ) -> list[RestateResult]:
-    """Take in the rows that were late for a window, or closed out of it, and that no backfill has taken in.
+    """Count the rows that were late for a window, or closed out of it, and that no backfill has counted.
 
     Only windows that have such rows and have expired are recomputed, and those between two that are neighbours; the
     differences are committed in one step a stage. Windows that have not expired wait, and are named. A second
@@ -138,16 +138,16 @@ def _find(work: PipelineWork, item: StageWork, dry_run: bool) -> _Found:
     last = item.runner.last
     if last is None:
         return _Found((), 0, 0, None)
-    out, reach = files_in_quarantine(work, item), item.runner.stage.windows.reach
-    letters = LateWindows.of(work.spark, work.lake, item.name, out, reach)
+    out, late_span = files_in_quarantine(work, item), item.runner.stage.windows.late_span
+    letters = LateWindows.of(work.spark, work.lake, item.name, out, late_span)
     is_by_clock = has_stream(last) or item.runner.strategy.ends_by_cells
-    expired_end = item.runner.held.expired_end if is_by_clock else INFINITY
+    expired_end = item.runner.admission.expired_end if is_by_clock else INFINITY
     ready: list[Late] = []
     waits: list[Late] = letters.waiting(expired_end)
     found = letters.expired(expired_end)
     for late, is_ready in zip(found, _are_ready(work, item, found), strict=True):
         (ready if is_ready else waits).append(late)
-    spans = merged([late.starts for late in ready], MOST_SPANS)
+    spans = joined_spans([late.starts for late in ready], MOST_SPANS)
     return _Found(spans, sum(x.rows for x in ready), sum(x.windows for x in ready), _waiting(waits))
 
 
@@ -161,7 +161,7 @@ def _are_ready(work: PipelineWork, item: StageWork, found: list[Late]) -> list[b
         return ready
     scope = scope_of(work, item, Request(tuple(late.starts for late in found), KIND), dry_run=True)
     assert scope is not None, "there are late rows"
-    around = widened(work, item, scope, item.runner.upstream.rows(work.spark, 0, scope.place))
+    around = widened(work, item, scope, item.runner.upstream.rows(work.spark, scope.offsets))
     are_open = around.first_open(scope.until)[1]
     return [is_ready and not is_open for is_ready, is_open in zip(ready, are_open, strict=True)]
 
@@ -191,7 +191,7 @@ def _waiting(waits: list[Late]) -> Waiting | None:
     return Waiting(sum(x.rows for x in waits), sum(x.windows for x in waits), first, max(x.end for x in waits))
 
 
-def merged(spans: list[Span], most: int) -> tuple[Span, ...]:
+def joined_spans(spans: list[Span], most: int) -> tuple[Span, ...]:
     """At most so many spans that hold all of these, in order: those that are nearest to each other become one."""
     ordered = sorted(spans)
     if len(ordered) <= most:

@@ -1,4 +1,4 @@
-"""What a batch is asked for, and which of those windows it may publish as last.
+"""What is requested of a batch, and which of those windows it may publish as last.
 
 Rule: docs/semantics.md#the-watermark-of-a-batch.
 """
@@ -11,7 +11,7 @@ from enum import StrEnum
 from windrow.compile.sql.columns import bigint, call, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.admission import admit, first_time_behind, longest_of, standing
+from windrow.drivers.recompute.admission_ticks import admit, first_time_behind, longest_of, standing
 from windrow.drivers.recompute.refusals import check, is_checked_by_data
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.frames import group, where
@@ -21,6 +21,7 @@ from windrow.spec.times import INFINITY, saturating_add
 from windrow.spec.windows.base import LONGEST
 from windrow.store.delta.steps import StepTaken
 from windrow.store.journal.control import BACKFILL, FOLLOW, Control, has_stream
+from windrow.store.upstream.offsets import Offsets
 
 
 class Mode(StrEnum):
@@ -47,14 +48,14 @@ class Request:
 class Scope:
     """What a batch of a stage reads, and what it may publish.
 
-    `place` is how far it reads what is upstream; `clock` is where the stage stands after that. Windows that end by
+    `offsets` are how far it reads what is upstream; `clock` is where the stage stands after that. Windows that end by
     `until` have expired, or count as such. `complete` are those of which all panes are there, where batches have made
     the stages in front; `gaps` are the event times at which panes are yet to come. `made` are the windows that may be
     published as last: the others wait, those that are not complete for another batch.
     """
 
     request: Request
-    place: int
+    offsets: Offsets
     clock: StageClock
     until: int
     complete: tuple[Made, ...]
@@ -72,7 +73,7 @@ class Scope:
 
 
 def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: bool = False) -> Scope | None:
-    """Bring the stage to the head of what it reads, and say what a batch of it may publish; None where nothing landed.
+    """Catch the stage up with what it reads, and say what a batch of it may publish; None where nothing landed.
 
     Of a stage without a stream the rows that have landed are admitted first, in ticks of their own.
     Raises NotYet where a history that is asserted to be whole has windows that are open in the stream.
@@ -92,19 +93,19 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
                 check(item, span)
         until, everything = runner.clock.expired_end, tuple(Made(*span) for span in request.spans)
         made = tuple(replace(one, until=until) for one in everything)
-        return Scope(request, runner.upstream_step, runner.clock, until, everything, made)
+        return Scope(request, runner.offsets, runner.clock, until, everything, made)
     admitted(work, item, dry_run)
     found = standing(runner, work.clock())
-    if found.place == 0:
+    if found.offsets.is_start:
         return None
     everything, gaps = tuple(Made(*span) for span in request.spans), gaps_of(work, item, request.spans)
     if request.mode is Mode.WHOLE:
         before = [part for span in request.spans[:-1] for part in complete_of(work, item, span, gaps)]
         asserted = (*before, everything[-1])
-        return Scope(request, found.place, found.clock, INFINITY, asserted, asserted)
+        return Scope(request, found.offsets, found.clock, INFINITY, asserted, asserted)
     whole = [made.is_within(runner.published) for made in everything]
     if all(whole):
-        return Scope(request, found.place, found.clock, INFINITY, everything, everything)
+        return Scope(request, found.offsets, found.clock, INFINITY, everything, everything)
     complete: list[Made] = []
     expired: list[Made] = []
     for span, is_whole in zip(request.spans, whole, strict=True):
@@ -112,7 +113,7 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
         complete += parts
         expired += parts if is_whole else [_expired(item, part, found.clock.expired_end) for part in parts]
     published = joined(runner.stage.windows, expired, runner.strategy.is_made_whole)
-    return Scope(request, found.place, found.clock, found.clock.expired_end, tuple(complete), published, gaps)
+    return Scope(request, found.offsets, found.clock, found.clock.expired_end, tuple(complete), published, gaps)
 
 
 def admitted(work: PipelineWork, item: StageWork, dry_run: bool = False) -> None:
@@ -229,7 +230,7 @@ def follow(work: PipelineWork, item: StageWork) -> None:
     A stream beside it may make them too: whoever comes first.
     """
     item.runner.refresh()
-    item.take_over()
+    item.migrate()
     while has_stream(item.runner.last):
         try:
             if item.ticked(_followed(work, item)) is None:
@@ -239,10 +240,10 @@ def follow(work: PipelineWork, item: StageWork) -> None:
 
 
 def _followed(work: PipelineWork, item: StageWork) -> Control | None:
-    return item.runner.advance(item.runner.upstream.last_step(work.spark), FOLLOW)
+    return item.runner.advance(item.runner.upstream.head(work.spark), FOLLOW)
 
 
-def place_of(work: PipelineWork, item: StageWork) -> int:
-    """The place that a batch reads up to: that of the stage's stream, or the newest where there is none."""
+def offsets_of(work: PipelineWork, item: StageWork) -> Offsets:
+    """How far a batch reads: as far as the stage's stream, or to the head where there is none."""
     runner = item.runner
-    return runner.upstream_step if has_stream(runner.last) else runner.upstream.last_step(work.spark)
+    return runner.offsets if has_stream(runner.last) else runner.upstream.head(work.spark)

@@ -1,4 +1,4 @@
-"""Windows that a batch was asked for and that have not expired: which, until when, and what holds them back.
+"""Windows that were requested of a batch and have not expired: which, until when, and what holds them back.
 
 Rule: docs/semantics.md#the-watermark-of-a-batch.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from windrow.drivers.pipeline.clocks import ClocksOfInputs, ClocksOfSource, ClocksOfStage
+from windrow.drivers.pipeline.clocks import ClocksOfSource, ClocksOfStage
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.admission import held_back, longest_of, standing
+from windrow.drivers.recompute.admission_ticks import held_back, longest_of, standing
 from windrow.drivers.recompute.scope import Request, Scope, admitted, catch_up, last_end, made_by_batches
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.compiling.chain import in_band
@@ -129,9 +129,7 @@ def _expected(work: PipelineWork, item: StageWork, clocks: Mapping[str, StageClo
         if log.name not in above:
             known.append(clock.inputs[name].clock.watermark if name in clock.inputs else MINUS_INFINITY)
     stage = runner.stage.stage
-    if stage.inputs:
-        return held_back(runner, clock.with_watermark(min(known), stage.allowed_lateness))
-    return held_back(runner, in_band(stage, clock, min(known)))
+    return held_back(runner, clock.with_watermark(in_band(stage, min(known)), stage.allowed_lateness))
 
 
 def _waiting(item: StageWork, clock: StageClock, end: int) -> WaitingWindows:
@@ -143,19 +141,20 @@ def held_by(item: StageWork, clock: StageClock) -> str:
     """What holds the watermark of a stage back, in words."""
     runner = item.runner
     if has_stream(runner.last):
-        behind = runner.upstream.number(runner.upstream_step, runner.upstream.last_step(runner.spark))
+        behind = runner.upstream.steps_between(runner.offsets, runner.upstream.head(runner.spark))
         if behind:
             return f"the stream, which has {many(behind, 'step')} to read"
-    clocks = runner.clocks
-    if isinstance(clocks, ClocksOfStage):
-        return f"stage {clocks.panes.name}"
-    if isinstance(clocks, ClocksOfInputs):
-        known = {name: clock.inputs[name].clock.watermark for name in clocks.inputs if name in clock.inputs}
-        silent = [name for name in clocks.inputs if name not in known]
-        slowest = silent or [name for name, watermark in known.items() if watermark == min(known.values())]
-        return "input " + ", ".join(slowest)
-    assert isinstance(clocks, ClocksOfSource)
-    return _slowest_of(clocks, clock)
+    inputs = runner.clocks.inputs
+    known = {name: clock.inputs[name].clock for name in inputs if name in clock.inputs}
+    if len(inputs) > 1:
+        silent = [name for name in inputs if name not in known]
+        least = min((one.watermark for one in known.values()), default=MINUS_INFINITY)
+        return "input " + ", ".join(silent or [name for name, one in known.items() if one.watermark == least])
+    ((name, only),) = inputs.items()
+    if isinstance(only, ClocksOfStage):
+        return f"stage {only.panes.name}"
+    assert isinstance(only, ClocksOfSource)
+    return _slowest_of(only, known.get(name, StageClock()))
 
 
 def _slowest_of(clocks: ClocksOfSource, clock: StageClock) -> str:

@@ -6,40 +6,39 @@ them in turn. So an interval is made right whole, and what others begin is not l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import Column, any_of, bigint, call, coalesce, col, lit
-from windrow.compile.stage import CompiledStage
 from windrow.compile.windows.merging import SESSION, overlapping
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.left_out import left_out
 from windrow.drivers.recompute.replacing import WAITS
+from windrow.drivers.recompute.unrestated import unrestated
 from windrow.drivers.recompute.values import batch_of
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.tick.published import Span, starts_in
 from windrow.spec.errors import NotYet
 from windrow.spec.times import MINUS_INFINITY, format_time
 
-_ASKED, _OPEN = "_asked", "_open"
+_REQUESTED, _OPEN = "_requested", "_open"
 
 
 @dataclass(frozen=True)
 class Widened:
-    """Windows recomputed and shown, `key` and bounds beside other columns, around the spans that were asked for.
+    """Windows recomputed and shown, `key` and bounds beside other columns, around the spans that were requested.
 
     A window that ends behind `until` has not expired, and one that touches one of the `gaps` has not all of its panes;
-    those that overlap such a window in turn wait with it.
+    those that overlap such a window in turn wait with it. `waits` says which of the recomputed ones do in any case.
     """
 
-    stage: CompiledStage
     spans: tuple[Span, ...]
     until: int
     batch: DataFrame
     shown: DataFrame
     gaps: tuple[Span, ...] = ()
+    waits: Column = field(default_factory=lambda: lit(False))
 
     def batch_part(self) -> DataFrame:
         """The recomputed windows that take part, with `waits`."""
@@ -53,7 +52,8 @@ class Widened:
     def first_open(self, expired_end: int) -> tuple[Span, list[bool]]:
         """A window that takes part and has not expired, if there is one, and which of the spans have such a window."""
         flags = {f"_{i}": self._overlaps((span,)) for i, span in enumerate(self.spans)}
-        rows = self._rows(self.batch, lit(False)).unionByName(self._rows(self.shown, lit(False)))
+        shown = self._rows(self.shown, lit(False), lit(False))
+        rows = self._rows(self.batch, lit(False), self.waits).unionByName(shown)
         for name, overlaps in flags.items():
             rows = with_column(rows, name, overlaps)
         rows = with_column(rows, _OPEN, (col(WINDOW_END) > bigint(expired_end)) | self._overlaps(self.gaps))
@@ -73,19 +73,19 @@ class Widened:
         return span, [row[name] for name in flags]
 
     def _groups(self, batch_takes_part: Column) -> DataFrame:
-        """The windows, by `key` and bounds, that are in a group of which one was asked for; whether one is open."""
-        rows = self._rows(self.batch, batch_takes_part).unionByName(self._rows(self.shown, lit(False)))
+        """The windows, by `key` and bounds, that are in a group of which one was requested; whether one is open."""
+        shown = self._rows(self.shown, lit(False), lit(False))
+        rows = self._rows(self.batch, batch_takes_part, self.waits).unionByName(shown)
         waits = (col(WINDOW_END) > bigint(self.until)) | self._overlaps(self.gaps)
         rows = with_column(rows, _OPEN, col(_OPEN) | waits)
         ordered = apply(overlapping(over(rows), False), rows)
-        for name in (_ASKED, _OPEN):
+        for name in (_REQUESTED, _OPEN):
             ordered = with_column(ordered, name, Column(f"bool_or({name}) OVER (PARTITION BY {KEY}, {SESSION})"))
-        return where(ordered, col(_ASKED)).select(*CELL, _OPEN).distinct()
+        return where(ordered, col(_REQUESTED)).select(*CELL, _OPEN).distinct()
 
-    def _rows(self, windows: DataFrame, takes_part: Column) -> DataFrame:
-        asked = takes_part | self._overlaps(self.spans)
-        waits = col(WAITS) if WAITS in windows.columns else lit(False)
-        return select(windows, {**{name: col(name) for name in CELL}, _ASKED: asked, _OPEN: waits})
+    def _rows(self, windows: DataFrame, takes_part: Column, waits: Column) -> DataFrame:
+        requested = takes_part | self._overlaps(self.spans)
+        return select(windows, {**{name: col(name) for name in CELL}, _REQUESTED: requested, _OPEN: waits})
 
     @staticmethod
     def _overlaps(spans: tuple[Span, ...]) -> Column:
@@ -96,7 +96,7 @@ def batch_over(item: StageWork, spans: tuple[Span, ...], rows: DataFrame) -> Dat
     """All windows over raw rows. Rows that were late, or closed out, count where they are in the spans."""
     if item.runner.last is None:
         return batch_of(item, rows)
-    letters = where(left_out(item.runner), ~starts_in(spans, col(WINDOW_START)))
+    letters = where(unrestated(item.runner), ~starts_in(spans, col(WINDOW_START)))
     return batch_of(item, rows, None if letters.isEmpty() else letters)
 
 

@@ -13,7 +13,7 @@ TIMES = 3
 
 @dataclass
 class Pace:
-    """Remembers when tables were last projected, and how long that took."""
+    """Knows when tables were last projected, and how long that took."""
 
     _ended: float = field(default_factory=time.monotonic)
     _took: float = 0.0

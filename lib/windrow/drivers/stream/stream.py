@@ -24,6 +24,7 @@ from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateFailed
 from windrow.store.journal.control import Control
+from windrow.store.upstream.offsets import Offsets
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Stream:
         """Such a tick of every stage, when it has read all that the ticks before have emitted."""
         for stage in self.work.stages:
             if self.work.upstreams_of(stage):
-                while self._ticked(stage, _advance(stage, stage.runner.upstream.last_step(self.work.spark))):
+                while self._ticked(stage, _advance(stage, stage.runner.upstream.head(self.work.spark))):
                     pass
             self._ticked(stage, stage.tick(lambda stage=stage: tick(stage)))  # type: ignore[misc]
 
@@ -168,10 +169,10 @@ class Stream:
 
     def _advance_all(self) -> bool:
         """One tick for every stage of one input that is behind; whether there was one."""
-        stages = [stage for stage in self.work.stages if not stage.runner.stage.inputs]
+        stages = [stage for stage in self.work.stages if not stage.runner.upstream.are_several]
         if self.stop.is_set() or not stages:
             return False
-        heads = [stage.runner.upstream.last_step(self.work.spark) for stage in stages]
+        heads = [stage.runner.upstream.head(self.work.spark) for stage in stages]
         with ThreadPoolExecutor(len(stages)) as pool:  # most of a small tick is planning, on one core
             controls = list(pool.map(_advance, stages, heads))
         moved = False
@@ -187,8 +188,8 @@ class Stream:
         All that it reads stands still then, so that it takes the same steps together whenever it was killed.
         """
         for stage in self.work.stages:
-            if stage.runner.stage.inputs and not self.stop.is_set():
-                head = stage.runner.upstream.last_step(self.work.spark)
+            if stage.runner.upstream.are_several and not self.stop.is_set():
+                head = stage.runner.upstream.head(self.work.spark)
                 if self._ticked(stage, _advance(stage, head), head):
                     if self._pace.is_due():
                         self._project_meanwhile()
@@ -206,14 +207,13 @@ class Stream:
         if stopping:
             raise GateFailed(stopping, RUN)
 
-    def _ticked(self, stage: StageWork, control: Control | None, head: int | None = None) -> bool:
+    def _ticked(self, stage: StageWork, control: Control | None, head: Offsets | None = None) -> bool:
         if control is None:
             return False
         self.totals.ticks += 1
         self.totals.rows += control.counters.read
-        self._lags[stage.name, control.tick] = (
-            0 if head is None else stage.runner.upstream.number(control.upstream_step, head)
-        )
+        lag = 0 if head is None else stage.runner.upstream.steps_between(control.offsets, head)
+        self._lags[stage.name, control.tick] = lag
         return True
 
     def _project(self, stages: list[StageWork]) -> None:
@@ -234,7 +234,7 @@ class Stream:
                 self.watch(Progress(stage.name, control, lag, counted.get(tick, control.counters)))
 
 
-def _advance(stage: StageWork, head: int) -> Control | None:
+def _advance(stage: StageWork, head: Offsets) -> Control | None:
     with during(f"while stage {stage.name} ticked"):
         return stage.tick(lambda: stage.runner.advance(head))
 

@@ -50,9 +50,9 @@ class StageClock:
     output_watermark: int = MINUS_INFINITY
     inputs: Mapping[str, InputClock] = field(default_factory=dict)
 
-    def with_held(self, held: int | None) -> StageClock:
+    def with_hold(self, hold: int | None) -> StageClock:
         """The output watermark: the watermark, or the least event time that a pane which is still to come holds."""
-        output = self.watermark if held is None else min(self.watermark, held)
+        output = self.watermark if hold is None else min(self.watermark, hold)
         return replace(self, output_watermark=max(output, self.output_watermark))
 
     def seen(
@@ -71,8 +71,8 @@ class StageClock:
         for name, event_time in greatest.items():
             before = partitions.get(name)
             before = before or PartitionClock(event_time, now)
-            mark = max(before.asserted, (asserted or {}).get(name, MINUS_INFINITY))
-            partitions[name] = PartitionClock(max(event_time, before.greatest_event_time), now, mark)
+            greatest_asserted = max(before.asserted, (asserted or {}).get(name, MINUS_INFINITY))
+            partitions[name] = PartitionClock(max(event_time, before.greatest_event_time), now, greatest_asserted)
         end = self.greatest_end if greatest_end is None else max(self.greatest_end, greatest_end)
         return replace(self, now=now, partitions=partitions, greatest_end=end)
 

@@ -19,11 +19,11 @@ def has_new() -> Column:
     return col(STATE, NEW) > 0
 
 
-def least_held(stage: Stage, cells: DataFrame | None) -> int | None:
+def least_hold(stage: Stage, cells: DataFrame | None) -> int | None:
     """The least event time that the panes of open cells would have, if they were emitted now; None without one."""
     if cells is None:
         return None
     keeps = stage.keeps_event_times
-    held = event_times.of_pane(col(STATE, event_times.KEPT)) if keeps else event_times.end_of_window()
-    found = group(where(cells, has_new()), (), {"held": call("min", held)}).collect()[0]["held"]
+    hold = event_times.of_pane(col(STATE, event_times.KEPT)) if keeps else event_times.end_of_window()
+    found = group(where(cells, has_new()), (), {"hold": call("min", hold)}).collect()[0]["hold"]
     return None if found is None else int(found)

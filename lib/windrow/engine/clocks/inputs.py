@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from windrow.engine.clocks.clock import InputClock, StageClock
-from windrow.engine.tick.plan import active, moved
-from windrow.engine.tick.statistics import Survey
+from windrow.engine.clocks.rules import active, moved
+from windrow.engine.tick.statistics import BatchStatistics
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import MINUS_INFINITY
@@ -23,25 +23,25 @@ class InputTime:
     `is_known` says that the watermark comes with the panes of a stage, which is one source partition.
     """
 
-    survey: Survey
+    statistics: BatchStatistics
     rule: Watermark | None = None
     watermark: int | None = None
     is_known: bool = False
 
 
-def seen(before: StageClock, now: int, surveys: Mapping[str, Survey]) -> StageClock:
+def seen(before: StageClock, now: int, statistics: Mapping[str, BatchStatistics]) -> StageClock:
     """The clock of a stage after the rows of its inputs; no watermark has moved yet."""
-    known = {name: before.inputs.get(name, InputClock(StageClock(), now)) for name in surveys}
+    known = {name: before.inputs.get(name, InputClock(StageClock(), now)) for name in statistics}
     inputs = {
         name: replace(one, clock=one.clock.seen(found.greatest, now, before.greatest_end, found.asserted))
-        for (name, one), found in zip(known.items(), surveys.values(), strict=True)
+        for (name, one), found in zip(known.items(), statistics.values(), strict=True)
     }
     return replace(before, inputs=inputs)
 
 
 def met(before: StageClock, now: int, inputs: Mapping[str, InputTime], stage: Stage) -> StageClock:
     """The clock of a stage after a tick over its inputs; `before` knows the windows of this tick, and `now`."""
-    known = seen(before, now, {name: one.survey for name, one in inputs.items()}).inputs
+    known = seen(before, now, {name: one.statistics for name, one in inputs.items()}).inputs
     clocks = {name: _advanced(known[name], one, stage) for name, one in inputs.items()}
     holding = [clocks[n].clock for n, one in inputs.items() if not _is_idle(clocks[n], one, now)]
     holding = holding or [clocks[n].clock for n, one in inputs.items() if _has_sent(clocks[n], one)]

@@ -5,6 +5,7 @@ Rule: docs/semantics.md#stages-that-read-stages.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,28 +15,25 @@ from windrow.compile.panes.elements import of_transitions
 from windrow.compile.stage import CompiledStage
 from windrow.compile.windows.base import CompiledWindows
 from windrow.compile.windows.inherited import CompiledInherited
-from windrow.engine.clocks.clock import StageClock
-from windrow.engine.compiling.stage import InputRows, compile_stage
+from windrow.engine.compiling.stage import InputRows
 from windrow.engine.frames import apply, over
 from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import MINUS_INFINITY, saturating_add
 from windrow.spec.windows.aligned import GlobalWindow
-from windrow.spec.windows.base import LONGEST
 from windrow.spec.windows.inherited import InheritedWindows
 
 
-def compile_over(spark: SparkSession, stage: Stage, upstream: CompiledStage) -> CompiledStage:
-    """Compile a stage that reads another. Errors: SpecError where a type does not fit."""
-    given = rows_of(spark, stage, upstream)
-    if isinstance(stage.window, InheritedWindows) and upstream.stage.window.IS_GLOBAL:
-        stage = replace(stage, window=GlobalWindow())
-    compiled = compile_stage(stage, given.rows, weight=given.weight, inherited=given.inherited)
-    return replace(compiled, nets=given.nets)
+def with_windows_of(stage: Stage, upstreams: Sequence[CompiledStage]) -> Stage:
+    """The stage; one that inherits the window of all time from all that it reads has that window itself."""
+    inherits = isinstance(stage.window, InheritedWindows)
+    if not inherits or not all(one.stage.window.IS_GLOBAL for one in upstreams):
+        return stage
+    return replace(stage, window=GlobalWindow())
 
 
 def rows_of(spark: SparkSession, stage: Stage, upstream: CompiledStage) -> InputRows:
-    """What a stage is compiled against that reads another one, or an input of it that does."""
+    """What an input of a stage is compiled against that reads another one."""
     schema = _transition_schema(upstream)
     rows = pane_elements(upstream, spark.createDataFrame([], schema))  # type: ignore[no-untyped-call, unused-ignore]
     weight = "weight" if emits_retractions(upstream.shown) else None
@@ -54,15 +52,11 @@ def _transition_schema(stage: CompiledStage) -> str:
 
 
 def _inherited(stage: Stage, windows: CompiledWindows) -> CompiledInherited:
-    """How long windows are that merge is known only of those that have not merged."""
-    longest = LONGEST if windows.merges else windows.longest
-    may_lie_outside = isinstance(windows, CompiledInherited) and windows.is_moved
-    origin = None if windows.merges else windows.origin if isinstance(windows, CompiledInherited) else windows
-    return CompiledInherited(longest, stage.element_time is not None or may_lie_outside, origin)
+    known = windows.of_panes
+    return CompiledInherited(replace(known, is_moved=known.is_moved or stage.element_time is not None))
 
 
-def in_band(stage: Stage, clock: StageClock, watermark: int) -> StageClock:
-    """The clock with the watermark that came with the panes: the output watermark of the stage that is read."""
+def in_band(stage: Stage, watermark: int) -> int:
+    """The watermark that comes with the panes: the output watermark of the stage that is read, as this one needs it."""
     by = 0 if stage.element_time is None else stage.element_time.backward
-    own = watermark if watermark == MINUS_INFINITY else saturating_add(watermark, -by)
-    return clock.with_watermark(own, stage.allowed_lateness)
+    return watermark if watermark == MINUS_INFINITY else saturating_add(watermark, -by)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -14,55 +15,41 @@ from windrow.compile.aggregates.kinds import is_floating
 from windrow.compile.aggregates.numbers import total_size
 from windrow.compile.aggregates.parts import CompiledAggregate
 from windrow.compile.aggregates.registry import compile_aggregate
-from windrow.compile.cells.cell import CellColumns
 from windrow.compile.columns import EVENT_TIME, KEY, WEIGHT
 from windrow.compile.elements import envelope
 from windrow.compile.elements.elements import SIZE, CompiledElements, argument_name, tick_argument
 from windrow.compile.elements.envelope import ENVELOPE
 from windrow.compile.panes import event_times
-from windrow.compile.panes.joins import JoinedPanes
 from windrow.compile.panes.results import over_results, result_column
+from windrow.compile.panes.shown import shown_panes
 from windrow.compile.sql.columns import Column, bigint, call, col, null, when
 from windrow.compile.stage import Assertion, CompiledStage, extracted, partials, tick_partials
 from windrow.compile.triggers.tree import compile_trigger
-from windrow.compile.windows.aligned import compile_windows
 from windrow.compile.windows.base import CompiledWindows
 from windrow.compile.windows.custom import CustomWindows
 from windrow.compile.windows.inherited import together
+from windrow.compile.windows.registry import compile_windows
 from windrow.engine.frames import apply, group, over, select
-from windrow.engine.tick.cogroups import united
+from windrow.engine.tick.cogroups import as_one
 from windrow.spec.aggregates import CONDITIONAL, TotalSize
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.reading import located
 from windrow.spec.sources.watermarks import Watermark
-from windrow.spec.stages.cogroups import alone
-from windrow.spec.stages.joins import cell_aggregates, cell_stage
+from windrow.spec.stages.inputs import input_path
+from windrow.spec.stages.joins import cell_stage, cells_by_input
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
 from windrow.spec.triggers.all import Trigger, counts_bytes, nodes_of, tick_aggregates
-from windrow.spec.windows.sessions import Sessions
-
-
-def compile_stage(
-    stage: Stage,
-    rows: DataFrame,
-    size: Expression | None = None,
-    weight: str | None = None,
-    inherited: CompiledWindows | None = None,
-) -> CompiledStage:
-    """Compile a stage for rows with the columns of this frame; `size` is the source's, for triggers that count bytes.
-
-    `weight` is the column of the rows' weights, if they have any; `inherited` are the windows of the panes that the
-    rows are, if they are panes. Errors: SpecError where a type does not fit.
-    """
-    elements = _compile_elements(stage, InputRows(rows, size, weight, inherited))
-    return _compile(stage, elements, _elements(elements, rows), weight is not None)
 
 
 @dataclass(frozen=True)
 class InputRows:
-    """What an input of a stage reads: a frame with the columns of its rows, and what `compile_stage` says of them."""
+    """What an input of a stage reads: a frame with the columns of its rows.
+
+    `size` is the source's, for triggers that count bytes; `weight` the column of the rows' weights, if they have any;
+    `inherited` are the windows of the panes that the rows are, if they are panes.
+    """
 
     rows: DataFrame
     size: Expression | None = None
@@ -76,29 +63,31 @@ class InputRows:
         return self.are_panes and self.weight is None
 
 
-def compile_inputs(stage: Stage, inputs: Mapping[str, InputRows]) -> CompiledStage:
-    """Compile a stage of several inputs. Errors: SpecError where a type does not fit."""
-    elements = {}
-    for name, given in inputs.items():
-        by_itself = replace(alone(stage, stage.inputs[name]), aggregates=cell_aggregates(stage, name))
-
-        def compiled(by_itself: Stage, given: InputRows = given) -> CompiledElements:
-            return _compile_elements(by_itself, given, stage.trigger)
-
-        elements[name] = located(f"inputs.{name}", compiled, by_itself)
+def compile_stage(stage: Stage, inputs: Mapping[str, InputRows]) -> CompiledStage:
+    """Compile a stage for the rows of its inputs. Errors: SpecError where a type does not fit."""
+    elements: dict[str, CompiledElements] = {}
+    for name, by_itself in cells_by_input(stage).items():
+        compiled = partial(_compile_elements, given=inputs[name], trigger=stage.trigger)
+        elements[name] = located(input_path(name), compiled, by_itself)
     _check_trigger(stage, elements, inputs)
     samples = {name: _elements(one, inputs[name].rows) for name, one in elements.items()}
     _check_key_types(samples)
     is_weighted = any(given.weight is not None for given in inputs.values())
-    sample = united(samples)
+    sample = as_one(samples, {name: given.weight is not None for name, given in inputs.items()})
     whole = _compile(cell_stage(stage), next(iter(elements.values())), sample, is_weighted)
-    whole = replace(whole, windows=together([one.windows for one in elements.values()]))
+    windows = together([one.windows for one in elements.values()])
+    whole = replace(whole, windows=windows, panes=shown_panes(stage, whole.cells))
     parts = {
-        name: replace(whole, elements=one, windows=one.windows, nets=inputs[name].nets)
+        name: replace(
+            whole,
+            elements=one,
+            windows=one.windows,
+            nets=inputs[name].nets,
+            element_types=_types(samples[name]),
+        )
         for name, one in elements.items()
     }
-    joined = None if stage.join is None else JoinedPanes(stage, whole.cells.value_types)
-    return replace(whole, inputs=parts, joined=joined, element_types=_types(sample))
+    return replace(whole, inputs=parts, element_types=_types(sample))
 
 
 def _check_trigger(stage: Stage, elements: Mapping[str, CompiledElements], inputs: Mapping[str, InputRows]) -> None:
@@ -111,7 +100,7 @@ def _check_trigger(stage: Stage, elements: Mapping[str, CompiledElements], input
                 raise SpecError("trigger", "looks at columns of which no input has all", columns, "select adds columns")
             for name, one in having.items():
                 if isinstance(aggregate, CONDITIONAL):
-                    selected = apply(one.unfolded(over(inputs[name].rows)), inputs[name].rows)
+                    selected = apply(one.exploded(over(inputs[name].rows)), inputs[name].rows)
                     _require_condition("trigger", Column(expression.value_sql), selected)
 
 
@@ -125,11 +114,11 @@ def _check_key_types(samples: Mapping[str, DataFrame]) -> None:
             raise SpecError(f"inputs.{name}.keys", rule, other.simpleString(), "cast(.. as ..) in the keys")
 
 
-def _compile_elements(stage: Stage, given: InputRows, trigger: Trigger | None = None) -> CompiledElements:
+def _compile_elements(stage: Stage, given: InputRows, trigger: Trigger) -> CompiledElements:
     rows = given.rows
     columns = tuple(name for name in rows.columns if name not in ENVELOPE)
     windows = compile_windows(stage.window, inherited=given.inherited)
-    elements = CompiledElements(stage, windows, {}, given.size, columns, given.weight, trigger)
+    elements = CompiledElements(stage, windows, trigger, {}, given.size, columns, given.weight)
     _check_conditions(elements, rows)
     elements = replace(elements, windows=_windows(elements, rows))
     _check_size(stage, rows, given.size)
@@ -150,15 +139,17 @@ def _compile(stage: Stage, elements: CompiledElements, sample: DataFrame, is_wei
         column = col(argument) if argument in kinds else None
         aggregates[name] = compile_aggregate(name, aggregate, column, kinds.get(argument), col(EVENT_TIME),
                                              col(WEIGHT) if is_weighted else None)  # fmt: skip
-    tree = compile_trigger(stage.trigger, _of_ticks(stage, kinds), stage.window.MERGES)
+    cells_of = elements.windows.cells
+    tree = compile_trigger(stage.trigger, _of_ticks(stage, kinds), cells_of.nodes)
     _register(sample.sparkSession, [*aggregates.values(), *tree.aggregates.values()])
     own = partials(aggregates, is_weighted)
     grouped = group(sample, (), {**own, **tick_partials(tree.aggregates), **event_times.partial(stage)})
     values = select(grouped, {f"v_{name}": column for name, column in extracted(aggregates).items()})
     _check_result_conditions(stage, values, key_type)
-    cells = CellColumns(stage, aggregates, tree, _types(grouped), _types(values), is_weighted)
+    cells = cells_of(stage, aggregates, tree, _types(grouped), _types(values), is_weighted)
     floating = frozenset(f.name.removeprefix("v_") for f in values.schema.fields if is_floating(f.dataType))
-    return CompiledStage(stage, elements, elements.windows, aggregates, cells, key_type.simpleString(), floating)
+    panes = shown_panes(stage, cells)
+    return CompiledStage(stage, elements, elements.windows, aggregates, cells, panes, key_type.simpleString(), floating)
 
 
 def _register(spark: SparkSession, aggregates: Iterable[CompiledAggregate]) -> None:
@@ -212,7 +203,7 @@ def _check_conditions(elements: CompiledElements, rows: DataFrame) -> None:
         kind = _kind(expression, apply(_selected(stage, rows), rows))
         if not kind.startswith("array<"):
             raise SpecError(f"explode.{name}", "must be an array", kind, "for instance split(tags, ',')")
-    selected = apply(elements.unfolded(over(rows)), rows)
+    selected = apply(elements.exploded(over(rows)), rows)
     if stage.element_time is not None:
         kind = _kind(stage.element_time.of, selected)
         if kind != "timestamp":
@@ -242,21 +233,14 @@ def _kind(expression: Expression, rows: DataFrame) -> str:
 
 def _windows(elements: CompiledElements, rows: DataFrame) -> CompiledWindows:
     """The window function over the types of its expressions. Errors: SpecError where one does not fit."""
-    window, unfolded = elements.stage.window, apply(elements.unfolded(over(rows)), rows)
+    window, exploded = elements.stage.window, apply(elements.exploded(over(rows)), rows)
     if not window.expressions and not isinstance(window, CustomWindows):
         return elements.windows
-    kinds = {name: _kind(expression, unfolded) for name, expression in window.expressions.items()}
+    kinds = {name: _kind(expression, exploded) for name, expression in window.expressions.items()}
     if isinstance(window, CustomWindows):
-        _check_custom(window, unfolded)
-    if isinstance(window, Sessions) and "gap" in kinds and not _GAP_KIND.fullmatch(kinds["gap"]):
-        hint = "seconds as a number, or an interval: if(vip, interval 1 hour, interval 5 minute)"
-        raise SpecError("window.sessions.gap", "must be an interval of time or a number of seconds", kinds["gap"], hint)
+        _check_custom(window, exploded)
+    located(f"window.{window.NAME}", window.check_types, kinds)
     return compile_windows(window, kinds)
-
-
-_GAP_KIND = re.compile(
-    r"tinyint|smallint|int|bigint|float|double|decimal\(.*|interval (day|hour|minute|second)( to .*)?|void"
-)
 
 
 def _check_custom(window: CustomWindows, rows: DataFrame) -> None:

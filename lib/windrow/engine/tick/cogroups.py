@@ -16,24 +16,29 @@ from windrow.compile.columns import INPUT, WEIGHT
 from windrow.compile.sql.columns import Column, col, lit, null, when
 from windrow.compile.stage import CompiledStage, part_name
 from windrow.engine.frames import group, select, with_column
-from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.inputs import ONLY
 
 
-def united(elements: Mapping[str, DataFrame], types: Mapping[str, str] | None = None) -> DataFrame:
-    """The elements of all inputs as one relation, in which each says of which it is; of an only one, as they are.
+def united(stage: CompiledStage, elements: Mapping[str, DataFrame]) -> DataFrame:
+    """The elements of all inputs as one relation, with the columns of those inputs too that have none in a tick."""
+    weights = {name: one.elements.weight is not None for name, one in stage.inputs.items()}
+    whole = as_one(elements, weights)
+    for name, kind in stage.lacking(elements).items():
+        whole = with_column(whole, name, null(kind))
+    return whole
 
-    `types` are those of the columns that all together have; an input may have nothing in a tick.
+
+def as_one(elements: Mapping[str, DataFrame], have_weights: Mapping[str, bool]) -> DataFrame:
+    """Elements as one relation, in which each says of which input it is; of an only one, as they are.
+
+    `have_weights` says which of all inputs have weighted elements: beside them, those of the others weigh 1.
     """
     if [*elements] == [ONLY]:
         return elements[ONLY]
-    parts = [with_column(frame, INPUT, lit(name)) for name, frame in elements.items()]
-    if any(WEIGHT in part.columns for part in parts) or WEIGHT in (types or {}):
-        parts = [part if WEIGHT in part.columns else with_column(part, WEIGHT, lit(1)) for part in parts]
-    whole = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
-    for name, kind in (types or {}).items():
-        if name not in whole.columns:
-            whole = with_column(whole, name, null(kind))
-    return whole
+    parts = {name: with_column(frame, INPUT, lit(name)) for name, frame in elements.items()}
+    if any(have_weights.values()):
+        parts = {n: part if have_weights[n] else with_column(part, WEIGHT, lit(1)) for n, part in parts.items()}
+    return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts.values())
 
 
 def grouped(
@@ -41,13 +46,13 @@ def grouped(
 ) -> DataFrame:
     """Elements aggregated by these columns: the parts of all aggregates, and `also`, which can be aggregated again."""
     more = dict(also or {})
-    if not stage.inputs:
+    if ONLY in stage.inputs:
         return group(frame, by, {**more, **stage.partials})
     of_inputs = group(frame, (*by, INPUT), {**more, **stage.partials})
     kept = {name: col(name) for name in of_inputs.columns if name != INPUT}
     for part, name in _inputs_of_parts(stage).items():
         kept[part] = when(col(INPUT) == lit(name), col(part))
-    return group(select(of_inputs, kept), by, {**more, **stage.merged})
+    return group(select(of_inputs, kept), by, {**more, **stage.merged_parts})
 
 
 def _inputs_of_parts(stage: CompiledStage) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""What a tick counts, as one value: the survey begins it, the control row keeps it, the rows that are written end it.
+"""What a tick counts, as one value: the statistics of the micro-batch begin it, the control row keeps it, the rows that
+are written complete it.
 
 Rule: docs/semantics.md#where-every-row-is. `ticks`, status, reports and the lines of a run show it.
 """
@@ -16,7 +17,7 @@ class Counters:
 
     Each row and each pair is in exactly one place:
 
-        read     = dead + bad_expression + filtered + kept
+        read     = dead_rows + bad_expression + filtered + kept
         kept     = in_windows + unassigned
         assigned = aggregated + late + closed
 
@@ -25,8 +26,8 @@ class Counters:
 
     read: int = 0
     """Rows that were read."""
-    dead: int = 0
-    """Rows that were dead when they landed."""
+    dead_rows: int = 0
+    """Rows that were dead letters when they landed."""
     bad_expression: int = 0
     """Rows that were alive, and on which an expression of the stage failed."""
     bad_gap: int = 0
@@ -57,14 +58,14 @@ class Counters:
         return cls(**{name: int(values.get(name) or 0) for name in NAMES})
 
     @property
-    def surveyed(self) -> dict[str, int]:
+    def known_at_commit(self) -> dict[str, int]:
         """Those that are known when the tick is committed, by name."""
-        return {name: getattr(self, name) for name in SURVEYED}
+        return {name: getattr(self, name) for name in KNOWN_AT_COMMIT}
 
     @property
     def rejected(self) -> int:
-        """Rows that were dead when they landed, or on which an expression failed."""
-        return self.dead + self.bad_expression
+        """Rows that were dead letters when they landed, or on which an expression failed."""
+        return self.dead_rows + self.bad_expression
 
     @property
     def in_windows(self) -> int:
@@ -85,5 +86,5 @@ NAMES = tuple(field.name for field in fields(Counters))
 WRITTEN = ("closed", "panes", "retractions")
 """Counted in the rows that a tick has written: nothing is known of them before."""
 
-SURVEYED = tuple(name for name in NAMES if name not in WRITTEN)
+KNOWN_AT_COMMIT = tuple(name for name in NAMES if name not in WRITTEN)
 """Known when the tick is committed, so that its control row has them."""

@@ -16,15 +16,21 @@ from pyspark.sql import DataFrame
 from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.elements.elements import FAILED, KEPT
-from windrow.compile.sql.columns import Column, col, lit, null, struct
+from windrow.compile.sql.columns import Column, case, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import select, where
-from windrow.engine.tick.admission import Held
-from windrow.engine.windows.assign import spread
-from windrow.engine.windows.closed import meeting_expired as meeting_expired_window
+from windrow.engine.tick.admission import Admission
+from windrow.engine.windows.assign import assign
 from windrow.engine.windows.registry import strategy_of
 
 ELEMENT = "element"
+
+
+def at_landing(rows: DataFrame) -> DataFrame:
+    """The rows that were dead when they landed, each once, whatever a stage makes of it."""
+    element = struct(**{name: col(name) for name in rows.columns if name not in envelope.ENVELOPE})
+    own = {**{name: col(name) for name in envelope.ENVELOPE}, ELEMENT: element}
+    return _letters(select(where(rows, ~_alive()), own), col(envelope.REASON), null("bigint"), null("bigint"))
 
 
 def failed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
@@ -33,24 +39,32 @@ def failed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
     return _letters(rows, stage.elements.why, null("bigint"), null("bigint"))
 
 
-def late(stage: CompiledStage, judged: DataFrame, held: Held) -> DataFrame:
+def late(stage: CompiledStage, judged: DataFrame, admission: Admission) -> DataFrame:
     """The pairs whose window had expired before the tick, or was made by a backfill before they landed."""
-    marks = held.late_marks(stage.windows, col(envelope.EVENT_TIME))
-    pairs = spread(stage.windows, _packed(stage, where(judged, _works())), marks)
+    window_ids = admission.late_window_ids(stage.windows, col(envelope.EVENT_TIME))
+    pairs = assign(stage.windows, _packed(stage, where(judged, _works())), window_ids)
     return _letters(pairs, lit("late"), col(WINDOW_START), col(WINDOW_END))
 
 
-def meeting_expired(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
-    """The pairs that are late because their windows would merge with one that has expired."""
-    pairs = strategy_of(stage).pairs(_keyed(stage, judged), envelope.EVENT_TIME)
-    found = meeting_expired_window(stage, pairs, cells, held)
-    return _letters(found, lit("late"), col(WINDOW_START), col(WINDOW_END))
+def late_by_cells(stage: CompiledStage, judged: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame | None:
+    """The pairs that are late because their windows would merge with one that has expired; None for none."""
+    found = strategy_of(stage).late_by_cells(_keyed(stage, judged), cells, admission)
+    return None if found is None else _letters(found, lit("late"), col(WINDOW_START), col(WINDOW_END))
 
 
-def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+def closed(stage: CompiledStage, judged: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
     """The pairs whose cell is closed: its trigger has finished for good."""
-    found = strategy_of(stage).closed_out(_keyed(stage, judged), cells, held)
+    found = strategy_of(stage).closed_out(_keyed(stage, judged), cells, admission)
     return _letters(found, lit("closed"), col(WINDOW_START), col(WINDOW_END))
+
+
+def rule_of(reason: Column) -> Column:
+    """What an element or a pair broke that is dead for that reason, in words; those of landing say it themselves."""
+    return case(
+        (reason == "late", "the window had not expired when the element came"),
+        (reason == "closed", "the trigger of the window had not finished"),
+        otherwise="every expression of the stage can be evaluated on the row, and its windows hold it",
+    )
 
 
 def _keyed(stage: CompiledStage, judged: DataFrame) -> DataFrame:
@@ -74,4 +88,4 @@ def _works() -> Column:
 
 def _letters(rows: DataFrame, reason: Column, start: Column, end: Column) -> DataFrame:
     own = {"reason": reason, "event_time": col(envelope.EVENT_TIME), WINDOW_START: start, WINDOW_END: end}
-    return select(rows, {**own, **{name: col(name) for name in (*envelope.ENVELOPE, ELEMENT) if name in rows.columns}})
+    return select(rows, {**own, **{name: col(name) for name in (*envelope.ENVELOPE, ELEMENT)}})

@@ -26,13 +26,13 @@ def elements_of(stage: CompiledStage, rows: DataFrame, also: tuple[str, ...] = (
     for name, frame in parted(stage, rows).items():
         elements = stage.of_input(name).elements
         parts[name] = apply(elements.elements(elements.judged(over(frame)), also), frame)
-    return united(parts, stage.element_types)
+    return united(stage, parts)
 
 
 def pairs_of_rows(stage: CompiledStage, rows: DataFrame, pairs: Pairing) -> DataFrame:
     """Raw rows as elements, once for every window that they fall in, with their identity."""
     parts = {name: pairs_of_input(stage.of_input(name), frame, pairs) for name, frame in parted(stage, rows).items()}
-    return united(parts, stage.element_types)
+    return united(stage, parts)
 
 
 def pairs_of_input(stage: CompiledStage, rows: DataFrame, pairs: Pairing, also: tuple[str, ...] = ()) -> DataFrame:

@@ -1,4 +1,4 @@
-"""Cells that are asked, with the columns that a tick works on: the state that they had, and what the tick brings."""
+"""Cells that are evaluated, with the columns that a tick works on: the state that they had, and what the tick adds."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def no_state(stage: CompiledStage) -> dict[str, Column]:
     return {f"s_{name}": null(kind) for name, (kind, _) in stage.cells.state.items()}
 
 
-def due(
+def with_timer_due(
     stage: CompiledStage, cells: DataFrame, clock: TickClock, also: Mapping[str, Column] | None = None
 ) -> DataFrame:
-    """The cells of which a deadline is due, and to which the tick brings nothing; with these columns more."""
+    """The cells of which a timer is due, and to which the tick adds nothing; with these columns more."""
     nothing = {name: null(stage.cells.part_types[name]) for name in stage.cells.tick_parts}
     if stage.is_weighted:
         nothing[NET] = bigint(0)
     identity = {name: col(name) for name in CELL}
-    brought = {ELEMENTS: bigint(0), **nothing, **(also or {})}
-    return select(where(cells, stage.cells.is_due(clock)), {**identity, **state_of(stage), **brought})
+    added = {ELEMENTS: bigint(0), **nothing, **(also or {})}
+    return select(where(cells, stage.cells.is_timer_due(clock)), {**identity, **state_of(stage), **added})

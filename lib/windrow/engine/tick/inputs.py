@@ -17,11 +17,15 @@ from windrow.compile.elements.envelope import ENVELOPE, STEP
 from windrow.compile.sql.columns import Column, col, lit, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import select, where, with_column
-from windrow.spec.stages.graph import ONLY
 
 
 def as_one(frames: Mapping[str, DataFrame], names: Sequence[str]) -> DataFrame:
-    """Rows with their envelope as one relation; `names` are those of all inputs, of which some may have none."""
+    """Rows with their envelope as one relation; `names` are those of all inputs, of which some may have none.
+
+    The rows of an only input are that relation, as they are.
+    """
+    if len(names) == 1:
+        return frames[names[0]]
     parts = []
     for name, frame in frames.items():
         own = {**{column: col(column) for column in ENVELOPE}, STEP: _told_apart(name, names)}
@@ -40,9 +44,9 @@ def _told_apart(name: str, names: Sequence[str]) -> Column:
 
 
 def parted(stage: CompiledStage, rows: DataFrame) -> dict[str, DataFrame]:
-    """The rows of each input; the only one of a stage has the name `ONLY`."""
-    if not stage.inputs:
-        return {ONLY: rows}
+    """The rows of each input."""
+    if len(stage.inputs) == 1:
+        return dict.fromkeys(stage.inputs, rows)
     parts = {}
     for name in stage.inputs:
         if _struct(name) in rows.columns:

@@ -16,7 +16,7 @@ def newest(rows: DataFrame, by: Sequence[str], order: str, fields: Mapping[str, 
     """One row for each group: `by`, the greatest `order`, and the fields, (column, type), of the row that has it.
 
     Spark groups by hash where every field has a fixed size, and by sorting otherwise: names from a list are better
-    kept as their places in it.
+    kept as their indexes in it.
     """
     greatest = {order: call("max", col(order))}
     if all(kind.startswith(_FIXED_SIZE) for _, kind in fields.values()):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from windrow.compile.sql.columns import Column, any_of, bigint
-from windrow.compile.windows.base import CompiledWindows
+from windrow.compile.windows.base import WindowTimes
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 
 Span = tuple[int, int]
@@ -52,13 +52,13 @@ def starts_in(spans: tuple[Span, ...], start: Column) -> Column:
     )
 
 
-def joined(windows: CompiledWindows, made: Iterable[Made], is_made_whole: bool = False) -> tuple[Made, ...]:
+def joined(windows: WindowTimes, made: Iterable[Made], is_made_whole: bool = False) -> tuple[Made, ...]:
     """The same windows in as few intervals as there can be, in order: those of a schedule become one.
 
     Of windows that are made whole (`WindowStrategy`) the next batch has published those that cross into its interval.
     """
     found: list[Made] = []
-    for one in pieces(made):
+    for one in disjoint(made):
         before = found[-1] if found else None
         if before is None or before.last < one.first:
             found.append(one)
@@ -69,7 +69,7 @@ def joined(windows: CompiledWindows, made: Iterable[Made], is_made_whole: bool =
     return tuple(found)
 
 
-def pieces(made: Iterable[Made]) -> list[Made]:
+def disjoint(made: Iterable[Made]) -> list[Made]:
     """The same windows in intervals that do not overlap, in order."""
     made = tuple(made)
     cuts = sorted({bound for one in made for bound in (one.first, one.last)})
@@ -82,7 +82,7 @@ def _until(made: Iterable[Made], first: int, last: int) -> int | None:
     return max((one.until for one in made if one.first <= first and last <= one.last), default=None)
 
 
-def is_complete(windows: CompiledWindows, made: Made, is_made_whole: bool = False) -> bool:
+def is_complete(windows: WindowTimes, made: Made, is_made_whole: bool = False) -> bool:
     """Whether they are all windows that start in the interval, where the next one begins at its end."""
     if made.until == INFINITY:
         return True
@@ -93,7 +93,7 @@ def is_complete(windows: CompiledWindows, made: Made, is_made_whole: bool = Fals
 
 
 def missing(
-    windows: CompiledWindows, longest: int | None, made: Iterable[Made], low: int, is_made_whole: bool = False
+    windows: WindowTimes, longest: int | None, made: Iterable[Made], low: int, is_made_whole: bool = False
 ) -> tuple[Span, ...]:
     """The event times from `low` on at which elements may be yet to come, of windows that are not among these.
 
@@ -107,8 +107,8 @@ def missing(
     for start, stop in pairwise([*cuts, INFINITY]):
         until = _until(parts, start, stop)
         end = _last_end(windows, start, stop)
-        reach = longest if is_made_whole else None
-        if end is None or (until is not None and _all_came(reach, until, stop, end)):
+        length = longest if is_made_whole else None
+        if end is None or (until is not None and _all_came(length, until, stop, end)):
             continue
         begin = start if until is None else max(start, earliest_behind(windows, longest, until, is_made_whole))
         if end > low:
@@ -116,7 +116,7 @@ def missing(
     return tuple(found)
 
 
-def earliest_behind(windows: CompiledWindows, longest: int | None, time: int, is_made_whole: bool = False) -> int:
+def earliest_behind(windows: WindowTimes, longest: int | None, time: int, is_made_whole: bool = False) -> int:
     """No element that is a pane of a window which ends behind a time comes before this; `longest` as for `missing`."""
     if longest is None or time in (MINUS_INFINITY, INFINITY):
         return time
@@ -130,7 +130,7 @@ def _all_came(longest: int | None, until: int, stop: int, end: int) -> bool:
     return until >= end
 
 
-def _last_end(windows: CompiledWindows, start: int, stop: int) -> int | None:
+def _last_end(windows: WindowTimes, start: int, stop: int) -> int | None:
     """The last end of a window that starts in an interval, before any merging; None without one."""
     if stop == INFINITY:
         return INFINITY

@@ -1,4 +1,4 @@
-"""What a batch of rows holds, counted before the tick, so that its watermark is a literal of the main plan."""
+"""The statistics of a micro-batch, collected before the tick, so that its watermark is a literal of the main plan."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from windrow.spec.times import MINUS_INFINITY
 
 
 @dataclass(frozen=True)
-class Survey:
-    """What a batch of rows holds.
+class BatchStatistics:
+    """The statistics of a micro-batch of one input.
 
     `suspects` are elements that are late if their window would merge with one that has expired.
     """
@@ -30,15 +30,15 @@ class Survey:
     """The greatest arrival time of each source partition, over the rows that are not dead."""
 
 
-def summed(surveys: Sequence[Survey]) -> Survey:
+def summed(statistics: Sequence[BatchStatistics]) -> BatchStatistics:
     """What several inputs hold together. Their source partitions are not: each has a watermark of its own."""
-    if len(surveys) <= 1:
-        return surveys[0] if surveys else Survey()
-    return Survey(
-        counters=sum((s.counters for s in surveys), NOTHING),
-        suspects=sum(s.suspects for s in surveys),
-        earliest=min((s.earliest for s in surveys if s.earliest is not None), default=None),
-        latest=max((s.latest for s in surveys if s.latest is not None), default=None),
-        latest_end=max((s.latest_end for s in surveys if s.latest_end is not None), default=None),
-        greatest_arrival=max((s.greatest_arrival for s in surveys), default=MINUS_INFINITY),
+    if len(statistics) <= 1:
+        return statistics[0] if statistics else BatchStatistics()
+    return BatchStatistics(
+        counters=sum((s.counters for s in statistics), NOTHING),
+        suspects=sum(s.suspects for s in statistics),
+        earliest=min((s.earliest for s in statistics if s.earliest is not None), default=None),
+        latest=max((s.latest for s in statistics if s.latest is not None), default=None),
+        latest_end=max((s.latest_end for s in statistics if s.latest_end is not None), default=None),
+        greatest_arrival=max((s.greatest_arrival for s in statistics), default=MINUS_INFINITY),
     )

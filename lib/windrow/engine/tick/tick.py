@@ -1,63 +1,98 @@
-"""One tick of a stage: (cells, elements, clock) -> transitions. Rule: docs/semantics.md#ticks.
+"""One tick of a stage: (cells, elements, clock) -> (transitions of cells with their panes, dead letters).
 
-Frames: `cells` has one row for each cell that has not expired (`key`, `window_start`, `window_end`, `state`),
-`elements` one row for each element (`key`, `event_time`, `x_...`), the result one row for each window that was
-evaluated, and what the family of windows keeps beside them. Each family is in `engine/windows/`.
+Rule: docs/semantics.md#ticks.
+
+Frames that nobody has run go in and come out; stream, transcripts and batches differ in what they do with them. `cells`
+has one row for each cell that has not expired (`key`, `window_start`, `window_end`, `state`). What a tick does for one
+family of windows is in `engine/windows/`.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import AHEAD, PANES
-from windrow.compile.panes.event_times import ahead_of
-from windrow.compile.sql.columns import col
+from windrow.compile.sql.chain import Chain
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.frames import apply, over, with_column
-from windrow.engine.tick.admission import Held
+from windrow.engine.frames import apply, over
+from windrow.engine.tick.admission import Admission
+from windrow.engine.tick.counters import NOTHING, Counters
+from windrow.engine.tick.judging import admitted, judge
+from windrow.engine.tick.micro_batch import DeadLetters, MicroBatch, counters_of
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.triggers.all import percentiles_of
 
 
-def tick(
-    stage: CompiledStage, cells: DataFrame | None, elements: DataFrame | None, times: TickTimes, held: Held
-) -> DataFrame | None:
-    """The transitions of one tick: every window that got elements, or whose deadline is due, or that expires.
+@dataclass(frozen=True)
+class TickPlan:
+    """What a tick writes: transitions of cells (None where no cell is evaluated) and dead letters.
 
-    None where there can be none.
+    `counters` have all late pairs, those too that only the cells could show; those that are closed are not counted yet.
     """
-    clock = trigger_clock(stage, times)
-    if elements is not None and stage.stage.keeps_event_times:
-        elements = with_column(elements, AHEAD, ahead_of(times.output_watermark))
-    found = strategy_of(stage).evaluate(cells, elements, held, times, clock)
-    parts = [frame for frame in (_fired(stage, found.windows, times, clock), found.kept) if frame is not None]
+
+    transitions: DataFrame | None
+    dead_letters: DeadLetters = field(default_factory=dict)
+    counters: Counters = NOTHING
+
+
+def tick(
+    stage: CompiledStage, micro_batch: MicroBatch, cells: DataFrame | None, times: TickTimes, admission: Admission
+) -> TickPlan:
+    """One tick over rows with their envelope, step by step as the rule has them."""
+    strategy, clock = strategy_of(stage), trigger_clock(stage, times)
+    # 1. Judge
+    judged, dead_letters = judge(stage, micro_batch, cells, admission)
+    elements = admitted(stage, judged, cells, admission, times)
+    if elements is None and cells is None:
+        return TickPlan(None, dead_letters, counters_of(judged))
+    # 2. Combine
+    combined = None if elements is None else strategy.combine(elements, admission, clock.watermark_before)
+    # 3. Merge
+    merged = strategy.merge(combined, cells, admission, times, clock)
+    # 4. Add, 5. Evaluate, 6. Expire
+    evaluated = None if merged.windows is None else _evaluated(stage, merged.windows, times, clock)
+    return TickPlan(_together(stage, evaluated, merged.kept), dead_letters, counters_of(judged))
+
+
+def _evaluated(stage: CompiledStage, windows: DataFrame, times: TickTimes, clock: TickClock) -> DataFrame:
+    """The transitions of windows, from the state before the tick (`s_` columns) and what it brings (`p_` columns)."""
+    return apply(phases(stage, over(windows), times, clock)["transitions"], windows)
+
+
+def phases(stage: CompiledStage, windows: Chain, times: TickTimes, clock: TickClock) -> dict[str, Chain]:
+    """What happens to the windows of a tick: the chain up to the end of each phase, by its name, in order."""
+    cells = stage.cells
+    before = cells.before(windows)
+    # 4. Add
+    added = cells.add(before, clock)
+    # 5. Evaluate
+    fired = cells.fire(added, clock, list(times.active_partitions) or None)
+    after = cells.after(fired, clock)
+    # 6. Expire
+    return {"before": before, "add": added, "fire": fired, "after": after, "transitions": cells.transitions(after)}
+
+
+def _together(stage: CompiledStage, evaluated: DataFrame | None, kept: DataFrame | None) -> DataFrame | None:
+    """The transitions of windows and of what is kept beside them, with their panes as they are shown."""
+    parts = [frame for frame in (evaluated, kept) if frame is not None]
     if not parts:
         return None
-    return _with_rows(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
+    return shown(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
 
 
 def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> DataFrame:
     """The transitions of windows with all their elements, of which none is complete."""
-    transitions = _fired(stage, windows, times, trigger_clock(stage, times))
+    transitions = _together(stage, _evaluated(stage, windows, times, trigger_clock(stage, times)), None)
     assert transitions is not None
-    return _with_rows(stage, transitions)
+    return transitions
 
 
-def _with_rows(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
-    """The panes of a join as rows."""
-    return transitions if stage.joined is None else with_column(transitions, PANES, stage.joined.rows(col(PANES)))
-
-
-def _fired(stage: CompiledStage, evaluated: DataFrame | None, times: TickTimes, clock: TickClock) -> DataFrame | None:
-    """The transitions of the windows that are evaluated."""
-    if evaluated is None:
-        return None
-    columns = stage.cells
-    added = columns.add(columns.before(over(evaluated)), clock)
-    fired = columns.fire(added, clock, list(times.active_partitions) or None)
-    return apply(columns.transitions(columns.after(fired, clock)), evaluated)
+def shown(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
+    """The transitions with their panes as they are shown."""
+    return apply(stage.panes.of_transitions(over(transitions)), transitions)
 
 
 def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:

@@ -1,9 +1,12 @@
 """Windows that stay as they are, with a cell for each key and window: fixed, calendar, cumulative and others.
 
-Where an element is in several, elements are combined by slice first; only then are slices spread over their windows.
+Where an element is in several, elements are combined by slice first; only then are slices assigned to their windows.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
 
 from pyspark.sql import DataFrame
 
@@ -12,68 +15,76 @@ from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import bigint, coalesce, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
+from windrow.compile.windows.families import NonMergingWindows
 from windrow.compile.windows.inherited import CompiledInherited
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import group, select, where, with_column
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import grouped
-from windrow.engine.tick.evaluated import due, no_state, state_of
-from windrow.engine.windows import slices
-from windrow.engine.windows.assign import bounded, spread
+from windrow.engine.tick.evaluated import no_state, state_of, with_timer_due
+from windrow.engine.windows.assign import assign, bounded
 from windrow.engine.windows.closed import shut
-from windrow.engine.windows.strategy import Evaluated, WindowStrategy
+from windrow.engine.windows.strategy import Merged, WindowStrategy
 from windrow.spec.times import MINUS_INFINITY
 
 
+@dataclass(frozen=True)
 class ByWindow(WindowStrategy):
     """A cell for each key and window."""
 
+    windows: NonMergingWindows
+
     @classmethod
-    def fits(cls, stage: CompiledStage) -> bool:
-        return True
+    def of(cls, stage: CompiledStage) -> Self | None:
+        return cls(stage, stage.windows) if isinstance(stage.windows, NonMergingWindows) else None
 
     def pairs(self, elements: DataFrame, event_time: str) -> DataFrame:
-        windows = self.stage.windows
-        marks = windows.marks_of_slice(windows.slice_of(col(event_time)), MINUS_INFINITY)
-        return spread(windows, elements, marks)
+        windows = self.windows
+        window_ids = windows.window_ids_of_slice(windows.slice_of(col(event_time)), MINUS_INFINITY)
+        return assign(windows, elements, window_ids)
 
-    def combine(self, elements: DataFrame, held: Held) -> DataFrame:
-        stage, windows = self.stage, self.stage.windows
+    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+        stage, windows = self.stage, self.windows
         sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
-        if windows.needs_spread:
-            pieces = grouped(stage, sliced, (KEY, SLICE))
-            if held == Held() and slices.can_form(windows):
-                return slices.formed(stage, pieces, slices.ALL)
-            return group(spread(windows, pieces, held.open_marks(windows, col(SLICE))), CELL, stage.merged)
+        if windows.shares_slices:
+            by_slice = grouped(stage, sliced, (KEY, SLICE))
+            return group(
+                assign(windows, by_slice, admission.open_window_ids(windows, col(SLICE))), CELL, stage.merged_parts
+            )
         pairs = bounded(windows, sliced, col(SLICE))
-        if held != Held():
-            pairs = where(pairs, held.admits(col(WINDOW_START), col(WINDOW_END)))
+        if admission != Admission():
+            pairs = where(pairs, admission.admits(col(WINDOW_START), col(WINDOW_END)))
         return grouped(stage, pairs, CELL)
 
-    def evaluate(
-        self, cells: DataFrame | None, elements: DataFrame | None, held: Held, times: TickTimes, clock: TickClock
-    ) -> Evaluated:
+    def merge(
+        self,
+        combined: DataFrame | None,
+        cells: DataFrame | None,
+        admission: Admission,
+        times: TickTimes,
+        clock: TickClock,
+    ) -> Merged:
         stage = self.stage
-        if elements is None:
+        if combined is None:
             assert cells is not None
-            return Evaluated(due(stage, cells, clock))
-        combined = self.combine(elements, held)
+            return Merged(with_timer_due(stage, cells, clock))
         if cells is None:
-            return Evaluated(select(combined, {**{name: col(name) for name in combined.columns}, **no_state(stage)}))
+            return Merged(select(combined, {**{name: col(name) for name in combined.columns}, **no_state(stage)}))
         joined = combined.join(cells, on=list(CELL), how="full")
-        wanted = where(joined, col(ELEMENTS).is_not_null() | stage.cells.is_due(clock))
-        brought = {ELEMENTS: coalesce(col(ELEMENTS), bigint(0)), **{name: col(name) for name in stage.cells.tick_parts}}
+        wanted = where(joined, col(ELEMENTS).is_not_null() | stage.cells.is_timer_due(clock))
+        added = {ELEMENTS: coalesce(col(ELEMENTS), bigint(0)), **{name: col(name) for name in stage.cells.tick_parts}}
         if stage.is_weighted:
-            brought[NET] = coalesce(col(NET), bigint(0))
+            added[NET] = coalesce(col(NET), bigint(0))
         identity = {name: col(name) for name in CELL}
-        return Evaluated(select(wanted, {**identity, **state_of(stage), **brought}))
+        return Merged(select(wanted, {**identity, **state_of(stage), **added}))
 
-    def closed_out(self, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
-        windows = self.stage.windows
-        pairs = spread(windows, keyed, held.open_marks(windows, windows.slice_of(col(envelope.EVENT_TIME))))
+    def closed_out(self, keyed: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
+        windows = self.windows
+        pairs = assign(windows, keyed, admission.open_window_ids(windows, windows.slice_of(col(envelope.EVENT_TIME))))
         return pairs.join(shut(cells), on=list(CELL), how="left_semi")
 
 
+@dataclass(frozen=True)
 class Inherited(ByWindow):
     """The windows of panes."""
 
@@ -81,5 +92,5 @@ class Inherited(ByWindow):
     opens_by_cells = True
 
     @classmethod
-    def fits(cls, stage: CompiledStage) -> bool:
-        return isinstance(stage.windows, CompiledInherited)
+    def of(cls, stage: CompiledStage) -> Self | None:
+        return cls(stage, stage.windows) if isinstance(stage.windows, CompiledInherited) else None

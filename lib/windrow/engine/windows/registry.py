@@ -6,13 +6,13 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine.windows.by_window import ByWindow, Inherited
 from windrow.engine.windows.merging import Merging
 from windrow.engine.windows.records import Records
-from windrow.engine.windows.sliced import Sliced
+from windrow.engine.windows.sliced import Overlapping, Sliced
 from windrow.engine.windows.strategy import WindowStrategy
 
-FAMILIES: tuple[type[WindowStrategy], ...] = (Merging, Records, Sliced, Inherited, ByWindow)
+FAMILIES: tuple[type[WindowStrategy], ...] = (Merging, Records, Sliced, Overlapping, Inherited, ByWindow)
 """The first that fits is that of a stage."""
 
 
 def strategy_of(stage: CompiledStage) -> WindowStrategy:
     """The strategy of a stage's windows."""
-    return next(family(stage) for family in FAMILIES if family.fits(stage))
+    return next(found for family in FAMILIES if (found := family.of(stage)) is not None)

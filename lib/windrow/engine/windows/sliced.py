@@ -1,42 +1,133 @@
-"""Windows that overlap and fire in the tick only in which they expire: cells are slices of window time.
+"""Windows that overlap: formed from slices of window time by batches, and by ticks in which nothing is there yet.
 
-A tick appends what its elements make of each slice and reads nothing; windows are formed from slices as they fire.
+Where they fire in the tick only in which they expire, cells are slices too. A tick appends what its elements make of
+each slice and reads nothing; windows are formed as they fire.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Self
+
 from pyspark.sql import DataFrame
 
-from windrow.compile.sql.columns import Column
+from windrow.compile.columns import EVENT_TIME, KEY, SLICE, WINDOW_END, WINDOW_START
+from windrow.compile.sql.columns import Column, changing, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
+from windrow.compile.windows.aligned import OverlappingWindows
 from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.tick.admission import Held
-from windrow.engine.tick.statistics import Survey
-from windrow.engine.windows import slices
+from windrow.engine.frames import where, with_column
+from windrow.engine.tick.admission import Admission
+from windrow.engine.tick.cogroups import grouped
+from windrow.engine.tick.statistics import BatchStatistics
 from windrow.engine.windows.by_window import ByWindow
-from windrow.engine.windows.strategy import Evaluated
+from windrow.engine.windows.slices import ALL, Slices
+from windrow.engine.windows.strategy import FormerCells, Merged
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.triggers.firings import keeps_slices
 
 
-class Sliced(ByWindow):
+@dataclass(frozen=True)
+class Overlapping(ByWindow):
+    """A cell for each key and window."""
+
+    windows: OverlappingWindows
+
+    @classmethod
+    def of(cls, stage: CompiledStage) -> Self | None:
+        return cls(stage, stage.windows) if isinstance(stage.windows, OverlappingWindows) else None
+
+    @property
+    def slices(self) -> Slices:
+        return Slices(self.stage, self.windows)
+
+    def windows_of(self, elements: DataFrame) -> DataFrame:
+        sliced = with_column(elements, SLICE, self.windows.slice_of(col(EVENT_TIME)))
+        return self.slices.formed(grouped(self.stage, sliced, (KEY, SLICE)), ALL)
+
+    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+        return self.windows_of(elements) if admission == Admission() else super().combine(elements, admission)
+
+    @property
+    def former(self) -> FormerCells | None:
+        return Sliced.of(replace(self.stage, stage=replace(self.stage.stage, allowed_lateness=0)))
+
+
+@dataclass(frozen=True)
+class Sliced(Overlapping):
     """A cell for each key and slice, in as many rows as there were ticks with elements for it."""
 
     adds_up = True
 
     @classmethod
-    def fits(cls, stage: CompiledStage) -> bool:
-        return stage.keeps_slices
+    def of(cls, stage: CompiledStage) -> Self | None:
+        return super().of(stage) if keeps_slices(stage.stage) else None
 
-    def evaluate(
-        self, cells: DataFrame | None, elements: DataFrame | None, held: Held, times: TickTimes, clock: TickClock
-    ) -> Evaluated:
-        return Evaluated(*slices.evaluated(self.stage, cells, elements, held, times))
+    @property
+    def retention(self) -> int:
+        """As long as the last of its windows is open."""
+        return self.windows.earlier_span_of_slice
 
-    def wanted(self, times: TickTimes, found: Survey, is_due: Column) -> Column | None:
-        return slices.wanted(times) if slices.fires(self.stage, times) else None
+    @property
+    def former(self) -> FormerCells | None:
+        return None
 
-    def open_windows(self, cells: DataFrame, held: Held) -> DataFrame:
-        return slices.open_over(self.stage, cells, held)
+    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+        """What the elements make of each slice, but for those of which no window is open."""
+        sliced = with_column(elements, SLICE, self.windows.slice_of(col(EVENT_TIME)))
+        is_open = self.windows.last_end(col(SLICE)) > changing(admission.expired_end, col(SLICE))
+        return grouped(self.stage, where(sliced, is_open), (KEY, SLICE))
 
-    def folded(self, cells: DataFrame) -> DataFrame:
-        return slices.merged(self.stage, cells)
+    def merge(
+        self,
+        combined: DataFrame | None,
+        cells: DataFrame | None,
+        admission: Admission,
+        times: TickTimes,
+        clock: TickClock,
+    ) -> Merged:
+        """The windows that fire. The slices of earlier ticks need not be there where nothing does."""
+        ends = expiring(times)
+        kept = None if combined is None else self.slices.kept(combined, ends[1])
+        if not self._fires(times):
+            return Merged(None, kept)
+        earlier = None if cells is None else self.slices.of_cells(cells)
+        known = [frame for frame in (combined, earlier) if frame is not None]
+        slices = known[0] if len(known) == 1 else known[0].unionByName(known[1])
+        return Merged(self._as_new(slices, ends, admission), kept)
+
+    def _fires(self, times: TickTimes) -> bool:
+        """Whether a window can end there."""
+        behind, until = expiring(times)
+        return until > behind and (until == INFINITY or self.windows.greatest_end_until(until) > behind)
+
+    def _as_new(self, slices: DataFrame, ends: tuple[int, int], admission: Admission) -> DataFrame:
+        """The windows over slices, which had no state before, but for those that a backfill has made."""
+        windows = self.slices.formed(slices, ends)
+        if admission.by_backfill:
+            windows = where(windows, admission.admits(col(WINDOW_START), col(WINDOW_END)))
+        return self.slices.without_state(windows)
+
+    def wanted(self, times: TickTimes, found: BatchStatistics, timer_due: Column) -> Column | None:
+        """The slices that may be in a window that fires."""
+        return col(WINDOW_END) <= changing(times.after.expired_end) if self._fires(times) else None
+
+    def open_windows(self, cells: DataFrame, admission: Admission) -> DataFrame:
+        return self._as_new(self.slices.of_cells(cells), (admission.expired_end, INFINITY), admission)
+
+    def compacted(self, cells: DataFrame) -> DataFrame:
+        return self.slices.compacted(cells)
+
+    def among(self, cells: DataFrame) -> DataFrame:
+        """Those of the cells that are slices."""
+        return self.slices.among(cells)
+
+    def ended(self, cells: DataFrame) -> DataFrame:
+        """The transitions of slices that are no more."""
+        return self.slices.ended(cells)
+
+
+def expiring(times: TickTimes) -> tuple[int, int]:
+    """The windows that a tick brings to their end: those that end behind the first and up to the last."""
+    return times.before.expired_end, times.after.expired_end

@@ -1,9 +1,10 @@
-"""What a tick asks of a family of windows. Each family is a file beside this one; `registry` has their list."""
+"""What a tick needs of a family of windows. Each family is a file beside this one; `registry` has their list."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Protocol, Self
 
 from pyspark.sql import DataFrame
 
@@ -11,18 +12,20 @@ from windrow.compile.columns import CELL
 from windrow.compile.sql.columns import Column, bigint, col, lit, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
+from windrow.compile.windows.base import CompiledWindows
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import group
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.elements import PAIR, elements_of, pairs_of_rows
 from windrow.engine.tick.published import Made
-from windrow.engine.tick.statistics import Survey
+from windrow.engine.tick.statistics import BatchStatistics
+from windrow.spec.times import MINUS_INFINITY
 
 
 @dataclass(frozen=True)
-class Evaluated:
-    """What a tick evaluates; None where there is nothing.
+class Merged:
+    """What a tick evaluates, and what else it writes; None where there is nothing.
 
     `windows` have their state before the tick (`s_` columns) and what the tick brings (`p_` columns). `kept` are the
     transitions of what the family keeps beside windows: slices, records.
@@ -30,6 +33,27 @@ class Evaluated:
 
     windows: DataFrame | None
     kept: DataFrame | None = None
+
+
+class FormerCells(Protocol):
+    """Cells that a stage has kept in another way. The first process that opens it puts its windows in their place."""
+
+    @property
+    def stage(self) -> CompiledStage:
+        """The stage as it was then."""
+
+    @property
+    def retention(self) -> int:
+        """How long such a cell is kept after it has expired, in microseconds."""
+
+    def among(self, cells: DataFrame) -> DataFrame:
+        """Those of the cells of the stage that are kept so."""
+
+    def ended(self, cells: DataFrame) -> DataFrame:
+        """The transitions by which they are no more."""
+
+    def open_windows(self, cells: DataFrame, admission: Admission) -> DataFrame:
+        """The windows over them that have not expired, with all that they hold."""
 
 
 @dataclass(frozen=True)
@@ -41,57 +65,74 @@ class WindowStrategy(ABC):
     """
 
     stage: CompiledStage
+    windows: CompiledWindows
 
     @classmethod
     @abstractmethod
-    def fits(cls, stage: CompiledStage) -> bool:
-        """Whether the windows of a stage are of this family."""
-
-    # ---------------------------------------------------------------- a tick
+    def of(cls, stage: CompiledStage) -> Self | None:
+        """The strategy of a stage whose windows are of this family; None for another."""
 
     @abstractmethod
     def pairs(self, elements: DataFrame, event_time: str) -> DataFrame:
         """Elements, or judged rows, once for each of their windows."""
 
-    @abstractmethod
-    def combine(self, elements: DataFrame, held: Held) -> DataFrame:
-        """Elements combined for each key and window, but for the windows that are held."""
+    # ---------------------------------------------------------------- a tick
 
-    @abstractmethod
-    def evaluate(
-        self, cells: DataFrame | None, elements: DataFrame | None, held: Held, times: TickTimes, clock: TickClock
-    ) -> Evaluated:
-        """The windows that got elements, whose deadline is due, or that expire. One of the frames is not None."""
-
-    def admit(self, elements: DataFrame, cells: DataFrame | None, held: Held, has_suspects: bool) -> DataFrame:
-        """The elements that are neither late nor closed out, as `evaluate` takes them."""
-        return elements
-
-    def suspect(self, event_time: Column, held: Held) -> Column:
+    def suspect(self, event_time: Column, admission: Admission) -> Column:
         """Whether a window of the element is open, but may overlap one of its key that has expired."""
         return lit(False)
 
+    def late_by_cells(self, keyed: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame | None:
+        """Judged rows with their `key`, once for each window that only the cells show to be late; None for none."""
+        return None
+
     @abstractmethod
-    def closed_out(self, keyed: DataFrame, cells: DataFrame, held: Held) -> DataFrame:
+    def closed_out(self, keyed: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
         """Judged rows with their `key`, once for each window in time whose trigger has finished for good."""
 
-    def has_elements(self, found: Survey) -> bool:
-        """Whether a row of a batch may be in a window."""
+    def admit(
+        self, elements: DataFrame, cells: DataFrame | None, admission: Admission, has_suspects: bool
+    ) -> DataFrame:
+        """The elements, as `combine` takes them, but for those that only the cells show to be late or closed out."""
+        return elements
+
+    @abstractmethod
+    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+        """Elements combined as far as no cell is needed, but for the windows that admit none."""
+
+    @abstractmethod
+    def merge(
+        self,
+        combined: DataFrame | None,
+        cells: DataFrame | None,
+        admission: Admission,
+        times: TickTimes,
+        clock: TickClock,
+    ) -> Merged:
+        """The windows that got elements, whose timer is due, or that expire. One of the frames is not None."""
+
+    def has_elements(self, found: BatchStatistics) -> bool:
+        """Whether a row of a micro-batch may be in a window."""
         return found.counters.assigned > found.counters.late
 
     # ---------------------------------------------------------------- what is kept between ticks
 
-    def held(self, expired_end: int, published: tuple[Made, ...], streams: bool) -> Held:
-        """What no element may enter: windows that have expired, and those that batches have published.
+    def admission(self, expired_end: int, published: tuple[Made, ...], streams: bool) -> Admission:
+        """Which windows admit elements: not those that have expired or that batches have published.
 
-        Where there is no stream, a window that no batch was asked for is open, however old.
+        Where there is no stream, a window that no batch has recomputed is open, however old.
         """
         if not streams:
-            return Held(made=published)
-        return Held(expired_end, made=tuple(one for one in published if one.until > expired_end))
+            return Admission(made=published)
+        return Admission(expired_end, made=tuple(one for one in published if one.until > expired_end))
+
+    @property
+    def retention(self) -> int:
+        """How long a cell is kept after it has expired, in microseconds."""
+        return self.windows.retention
 
     adds_up = False
-    """Whether a cell may have several rows, which add up; else the newest takes the place of the others."""
+    """Whether a cell may have several rows, which add up; else the newest replaces the others."""
 
     judges_by_cells = False
     """Whether only the cells know which elements are late."""
@@ -116,26 +157,43 @@ class WindowStrategy(ABC):
         """Whether a row that is late for one window may be in time for another, and can only be left out as a whole."""
         return False
 
-    def wanted(self, times: TickTimes, found: Survey, is_due: Column) -> Column | None:
-        """Which cells a tick reads: those of its elements' buckets, and those that are due; None for none."""
+    def wanted(self, times: TickTimes, found: BatchStatistics, timer_due: Column) -> Column | None:
+        """Which cells a tick reads: those of its elements' buckets, and those whose timers are due; None for none."""
         if found.earliest is None or found.latest is None:
-            return is_due
-        low, high = self.stage.windows.bucket_range(found.earliest, found.latest)
-        return is_due | col("bucket").between(bigint(low), bigint(high))
+            return timer_due
+        low, high = self.windows.bucket_range(found.earliest, found.latest)
+        return timer_due | col("bucket").between(bigint(low), bigint(high))
 
     def greatest_end(self, cells: DataFrame) -> int | None:
         """The greatest end of a window among the cells, where only they know it."""
         return None
 
-    def folded(self, cells: DataFrame) -> DataFrame:
+    def compacted(self, cells: DataFrame) -> DataFrame:
         """Cells as they are kept: one row for each."""
         return cells
 
-    def open_windows(self, cells: DataFrame, held: Held) -> DataFrame:
+    def open_windows(self, cells: DataFrame, admission: Admission) -> DataFrame:
         """The windows over the cells that have not expired, with all that they hold."""
         return cells
 
+    @property
+    def former(self) -> FormerCells | None:
+        """The cells that the stage has kept where its allowed lateness was smaller, and does not keep now."""
+        return None
+
     # ---------------------------------------------------------------- a batch
+
+    def windows_of(self, elements: DataFrame) -> DataFrame:
+        """Every window of the elements: combined for each key and window."""
+        return self.combine(elements, Admission())
+
+    def meeting(self, windows: DataFrame, others: DataFrame) -> DataFrame:
+        """Those of the windows (`key` and bounds) that are one with some of the others, or would become one."""
+        return windows.join(others.select(*CELL), on=list(CELL), how="left_semi")
+
+    def standing(self, shown: DataFrame, cells: DataFrame) -> DataFrame:
+        """The shown windows but for those whose last pane a cell is about to withdraw."""
+        return shown
 
     def why_not_streamed(self, published: tuple[Made, ...]) -> str | None:
         """Why no stream can begin behind what batches have published; None where one can."""
@@ -145,7 +203,7 @@ class WindowStrategy(ABC):
         """The transitions but for those of windows (`key` and bounds) that batches have published."""
         return transitions.join(published, on=list(CELL), how="left_anti")
 
-    def remembered(self) -> Column:
+    def left_behind(self) -> Column:
         """The state that a window leaves behind which has expired."""
         return null(self.stage.cells.state_type)
 
@@ -164,4 +222,4 @@ class WindowStrategy(ABC):
 
     def combined_with(self, elements: DataFrame, of_pairs: DataFrame) -> DataFrame:
         """Elements that are in all of their windows, and what pairs have made, combined for each key and window."""
-        return group(self.combine(elements, Held()).unionByName(of_pairs), CELL, self.stage.merged)
+        return group(self.windows_of(elements).unionByName(of_pairs), CELL, self.stage.merged_parts)

@@ -41,44 +41,44 @@ class Function:
     makes_text: bool = False
 
 
-def text_at(place: int, check: Callable[[str], object]) -> Check:
+def text_at(index: int, check: Callable[[str], object]) -> Check:
     """The argument, where it is given, is a constant text that `check` accepts."""
 
     def checked(arguments: Sequence[Tree]) -> None:
-        if place < len(arguments):
-            check(_text(arguments, place))
+        if index < len(arguments):
+            check(_text(arguments, index))
 
     return checked
 
 
-def one_of(place: int, *choices: str) -> Check:
+def one_of(index: int, *choices: str) -> Check:
     """The argument is one of these constant texts."""
 
     def check(text: str) -> None:
         if text.lower() not in choices:
             raise SpecError("", f"has an argument {text!a} that is not one of {', '.join(choices)}")
 
-    return text_at(place, check)
+    return text_at(index, check)
 
 
-def whole_at(place: int, least: int, most: int, but: int | None = None) -> Check:
+def whole_at(index: int, least: int, most: int, but: int | None = None) -> Check:
     """The argument, where it is given, is a constant whole number between the two."""
 
     def check(arguments: Sequence[Tree]) -> None:
-        if place >= len(arguments):
+        if index >= len(arguments):
             return
-        value = arguments[place].value if isinstance(arguments[place], Literal) else None  # type: ignore[attr-defined]
+        value = arguments[index].value if isinstance(arguments[index], Literal) else None  # type: ignore[attr-defined]
         if not isinstance(value, int) or not least <= value <= most or value == but:
             besides = "" if but is None else f" but {but}"
-            raise SpecError("", f"must have a constant from {least} to {most}{besides} as argument {place + 1}")
+            raise SpecError("", f"must have a constant from {least} to {most}{besides} as argument {index + 1}")
 
     return check
 
 
-def _text(arguments: Sequence[Tree], place: int) -> str:
-    argument = arguments[place]
+def _text(arguments: Sequence[Tree], index: int) -> str:
+    argument = arguments[index]
     if not isinstance(argument, Literal) or not isinstance(argument.value, str):
-        raise SpecError("", f"must have a constant text as argument {place + 1}")
+        raise SpecError("", f"must have a constant text as argument {index + 1}")
     return argument.value
 
 
@@ -100,7 +100,7 @@ def _replace(arguments: Sequence[Tree]) -> None:
 
 
 def _names(arguments: Sequence[Tree]) -> None:
-    names = [_text(arguments, place).lower() for place in range(0, len(arguments), 2)]
+    names = [_text(arguments, index).lower() for index in range(0, len(arguments), 2)]
     if len(arguments) % 2 or len(set(names)) < len(names):
         raise SpecError("", "must have a different constant name before each value")
 

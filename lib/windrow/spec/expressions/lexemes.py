@@ -122,12 +122,12 @@ def _near(rest: str) -> str:
 
 
 def _classified(raws: Sequence[_Raw]) -> Iterator[Lexeme]:
-    place, after_cast = 0, False
-    while place < len(raws):
-        ahead = raws[place : place + 6]  # no lexeme is made of more
+    index, after_cast = 0, False
+    while index < len(raws):
+        ahead = raws[index : index + 6]  # no lexeme is made of more
         lexeme, length = _type(ahead) if after_cast else _next(ahead)
         yield lexeme
-        place += length
+        index += length
         after_cast = lexeme.is_any("as", "::")
 
 

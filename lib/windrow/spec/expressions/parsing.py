@@ -47,7 +47,7 @@ class Source:
 
     def node(self) -> exp.Expr:
         """sqlglot's tree over the stand-ins."""
-        masked = " ".join(_masked(place, lexeme) for place, lexeme in enumerate(self._lexemes))
+        masked = " ".join(_masked(index, lexeme) for index, lexeme in enumerate(self._lexemes))
         try:
             return sqlglot.parse_one(masked, dialect="spark", into=exp.Condition)
         except SqlglotError as error:
@@ -84,11 +84,11 @@ class Source:
         """`-1::t` is (-1)::t for Spark and -(1::t) for sqlglot."""
         found = self._lexemes
         return any(
-            found[place].is_any("-")
-            and found[place + 1].kind is Kind.LITERAL
-            and found[place + 2].is_any("::")
-            and not (place and _ends_operand(found[place - 1]))
-            for place in range(len(found) - 2)
+            found[index].is_any("-")
+            and found[index + 1].kind is Kind.LITERAL
+            and found[index + 2].is_any("::")
+            and not (index and _ends_operand(found[index - 1]))
+            for index in range(len(found) - 2)
         )
 
     def check_complete(self, text: str) -> None:
@@ -103,10 +103,10 @@ class Source:
         return counter + Counter({(Kind.FUNCTION, "cast"): casts, (Kind.KEYWORD, "as"): casts})
 
 
-def _masked(place: int, lexeme: Lexeme) -> str:
+def _masked(index: int, lexeme: Lexeme) -> str:
     if lexeme.kind is Kind.FUNCTION and lexeme.value not in ("cast", "try_cast"):
-        return f"f{place}"
-    return f"x{place}" if lexeme.kind in (Kind.NAME, Kind.LITERAL) else lexeme.value.upper()
+        return f"f{index}"
+    return f"x{index}" if lexeme.kind in (Kind.NAME, Kind.LITERAL) else lexeme.value.upper()
 
 
 def _ends_operand(lexeme: Lexeme) -> bool:

@@ -10,7 +10,7 @@ import re
 
 from windrow.spec.errors import SpecError
 
-_REGEX_PIECE = re.compile(
+_REGEX_TOKEN = re.compile(
     r"""(?P<escape>\\[dDwWsSbB.\\^$|?*+()\[\]{}/nrt-])
     | (?P<set>\[\^?(?:[^\[\]\\&^]|&(?!&)|\\[dDwWsS.\\^$|?*+()\[\]{}/nrt-])+\])
     | (?P<open>\((?:\?:)?)
@@ -19,7 +19,7 @@ _REGEX_PIECE = re.compile(
     | (?P<plain>[^\\\[\](){}*+?])""",
     re.VERBOSE | re.DOTALL,
 )
-_FORMAT_PIECE = re.compile(r"'[A-Za-z ]+'|([A-Za-z])\1*|.", re.DOTALL)
+_FORMAT_TOKEN = re.compile(r"'[A-Za-z ]+'|([A-Za-z])\1*|.", re.DOTALL)
 _PARSED = frozenset(
     ["yy", "yyyy", "M", "MM", "MMM", "MMMM", "d", "dd", "H", "HH", "h", "hh", "m", "mm", "s", "ss", "a"]
 ) | {*("S" * digits for digits in range(1, 10)), "X", "XX", "XXX", "Z"}
@@ -37,14 +37,14 @@ def check_regex(pattern: str) -> int:
     """The pattern of `rlike`, `split` and the `regexp_` functions. Gives the number of its groups that are captured."""
     before, position, body = "", 0, pattern.removeprefix("(?i)")
     while position < len(body):
-        piece = _REGEX_PIECE.match(body, position)
-        if piece is None:
+        token = _REGEX_TOKEN.match(body, position)
+        if token is None:
             raise _bad_regex(f"cannot be read at {body[position:][:20]!a}")
-        if piece.lastgroup == "repeat" and before in ("", "open", "repeat"):
+        if token.lastgroup == "repeat" and before in ("", "open", "repeat"):
             raise _bad_regex(f"cannot be read at {body[position:][:20]!a}")
-        if piece.lastgroup == "repeat" and before == "close" and piece.group() != "?":
+        if token.lastgroup == "repeat" and before == "close" and token.group() != "?":
             raise _bad_regex("repeats a group")
-        before, position = piece.lastgroup or "", piece.end()
+        before, position = token.lastgroup or "", token.end()
     try:
         return re.compile(body).groups
     except (re.error, OverflowError) as error:
@@ -75,8 +75,8 @@ def check_written_format(pattern: str) -> None:
 
 
 def _check_format(fields: frozenset[str], pattern: str) -> None:
-    for piece in _FORMAT_PIECE.finditer(pattern):
-        text = piece.group()
+    for token in _FORMAT_TOKEN.finditer(pattern):
+        text = token.group()
         is_quoted = text.startswith("'") and len(text) > 1
         if text not in fields and text not in "-/:., _" and not is_quoted:
             hint = "for instance yyyy-MM-dd HH:mm:ss.SSS or yyyy-MM-dd'T'HH:mm:ssXXX"

@@ -41,9 +41,9 @@ class Node(Protocol):
     def symbol(self) -> str: ...
 
 
-def stands_bare(child: Node, parent: Node, place: int) -> bool:
-    """Whether the operand at `place` (0 is the first) needs no parentheses below `parent`."""
-    if parent.symbol == "[]" and place == 1:
+def stands_bare(child: Node, parent: Node, index: int) -> bool:
+    """Whether the operand at `index` (0 is the first) needs no parentheses below `parent`."""
+    if parent.symbol == "[]" and index == 1:
         return child.level > COMPARISON
     if parent.level == PRIMARY:
         return child.level == PRIMARY
@@ -51,6 +51,6 @@ def stands_bare(child: Node, parent: Node, place: int) -> bool:
         return child.level > COMPARISON
     if parent.symbol == "not":
         return child.level >= NOT
-    if place == 0 and child.level == parent.level < SIGN and child.symbol in _CHAINS.get(parent.symbol, ()):
+    if index == 0 and child.level == parent.level < SIGN and child.symbol in _CHAINS.get(parent.symbol, ()):
         return True
     return child.level > parent.level and not {child.symbol, parent.symbol} <= _LEFT_TO_RIGHT_IN_SQLGLOT

@@ -79,8 +79,8 @@ class _Reader:
 
     def _operands(self, parent: Tree, *nodes: exp.Expr) -> Tree:
         """The parent, if Spark would give it these operands too."""
-        for place, (child, node) in enumerate(zip(parent.children, nodes, strict=False)):
-            if type(node) is not exp.Paren and not stands_bare(child, parent, place):
+        for index, (child, node) in enumerate(zip(parent.children, nodes, strict=False)):
+            if type(node) is not exp.Paren and not stands_bare(child, parent, index):
                 raise ambiguous()
         return parent
 

@@ -48,10 +48,10 @@ class Tree:
         parts: dict[str, Any] = dict(zip(self.PARTS, children, strict=True))
         return replace(self, **parts)
 
-    def operand_text(self, place: int) -> str:
+    def operand_text(self, index: int) -> str:
         """The text of a child, in parentheses where it needs them."""
-        child = self.children[place]
-        return child.text if stands_bare(child, self, place) else f"({child.text})"
+        child = self.children[index]
+        return child.text if stands_bare(child, self, index) else f"({child.text})"
 
 
 @dataclass(frozen=True)

@@ -222,11 +222,11 @@ def nested(cls: type[S]) -> Kind[S, S]:
 def list_of(kind: Kind[K, G]) -> Kind[tuple[K, ...], Iterable[G]]:
     """A list, kept as a tuple; errors say which item."""
 
-    def each(step: Callable[[Any], K]) -> Callable[[Any], tuple[K, ...]]:
+    def each(read_one: Callable[[Any], K]) -> Callable[[Any], tuple[K, ...]]:
         def read(value: Any) -> tuple[K, ...]:
             if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
                 raise SpecError("", "must be a list", value)
-            return tuple(located(f"[{index}]", step, item) for index, item in enumerate(value))
+            return tuple(located(f"[{index}]", read_one, item) for index, item in enumerate(value))
 
         return read
 
@@ -236,11 +236,13 @@ def list_of(kind: Kind[K, G]) -> Kind[tuple[K, ...], Iterable[G]]:
 def mapping_of(kind: Kind[K, G]) -> Kind[Named[K], Mapping[str, G]]:
     """A mapping from names to values of one kind, kept in its order."""
 
-    def each(step: Callable[[Any], K]) -> Callable[[Any], Named[K]]:
+    def each(read_one: Callable[[Any], K]) -> Callable[[Any], Named[K]]:
         def read(value: Any) -> Named[K]:
             if not isinstance(value, Mapping):
                 raise SpecError("", "must be a mapping from names", value)
-            return Named([(located(str(name), _name, name), located(name, step, item)) for name, item in value.items()])
+            return Named(
+                [(located(str(name), _name, name), located(name, read_one, item)) for name, item in value.items()]
+            )
 
         return read
 

@@ -66,14 +66,14 @@ def _decimal(kind: str, value: Any) -> Decimal:
         raise SpecError("", f"must be a {kind}", value)
     precision, scale = int(match[1] or 10), int(match[2] or 0)
     number = parse_decimal(value)
-    if not number.is_finite() or _places(number)[0] > precision - scale:
+    if not number.is_finite() or _digits(number)[0] > precision - scale:
         raise SpecError("", f"does not fit a {kind}", value)
-    if _places(number)[1] > scale:
+    if _digits(number)[1] > scale:
         raise SpecError("", f"has more digits than a {kind}", value)
     return number
 
 
-def _places(number: Decimal) -> tuple[int, int]:
+def _digits(number: Decimal) -> tuple[int, int]:
     """How many digits stand in front of the point and behind it, zeros at both ends left aside.
 
     By hand, because arithmetic would round to the 28 digits of the context.

@@ -11,16 +11,17 @@ from typing import Any
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.sources.source import CONNECTORS, Source
 from windrow.spec.sources.watermarks import BOUND
-from windrow.spec.stages.graph import ONLY, reads_of
+from windrow.spec.stages.graph import reads_of
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import parse_duration
 from windrow.spec.triggers.all import counts_bytes
 from windrow.spec.triggers.firings import keeps_slices
 
-_NOT_MEANING_OF_STAGE = ("max_versions_per_tick", "quality")
+_NOT_IN_FINGERPRINT_OF_STAGE = ("max_versions_per_tick", "quality")
 _SCHEMA = "source.schema"
 _BOUND = "max_future"
-_NOT_MEANING_OF_SOURCE = (*CONNECTORS, "quality", "size")
+_NOT_IN_FINGERPRINT_OF_SOURCE = (*CONNECTORS, "quality", "size")
 
 
 _UPSTREAM_GENERATION = "upstream.generation"
@@ -33,7 +34,7 @@ def is_rebuild(change: str) -> bool:
 
 
 def is_of_source(change: str) -> bool:
-    """Whether a line of `changes` is about the meaning of a source."""
+    """Whether a line of `changes` is about the fingerprint of a source."""
     return _without_input(change).startswith("source.")
 
 
@@ -56,10 +57,10 @@ def _without_input(change: str) -> str:
     return change.split(".", 2)[-1] if change.startswith("inputs.") else change
 
 
-def meaning_of(
+def fingerprint_of(
     stage: Stage, upstreams: Mapping[str, Source | Stage], generations: Mapping[str, int | None]
 ) -> dict[str, Any]:
-    """The meaning of a stage over its sources, and over generations of stages, as plain values that JSON can hold.
+    """The fingerprint of a stage over its sources, and over generations of stages, as plain values that JSON can hold.
 
     The size of a row is looked at when a stage reads it, so it is part of what the stages that count bytes mean.
     """
@@ -74,8 +75,8 @@ def meaning_of(
 def _of_upstream(upstream: Source | Stage, generation: int | None) -> dict[str, Any]:
     if isinstance(upstream, Stage):
         return {"upstream": {"stage": upstream.name, "generation": generation}}
-    source = {name: value for name, value in upstream.to_mapping().items() if name not in _NOT_MEANING_OF_SOURCE}
-    return {"source": {**source, "watermark": _watermark(upstream), **upstream.connector.meaning}}
+    source = {name: value for name, value in upstream.to_mapping().items() if name not in _NOT_IN_FINGERPRINT_OF_SOURCE}
+    return {"source": {**source, "watermark": _watermark(upstream), **upstream.connector.fingerprint}}
 
 
 def _watermark(source: Source) -> dict[str, Any]:
@@ -91,12 +92,12 @@ def _size(stage: Stage, upstream: Source | Stage) -> dict[str, str]:
 
 
 def _fields(stage: Stage) -> dict[str, Any]:
-    fields = {name: value for name, value in stage.to_mapping().items() if name not in _NOT_MEANING_OF_STAGE}
+    fields = {name: value for name, value in stage.to_mapping().items() if name not in _NOT_IN_FINGERPRINT_OF_STAGE}
     return {**fields, "cells": "slices"} if keeps_slices(stage) else fields
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What changed in the meaning, one line a field; a larger allowed lateness and a new column are no change."""
+    """What changed in the fingerprint, one line a field; a larger allowed lateness and a new column are no change."""
     return list(_changes("", before, after))
 
 
@@ -104,13 +105,15 @@ def gains(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """The columns that the schema of the source has now and had not, with their types: they change no result."""
     gained: dict[str, str] = {}
     for name in after.get("inputs", {ONLY: after}):
-        had, has = (_columns(meaning.get("inputs", {ONLY: meaning}).get(name, {})) for meaning in (before, after))
+        had, has = (
+            _columns(fingerprint.get("inputs", {ONLY: fingerprint}).get(name, {})) for fingerprint in (before, after)
+        )
         gained.update({n: kind for n, kind in has.items() if n.lower() not in {known.lower() for known in had}})
     return [f"{name} {kind}" for name, kind in gained.items()]
 
 
-def _columns(meaning: Mapping[str, Any]) -> Schema:
-    source = meaning.get("source")
+def _columns(fingerprint: Mapping[str, Any]) -> Schema:
+    source = fingerprint.get("source")
     return Schema() if source is None else Schema.parse(source["schema"])
 
 
@@ -120,7 +123,7 @@ def _changes(place: str, before: Any, after: Any) -> Iterator[str]:
     elif isinstance(before, Mapping) and isinstance(after, Mapping):
         for name in {**before, **after}:
             yield from _changes(f"{place}.{name}" if place else name, before.get(name), after.get(name))
-    elif before != after and not _is_larger_lateness(place, before, after) and not _is_taken_over(place, after):
+    elif before != after and not _is_larger_lateness(place, before, after) and not _is_migrated(place, after):
         nothing = "none" if place.endswith(f".watermark.{_BOUND}") else "(default)"
         yield f"{place}: {_shown(before, nothing)} -> {_shown(after, nothing)}"
 
@@ -136,7 +139,7 @@ def _is_larger_lateness(place: str, before: Any, after: Any) -> bool:
     return place == "stage.allowed_lateness" and parse_duration(after or 0) >= parse_duration(before or 0)
 
 
-def _is_taken_over(place: str, after: Any) -> bool:
+def _is_migrated(place: str, after: Any) -> bool:
     """Whether a stage has kept slices and does not now: its windows are opened then, whatever else has changed."""
     return place == "stage.cells" and after is None
 

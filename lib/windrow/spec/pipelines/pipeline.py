@@ -13,18 +13,19 @@ import yaml
 from windrow.spec.errors import SpecError
 from windrow.spec.extensions import EXTENSIONS, load_extensions
 from windrow.spec.fields.kinds import NAME, TEXT, list_of, nested
-from windrow.spec.fields.reading import Named, Spec, located
+from windrow.spec.fields.reading import Spec, located
 from windrow.spec.fields.typed import Converted, converted, plain, specification
 from windrow.spec.notebooks import InNotebooks
 from windrow.spec.pipelines.documents import load_yaml, read_document
-from windrow.spec.pipelines.places import check_places
+from windrow.spec.pipelines.paths import check_paths
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.pipelines.settings import with_settings
 from windrow.spec.pipelines.table import Table
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.chains import emits_retractions
-from windrow.spec.stages.cogroups import alone
-from windrow.spec.stages.graph import check_graph, reads_of
+from windrow.spec.stages.cogroups import by_input
+from windrow.spec.stages.graph import check_graph, reads_of, with_reads
+from windrow.spec.stages.inputs import input_path
 from windrow.spec.stages.joins import check_shown
 from windrow.spec.stages.reads import check_columns_read
 from windrow.spec.stages.stage import Stage
@@ -60,19 +61,19 @@ class Pipeline(Spec, InNotebooks):
 
     def validate(self) -> None:
         self._check_names()
-        check_places(self.lake, self.sources, [stage.name for stage in self.stages])
+        check_paths(self.lake, self.sources, [stage.name for stage in self.stages])
         object.__setattr__(self, "stages", tuple(self._connected(i, stage) for i, stage in enumerate(self.stages)))
         check_graph(self.stages, [source.name for source in self.sources])
         for index, stage in enumerate(self.stages):
-            for name, upstream in self.upstreams_of(stage).items():
+            place, upstreams = f"stages[{index}]", self.upstreams_of(stage)
+            for name, by_itself in by_input(stage).items():
+                upstream = upstreams[name]
                 if isinstance(upstream, Source):
-                    place = f"stages[{index}].inputs.{name}" if name else f"stages[{index}]"
-                    by_itself = alone(stage, stage.inputs[name]) if name else stage
-                    located(place, partial(check_over, source=upstream), by_itself)
-            takes_back = any(map(may_take_back, self.upstreams_of(stage).values()))
-            if stage.inputs and takes_back:
-                located(f"stages[{index}]", check_accumulation, stage)
-            located(f"stages[{index}]", partial(check_shown, takes_back=takes_back), stage)
+                    located(input_path(name, place), partial(check_over, source=upstream), by_itself)
+            takes_back = any(map(may_take_back, upstreams.values()))
+            if takes_back:
+                located(place, check_accumulation, stage)
+            located(place, partial(check_shown, takes_back=takes_back), stage)
 
     def _check_names(self) -> None:
         taken: set[str] = set()
@@ -84,13 +85,7 @@ class Pipeline(Spec, InNotebooks):
                 taken.add(item.name.lower())
 
     def _connected(self, index: int, stage: Stage) -> Stage:
-        if stage.inputs:
-            inputs = {
-                name: replace(one, from_=one.from_ or self._only_source(f"stages[{index}].inputs.{name}"))
-                for name, one in stage.inputs.items()
-            }
-            return replace(stage, inputs=Named(inputs))
-        return replace(stage, from_=stage.from_ or self._only_source(f"stages[{index}]"))
+        return with_reads(stage, lambda name: self._only_source(input_path(name, f"stages[{index}]")))
 
     def _only_source(self, place: str) -> str:
         if len(self.sources) > 1:

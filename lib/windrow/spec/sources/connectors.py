@@ -28,14 +28,14 @@ class Connector(Spec):
     """What a source reads from.
 
     `COLUMNS` are columns that its rows have beside those of the schema, with their types. `HAS_PARTITIONS`: whether it
-    says itself which source partition a row is of; `HAS_FILES`: whether rows come from files. `MEANING` names the
+    says itself which source partition a row is of; `HAS_FILES`: whether rows come from files. `FINGERPRINT` names the
     fields whose change makes other rows.
     """
 
     COLUMNS: ClassVar[Mapping[str, str]] = {}
     HAS_PARTITIONS: ClassVar[bool] = False
     HAS_FILES: ClassVar[bool] = True
-    MEANING: ClassVar[tuple[str, ...]] = ()
+    FINGERPRINT: ClassVar[tuple[str, ...]] = ()
 
     @property
     def beside(self) -> Mapping[str, str]:
@@ -53,9 +53,9 @@ class Connector(Spec):
         return False
 
     @property
-    def meaning(self) -> dict[str, Any]:
+    def fingerprint(self) -> dict[str, Any]:
         """The fields that make other rows, in their YAML form."""
-        return {name: str(getattr(self, name)) for name in self.MEANING}
+        return {name: str(getattr(self, name)) for name in self.FINGERPRINT}
 
 
 class KafkaStart(StrEnum):
@@ -139,7 +139,7 @@ class Kafka(Connector):
     COLUMNS = {"_key": "string", "_timestamp": "timestamp"}
     HAS_PARTITIONS = True
     HAS_FILES = False
-    MEANING = ("topic",)
+    FINGERPRINT = ("topic",)
 
     servers: str = plain(TEXT)
     topic: str = plain(TOPIC)

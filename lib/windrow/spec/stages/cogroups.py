@@ -1,4 +1,4 @@
-"""Stages with several inputs: each input as a stage of its own, and what it may read.
+"""The inputs of a stage: each as a stage of its own, and what it may read.
 
 Rule: docs/semantics.md#several-inputs.
 """
@@ -10,7 +10,7 @@ from functools import partial
 
 from windrow.spec.fields.reading import located
 from windrow.spec.stages.chains import check_elements, check_firings, check_reads_a_source
-from windrow.spec.stages.inputs import Input
+from windrow.spec.stages.inputs import ONLY, Input, input_path
 from windrow.spec.stages.stage import Stage
 from windrow.spec.triggers.all import Never
 from windrow.spec.windows.base import WindowFunction
@@ -35,6 +35,11 @@ def alone(stage: Stage, one: Input) -> Stage:
     )
 
 
+def by_input(stage: Stage) -> Mapping[str, Stage]:
+    """Each input of a stage as a stage that reads it alone; the only one is the stage itself."""
+    return {name: alone(stage, one) for name, one in stage.inputs.items()} or {ONLY: stage}
+
+
 def check_inputs_read(
     stage: Stage, upstreams: Mapping[str, Stage], windows: Mapping[str, WindowFunction] | None = None
 ) -> None:
@@ -43,11 +48,11 @@ def check_inputs_read(
     `upstreams` are the stages that are read, and `windows` what made the windows of their panes, by the names of the
     inputs.
     """
-    for name, one in stage.inputs.items():
-        by_itself, upstream = alone(stage, one), upstreams.get(name)
+    for name, by_itself in by_input(stage).items():
+        upstream = upstreams.get(name)
         if upstream is None:
-            located(f"inputs.{name}", check_reads_a_source, by_itself)
+            located(input_path(name), check_reads_a_source, by_itself)
         else:
             made_by = (windows or {}).get(name)
-            located(f"inputs.{name}", partial(check_elements, upstream=upstream, windows=made_by), by_itself)
+            located(input_path(name), partial(check_elements, upstream=upstream, windows=made_by), by_itself)
             check_firings(stage, upstream, made_by)

@@ -5,19 +5,17 @@ Rules: docs/semantics.md#stages-that-read-stages, docs/semantics.md#several-inpu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from windrow.spec.errors import SpecError
-from windrow.spec.fields.reading import located
-from windrow.spec.stages.chains import check_reads, check_reads_a_source
+from windrow.spec.fields.reading import Named, located
 from windrow.spec.stages.cogroups import check_inputs_read
+from windrow.spec.stages.inputs import ONLY, input_path
 from windrow.spec.stages.stage import Stage
 from windrow.spec.windows.base import WindowFunction
 from windrow.spec.windows.inherited import InheritedWindows
-
-ONLY = ""
-"""The one input of a stage that has none by name."""
 
 Read = Mapping[str, Stage | None]
 """What a stage reads by its inputs: a stage, or None where that is a source."""
@@ -37,15 +35,11 @@ def read_by(stages: Sequence[Stage], sources: Iterable[str] = ()) -> Mapping[str
         place = f"stages[{index}]"
         if stage.name in before or stage.name in names:
             raise SpecError(f"{place}.name", "is there twice", stage.name)
-        if stage.inputs:
-            read[stage.name] = {
-                name: None if one.from_ is None else _named(f"{place}.inputs.{name}", one.from_, before, names)
-                for name, one in stage.inputs.items()
-            }
-        elif stage.from_ is None:
-            read[stage.name] = {ONLY: stages[index - 1] if index else None}
-        else:
-            read[stage.name] = {ONLY: _named(place, stage.from_, before, names)}
+        unnamed = stages[index - 1] if index and not stage.inputs else None
+        read[stage.name] = {
+            name: unnamed if from_ is None else _named(input_path(name, place), from_, before, names)
+            for name, from_ in _written(stage).items()
+        }
         before[stage.name] = stage
     return read
 
@@ -58,11 +52,22 @@ def _named(place: str, name: str, stages: Mapping[str, Stage], sources: set[str]
     raise SpecError(f"{place}.from", "is neither a source nor a stage before it", name, hint)
 
 
+def _written(stage: Stage) -> Mapping[str, str | None]:
+    """The `from` of each input."""
+    return {name: one.from_ for name, one in stage.inputs.items()} or {ONLY: stage.from_}
+
+
 def reads_of(stage: Stage) -> Mapping[str, str]:
     """What a stage of a pipeline reads, by its inputs: the names of sources and stages, all of which it says."""
-    if stage.inputs:
-        return {name: one.from_ or ONLY for name, one in stage.inputs.items()}
-    return {ONLY: stage.from_ or ONLY}
+    return {name: from_ or "" for name, from_ in _written(stage).items()}
+
+
+def with_reads(stage: Stage, unnamed: Callable[[str], str]) -> Stage:
+    """The stage with a `from` in each input: what it says, or the name that is given for the input."""
+    reads = {name: from_ or unnamed(name) for name, from_ in _written(stage).items()}
+    if ONLY in reads:
+        return replace(stage, from_=reads[ONLY])
+    return replace(stage, inputs=Named({name: replace(one, from_=reads[name]) for name, one in stage.inputs.items()}))
 
 
 def check_graph(stages: Sequence[Stage], sources: Iterable[str] = (), places: Sequence[str] | None = None) -> None:
@@ -73,11 +78,6 @@ def check_graph(stages: Sequence[Stage], sources: Iterable[str] = (), places: Se
         place = f"stages[{index}]" if places is None else places[index]
         upstreams = {name: one for name, one in read[stage.name].items() if one is not None}
         made = {name: windows[one.name] for name, one in upstreams.items()}
-        if stage.inputs:
-            located(place, partial(check_inputs_read, upstreams=upstreams, windows=made), stage)
-        elif upstreams:
-            located(place, partial(check_reads, upstream=upstreams[ONLY], windows=made[ONLY]), stage)
-        else:
-            located(place, check_reads_a_source, stage)
+        located(place, partial(check_inputs_read, upstreams=upstreams, windows=made), stage)
         inherits = isinstance(stage.window, InheritedWindows)
         windows[stage.name] = next(iter(made.values())) if inherits else stage.window

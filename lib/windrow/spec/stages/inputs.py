@@ -6,6 +6,7 @@ Rule: docs/semantics.md#several-inputs.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
@@ -16,6 +17,7 @@ from windrow.spec.fields.kinds import EXPRESSION, EXPRESSIONS, NAME, choice, map
 from windrow.spec.fields.reading import Kind, Named, Spec
 from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
 from windrow.spec.stages.keys import KEYS, RESERVED_NAMES, KeysLike
+from windrow.spec.stages.refusals import Each, Refusal, Rule, refuse
 
 
 class JoinKind(StrEnum):
@@ -35,6 +37,16 @@ class JoinKind(StrEnum):
     def keeps_right(self) -> bool:
         """Whether a row of the right input is shown where the left one has none."""
         return self in (JoinKind.RIGHT, JoinKind.FULL)
+
+
+ONLY = ""
+"""The input of a stage that has one, whose fields stand in the stage itself: nobody can give it this name."""
+
+
+def input_path(name: str, stage: str = "") -> str:
+    """Where the fields of an input stand, in a stage at that place."""
+    inputs = "" if name == ONLY else f"inputs.{name}"
+    return f"{stage}.{inputs}" if stage and inputs else stage or inputs
 
 
 @specification
@@ -57,9 +69,7 @@ class Input(Spec):
     columns: Converted[Named[Expression], KeysLike] = converted(KEYS, default=Named())
 
     def validate(self) -> None:
-        if self.aggregates and self.columns:
-            rule = "does not go with aggregates: a join has columns, a co-group aggregates"
-            raise SpecError("columns", rule, ", ".join(self.columns))
+        refuse(INPUT, self)
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -73,6 +83,16 @@ class Input(Spec):
         return Named({**self.aggregates, **columns})
 
 
+INPUT: tuple[Rule[Input], ...] = (
+    Refusal(
+        "columns",
+        applies=lambda one: bool(one.aggregates and one.columns),
+        rule="does not go with aggregates: a join has columns, a co-group aggregates",
+        got=lambda one: ", ".join(one.columns),
+    ),
+)
+"""Fields of one input that do not go together."""
+
 JoinLike = JoinKind | Literal["inner", "left", "right", "full"]
 JOIN: Kind[JoinKind, JoinLike] = choice(
     JoinKind, {"outer": "full", "full_outer": "full", "left_outer": "left", "right_outer": "right"}
@@ -82,40 +102,101 @@ OF_INPUTS = ("from", "select", "explode", "element_time", "where", "keys", "aggr
 """The fields of a stage that stand in its inputs, where it has several."""
 
 
+@dataclass(frozen=True)
+class Group:
+    """The inputs of a stage, and how their rows are joined, if they are."""
+
+    inputs: Mapping[str, Input]
+    join: JoinKind | None
+
+    @property
+    def members(self) -> list[Member]:
+        """Each input, as one of the group."""
+        return [Member(name, one, self) for name, one in self.inputs.items()]
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of several inputs."""
+
+    name: str
+    input: Input
+    group: Group
+
+    @property
+    def keys(self) -> list[str]:
+        return list(self.input.keys)
+
+    @property
+    def first(self) -> Member:
+        """The first input, whose keys the others must have."""
+        return self.group.members[0]
+
+
+MEMBERS: tuple[Rule[Member], ...] = (
+    Refusal(
+        lambda one: f"inputs.{one.name}.aggregates",
+        applies=lambda one: one.group.join is not None and bool(one.input.aggregates),
+        rule="does not go with a join, which shows rows",
+        got=lambda one: ", ".join(one.input.aggregates),
+        hint="columns; or leave join out",
+    ),
+    Refusal(
+        lambda one: f"inputs.{one.name}.aggregates",
+        applies=lambda one: one.group.join is None and not one.input.aggregates,
+        rule="must be there: a co-group aggregates each of its inputs",
+        hint="or join: inner, with columns",
+    ),
+)
+"""What an input computes."""
+
+KEYS_OF_MEMBERS: tuple[Rule[Member], ...] = (
+    Refusal(
+        lambda one: f"inputs.{one.name}.keys",
+        applies=lambda one: one.keys != one.first.keys,
+        rule=lambda one: (
+            f"must have the names of those of {one.first.name}, in their order: {', '.join(one.first.keys) or 'none'}"
+        ),
+        got=lambda one: ", ".join(one.keys) or "none",
+        hint=lambda one: f"{{{one.first.keys[0]}: EXPRESSION}} gives a key its name" if one.first.keys else None,
+    ),
+)
+
+GROUPS: tuple[Rule[Group], ...] = (
+    Refusal(
+        "inputs",
+        applies=lambda group: len(group.inputs) < 2 or (group.join is not None and len(group.inputs) > 2),
+        rule=lambda group: (
+            "must be two for a join, the left and the right one" if group.join else "must be two or more"
+        ),
+        got=lambda group: ", ".join(group.inputs) or "none",
+        hint="a third input is for a stage behind the join",
+    ),
+    Refusal(
+        "inputs",
+        applies=lambda group: len({name.lower() for name in group.inputs}) < len(group.inputs),
+        rule="must have names that differ in more than their case",
+        got=lambda group: ", ".join(group.inputs),
+    ),
+    Each(lambda group: group.members, MEMBERS),
+    Refusal(
+        "inputs",
+        applies=lambda group: group.join is not None and not any(one.columns for one in group.inputs.values()),
+        rule="must have columns for the join to show",
+        hint="for instance columns: [item]",
+    ),
+    Each(lambda group: group.members, KEYS_OF_MEMBERS),
+)
+"""Inputs of one stage that do not go together."""
+
+
 def check_inputs(inputs: Mapping[str, Input], join: JoinKind | None) -> None:
     """Refuse inputs that do not go together. Errors: SpecError.
 
     There are two or more, exactly two for a join; all have the same keys by name; no other name is there twice.
     """
-    if len(inputs) < 2 or (join is not None and len(inputs) > 2):
-        rule = "must be two for a join, the left and the right one" if join else "must be two or more"
-        raise SpecError("inputs", rule, ", ".join(inputs) or "none", "a third input is for a stage behind the join")
-    if len({name.lower() for name in inputs}) < len(inputs):
-        raise SpecError("inputs", "must have names that differ in more than their case", ", ".join(inputs))
-    _check_kinds(inputs, join)
-    _check_keys(inputs)
+    refuse(GROUPS, Group(inputs, join))
     _check_names(inputs)
-
-
-def _check_kinds(inputs: Mapping[str, Input], join: JoinKind | None) -> None:
-    for name, one in inputs.items():
-        if join is not None and one.aggregates:
-            rule = "does not go with a join, which shows rows"
-            raise SpecError(f"inputs.{name}.aggregates", rule, ", ".join(one.aggregates), "columns; or leave join out")
-        if join is None and not one.aggregates:
-            rule = "must be there: a co-group aggregates each of its inputs"
-            raise SpecError(f"inputs.{name}.aggregates", rule, None, "or join: inner, with columns")
-    if join is not None and not any(one.columns for one in inputs.values()):
-        raise SpecError("inputs", "must have columns for the join to show", None, "for instance columns: [item]")
-
-
-def _check_keys(inputs: Mapping[str, Input]) -> None:
-    first, keys = next((name, list(one.keys)) for name, one in inputs.items())
-    for name, one in inputs.items():
-        if list(one.keys) != keys:
-            hint = f"{{{keys[0]}: EXPRESSION}} gives a key its name" if keys else None
-            rule = f"must have the names of those of {first}, in their order: {', '.join(keys) or 'none'}"
-            raise SpecError(f"inputs.{name}.keys", rule, ", ".join(one.keys) or "none", hint)
 
 
 def _check_names(inputs: Mapping[str, Input]) -> None:

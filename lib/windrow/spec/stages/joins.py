@@ -5,12 +5,15 @@ A pane without a row is held back as by `having`: it is not shown, has no index,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from windrow.spec.aggregates import Aggregate, Collect, Count
-from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.errors import NotInThisVersion
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.reading import Named
+from windrow.spec.stages.cogroups import by_input
+from windrow.spec.stages.refusals import Refusal, Rule, refuse
 from windrow.spec.stages.stage import Stage
 
 
@@ -23,22 +26,45 @@ def _number_name(name: str) -> str:
     return f"_{name}_number"
 
 
+SHOWN: tuple[Rule[Stage], ...] = (
+    Refusal(
+        "join",
+        applies=lambda stage: stage.is_discarding or stage.is_mixed,
+        rule="of a pipeline whose panes clear is not in this version",
+        got=lambda stage: stage.accumulation,
+        error=NotInThisVersion,
+    ),
+)
+"""Joins whose rows a batch cannot be compared with."""
+
+SHOWN_OVER_RETRACTIONS: tuple[Rule[Stage], ...] = (
+    Refusal(
+        "accumulation",
+        applies=lambda stage: not stage.is_retracting,
+        rule="of a join must be retracting where elements can be taken back, or rows that are gone would stay",
+        got=lambda stage: str(stage.accumulation),
+        hint="retracting",
+    ),
+)
+"""Joins that a table cannot show where elements can be taken back."""
+
+
 def check_shown(stage: Stage, takes_back: bool) -> None:
     """Refuse a join whose rows a table could not show, or not compare with a batch. Errors: SpecError."""
+    if stage.join is not None:
+        refuse((*SHOWN, *(SHOWN_OVER_RETRACTIONS if takes_back else ())), stage)
+
+
+def cells_by_input(stage: Stage) -> Mapping[str, Stage]:
+    """Each input as a stage of its own, with what the cells of the stage keep of its elements."""
     if stage.join is None:
-        return
-    if stage.is_discarding or stage.is_mixed:
-        raise NotInThisVersion("join", "of a pipeline whose panes clear is not in this version", stage.accumulation)
-    rule = "of a join must be retracting where elements can be taken back, or rows that are gone would stay"
-    if takes_back and not stage.is_retracting:
-        raise SpecError("accumulation", rule, str(stage.accumulation), "retracting")
+        return by_input(stage)
+    return {name: replace(one, aggregates=_collected(stage, name)) for name, one in by_input(stage).items()}
 
 
-def cell_aggregates(stage: Stage, name: str) -> Named[Aggregate]:
-    """What the cells of a stage keep of the elements of an input."""
+def _collected(stage: Stage, name: str) -> Named[Aggregate]:
+    """The rows of an input of a join, and their number."""
     one = stage.inputs[name]
-    if stage.join is None:
-        return one.aggregates
     fields = ", ".join(f"'{column}', {expression.text}" for column, expression in one.columns.items())
     row = Expression.parse(f"named_struct({fields})" if fields else "named_struct('none', true)")
     return Named({rows_name(name): Collect(row), _number_name(name): Count()})
@@ -48,7 +74,7 @@ def cell_stage(stage: Stage) -> Stage:
     """The stage of the cells: of a join, one that collects."""
     if stage.join is None:
         return stage
-    aggregates = {n: a for name in stage.inputs for n, a in cell_aggregates(stage, name).items()}
+    aggregates = {n: a for name in stage.inputs for n, a in _collected(stage, name).items()}
     having = None if stage.is_discarding or stage.is_mixed else _has_rows(stage)
     return replace(stage, inputs=Named(), join=None, aggregates=Named(aggregates), having=having)
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from windrow.spec.aggregates import AGGREGATES_BY_NAME, Aggregate
-from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import (
     DURATION,
@@ -29,11 +29,13 @@ from windrow.spec.fields.reading import Kind, Named, Spec, located, write_fields
 from windrow.spec.fields.typed import Converted, DurationLike, ExpressionLike, converted, plain, specification
 from windrow.spec.notebooks import InNotebooks
 from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.combinations import FIELDS, WINDOW_AND_TRIGGER
 from windrow.spec.stages.inputs import INPUTS, JOIN, OF_INPUTS, Input, JoinKind, JoinLike, check_inputs
 from windrow.spec.stages.keys import KEYS, RESERVED_NAMES, KeysLike
+from windrow.spec.stages.refusals import refuse
 from windrow.spec.triggers.all import DEFAULT_TRIGGER, TRIGGER, Then, Trigger, TriggerLike, nodes_of
-from windrow.spec.triggers.closing import can_close, check_loses_nothing
-from windrow.spec.windows.aligned import WINDOW
+from windrow.spec.triggers.closing import check_loses_nothing
+from windrow.spec.windows.all import WINDOW
 from windrow.spec.windows.base import WindowFunction
 
 
@@ -169,20 +171,13 @@ class Stage(Spec, InNotebooks):
         if self.inputs or self.join is not None:
             self._take_inputs()
         self._check_names()
-        self._check_explode()
-        self._check_accumulation()
+        refuse(FIELDS, self)
+        self._settle_retracting()
         self._check_conditions()
         located(f"window.{self.window.NAME}", self.window.check_keys, bool(self.keys))
-        if self.window.IS_GLOBAL and self.trigger == DEFAULT_TRIGGER:
-            raise SpecError(
-                "trigger",
-                "must not be the default one with a global window, which never completes in a stream",
-                "default",
-                "for instance {repeat: {after_count: 100}}, or a window that ends",
-            )
+        refuse(WINDOW_AND_TRIGGER, self)
         if not self.allow_closing:
-            # A global window expires when it is complete: +infinity plus any lateness is +infinity.
-            check_loses_nothing(self.trigger, 0 if self.window.IS_GLOBAL else self.allowed_lateness)
+            check_loses_nothing(self.trigger, self.lateness_of_trigger)
 
     def _take_inputs(self) -> None:
         """Check the inputs, and take their keys and results as those of the stage."""
@@ -213,14 +208,6 @@ class Stage(Spec, InNotebooks):
         if self.having is not None:
             self._check_over_panes("having", self.having, (*self.aggregates, *self.keys, *self.derive))
 
-    def _check_explode(self) -> None:
-        if len(self.explode) > 1:
-            hint = "one array of structs, or a stage for each"
-            raise SpecError("explode", "takes one array", ", ".join(self.explode), hint)
-        if self.explode and can_close(self.trigger, 0 if self.window.IS_GLOBAL else self.allowed_lateness):
-            rule = "with a trigger that can finish too soon (allow_closing) is not in this version"
-            raise NotInThisVersion("explode", rule)
-
     def _check_over_panes(self, place: str, expression: Expression, names: Iterable[str]) -> None:
         known = {name.lower() for name in names}
         for column in expression.columns:
@@ -238,36 +225,39 @@ class Stage(Spec, InNotebooks):
                     hint = f"the results are {', '.join(self.result_columns)}"
                     raise SpecError(f"trigger.{node.NAME}", "reads what is not a result of the stage", column, hint)
 
-    def _check_accumulation(self) -> None:
-        discards = self.accumulation in (Accumulation.DISCARDING, Accumulation.CLEAR_BY_DEFAULT)
-        if self.retract and discards:
-            raise SpecError("retract", "does not go with a mode that clears", str(self.accumulation), "accumulating")
-        if self.only_if_changed and discards:
-            rule = "does not go with a mode that clears: there is no earlier pane to compare with"
-            raise SpecError("only_if_changed", rule, str(self.accumulation), "accumulating or retracting")
-        if self.having is not None and (discards or self.is_mixed):
-            rule = (
-                "does not go with a mode that clears: it judges the result of a whole window, and a pane holds a part"
-            )
-            raise SpecError("having", rule, str(self.accumulation), "accumulating or retracting")
+    def _settle_retracting(self) -> None:
+        """`retract` is short for a mode, but where the trigger decides what is cleared."""
         if self.retract and self.accumulation is not Accumulation.ACCUMULATE_BY_DEFAULT:
             object.__setattr__(self, "accumulation", Accumulation.RETRACTING)
             object.__setattr__(self, "retract", False)
 
     @property
+    def lateness_of_trigger(self) -> int:
+        """How long elements may come for a complete window.
+
+        A global window expires when it is complete: +infinity plus any lateness is +infinity.
+        """
+        return 0 if self.window.IS_GLOBAL else self.allowed_lateness
+
+    @property
+    def clears_by_mode(self) -> bool:
+        """Whether the aggregates are cleared where no trigger says otherwise."""
+        return self.accumulation in (Accumulation.DISCARDING, Accumulation.CLEAR_BY_DEFAULT)
+
+    @property
     def is_discarding(self) -> bool:
         """Whether every firing clears the aggregates."""
-        asks_to_keep = any(node.then is Then.ACCUMULATE for node in nodes_of(self.trigger))
-        clears = self.accumulation is Accumulation.CLEAR_BY_DEFAULT and not asks_to_keep
+        wants_to_keep = any(node.then is Then.ACCUMULATE for node in nodes_of(self.trigger))
+        clears = self.accumulation is Accumulation.CLEAR_BY_DEFAULT and not wants_to_keep
         return clears or self.accumulation is Accumulation.DISCARDING
 
     @property
     def is_mixed(self) -> bool:
         """Whether some firings may clear the aggregates while others keep them."""
-        asked = {node.then for node in nodes_of(self.trigger)}
+        thens = {node.then for node in nodes_of(self.trigger)}
         if self.accumulation is Accumulation.CLEAR_BY_DEFAULT:
-            return Then.ACCUMULATE in asked
-        return self.accumulation is Accumulation.ACCUMULATE_BY_DEFAULT and Then.CLEAR in asked
+            return Then.ACCUMULATE in thens
+        return self.accumulation is Accumulation.ACCUMULATE_BY_DEFAULT and Then.CLEAR in thens
 
     @property
     def is_retracting(self) -> bool:
@@ -296,4 +286,17 @@ class Stage(Spec, InNotebooks):
     @property
     def emitted(self) -> tuple[str, ...]:
         """The names of what a pane holds."""
-        return tuple(self.aggregates) if self.join is None else (*self.aggregates, "row")
+        return (*self.aggregates, *self.row_number)
+
+    @property
+    def row_number(self) -> tuple[str, ...]:
+        """The column that tells the rows of a pane apart: that of a join, whose panes have several."""
+        return () if self.join is None else ("row",)
+
+    @property
+    def row_identity(self) -> tuple[str, ...]:
+        """The columns that tell the rows of a window in `current` apart; none where it has one row.
+
+        Panes that cleared the aggregates stand there side by side.
+        """
+        return (*(("pane_index",) if self.is_discarding or self.is_mixed else ()), *self.row_number)

@@ -20,8 +20,9 @@ from windrow.spec.fields.reading import Named, located
 from windrow.spec.fields.schemas import Schema, column_type
 from windrow.spec.pipelines.documents import load_yaml_documents, read_document
 from windrow.spec.sources.watermarks import Watermark
-from windrow.spec.stages.cogroups import alone
-from windrow.spec.stages.graph import ONLY, check_graph, read_by
+from windrow.spec.stages.cogroups import by_input
+from windrow.spec.stages.graph import check_graph, read_by
+from windrow.spec.stages.inputs import ONLY, input_path
 from windrow.spec.stages.reads import check_columns_read
 from windrow.spec.stages.stage import Stage
 from windrow.spec.stages.weights import check_takes_back, check_weight
@@ -80,13 +81,13 @@ def read_transcripts(path: str | Path, strict: bool = True) -> list[Case]:
     return read_document(path, lambda text: _cases(load_yaml_documents(text), strict))
 
 
-_MARKS = {"case", "stage", "stages", "steps", "rejects"}
+_CASE_KEYS = {"case", "stage", "stages", "steps", "rejects"}
 """A file without any of these fields is no file of transcripts, but the data that some are about."""
 
 
 def _cases(documents: list[Any], strict: bool) -> list[Case]:
     cases: dict[str, Case] = {}
-    if documents and all(isinstance(document, Mapping) and not _MARKS & set(document) for document in documents):
+    if documents and all(isinstance(document, Mapping) and not _CASE_KEYS & set(document) for document in documents):
         return []
     for index, document in enumerate(documents):
         name = document.get("case") if isinstance(document, Mapping) else None
@@ -216,11 +217,10 @@ def _stages(document: Mapping[str, Any], schema: Schema) -> Iterator[Stage]:
         check_weight(document["weight"], schema)
     read = read_by(stages)
     for place, stage in zip(places, stages, strict=True):
-        for name, upstream in read[stage.name].items():
-            if upstream is None:
-                of_source = alone(stage, stage.inputs[name]) if stage.inputs else stage
-                where = f"{place}.inputs.{name}" if stage.inputs else place
-                located(where, partial(_check_over, schema=schema, is_weighted="weight" in document), of_source)
+        for name, by_itself in by_input(stage).items():
+            if read[stage.name][name] is None:
+                over = partial(_check_over, schema=schema, is_weighted="weight" in document)
+                located(input_path(name, place), over, by_itself)
         located(place, _check_names, stage)
     _check_graph(stages, places)
     yield from stages

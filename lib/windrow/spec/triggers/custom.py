@@ -60,7 +60,7 @@ class CustomTrigger(Trigger):
         return {}
 
     def ready(self) -> str:
-        """Whether the window fires. It is asked in ticks that add elements or in which a deadline has been reached."""
+        """Whether the window fires. It is evaluated in ticks that add elements or in which a timer is due."""
         raise NotImplementedError
 
     def on_fire(self) -> Mapping[str, str]:
@@ -72,7 +72,7 @@ class CustomTrigger(Trigger):
         return "true"
 
     def deadline(self) -> Mapping[Domain, str]:
-        """The value of a clock, in microseconds, at which the node must be asked; null for none."""
+        """The value of a clock, in microseconds, at which the node must be evaluated; null for none."""
         return {}
 
     def on_merge(self) -> Mapping[str, str]:

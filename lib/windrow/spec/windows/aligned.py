@@ -1,4 +1,6 @@
-"""Window functions: which windows an element falls in. Rule: docs/semantics.md#windows.
+"""Windows that the event time of an element decides: fixed, sliding, cumulative, calendar, and all of time.
+
+Rule: docs/semantics.md#windows.
 
 A window is half-open, `[start, end)`, in microseconds. All fields that are lengths are microseconds too.
 """
@@ -7,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import DURATION, POSITIVE_DURATION, POSITIVE_INTEGER, ZONE, choice
-from windrow.spec.fields.reading import Kind, unknown_name
+from windrow.spec.fields.reading import Kind
 from windrow.spec.fields.typed import Converted, DurationLike, converted, plain, specification
 from windrow.spec.windows.base import LONGEST, MOST_WINDOWS, WindowFunction
-from windrow.spec.windows.inherited import InheritedWindows
-from windrow.spec.windows.records import RecordWindows
-from windrow.spec.windows.sessions import Sessions
+from windrow.spec.words import length, many
 
 _SIZE_HINTS = {"length": "size", "duration": "size", "width": "size", "slide": "period", "every": "period"}
 
@@ -61,6 +61,14 @@ class FixedWindows(WindowFunction):
                 "phase", "shifts windows by the keys of the stage, which has none", str(self.phase), "offset"
             )
 
+    def words(self) -> str:
+        each = "; each key's begin at a time of its own" if self.phase is Phase.BY_KEY else ""
+        return f"{length(self.size)} long, one after the other{_offset(self.offset)}{each}"
+
+
+def _offset(offset: int) -> str:
+    return f", {length(offset)} after the full ones" if offset else ""
+
 
 def _check_size(size: int) -> None:
     if size > LONGEST:
@@ -100,6 +108,14 @@ class SlidingWindows(WindowFunction):
     def has_gaps(self) -> bool:
         return self.period > self.size
 
+    def words(self) -> str:
+        begins = f"{length(self.size)} long, one begins every {length(self.period)}{_offset(self.offset)}"
+        if self.has_gaps:
+            return f"{begins}; an element between two windows is counted as unassigned"
+        fewest, most = self.size // self.period, -(-self.size // self.period)
+        each = many(most, "window") if fewest == most else f"{fewest} or {most} windows"
+        return f"{begins}; an element is in {each}"
+
 
 @specification
 class CumulativeWindows(WindowFunction):
@@ -124,6 +140,11 @@ class CumulativeWindows(WindowFunction):
         _check_number("step", self.size, self.step)
         if self.offset >= self.size:
             raise SpecError("offset", "must be smaller than size", None, "0 <= offset < size")
+
+    def words(self) -> str:
+        grows = f"each {length(self.step)} longer than the one before, up to {length(self.size)}"
+        begin = f"several begin every {length(self.size)}{_offset(self.offset)}"
+        return f"{begin}, {grows}; an element is in at most {many(self.size // self.step, 'window')}"
 
 
 class Unit(StrEnum):
@@ -177,6 +198,10 @@ class CalendarWindows(WindowFunction):
         if self.unit is not Unit.WEEK and self.week_start is not Weekday.MONDAY:
             raise SpecError("week_start", "is for weeks", str(self.week_start), "unit: week")
 
+    def words(self) -> str:
+        first = f", from {self.week_start}" if self.unit is Unit.WEEK else ""
+        return f"{many(self.count, str(self.unit))} long{first}, from midnight in {self.zone}"
+
 
 @specification
 class GlobalWindow(WindowFunction):
@@ -185,36 +210,5 @@ class GlobalWindow(WindowFunction):
     NAME = "global"
     IS_GLOBAL = True
 
-
-WINDOW_FUNCTIONS: dict[str, type[WindowFunction]] = {
-    cls.NAME: cls
-    for cls in (
-        FixedWindows, SlidingWindows, CumulativeWindows, CalendarWindows, Sessions, RecordWindows, GlobalWindow,
-        InheritedWindows,
-    )
-}  # fmt: skip
-_HINTS = {
-    "tumbling": "fixed", "hopping": "sliding", "session": "sessions", "slide": "sliding", "hop": "sliding",
-    "cumulate": "cumulative", "day": "calendar", "daily": "calendar", "month": "calendar", "monthly": "calendar",
-}  # fmt: skip
-
-
-def _accept(value: Any) -> WindowFunction:
-    if not isinstance(value, WindowFunction):
-        raise SpecError("", "must be a window function", value, "for instance FixedWindows(size='1h')")
-    return value
-
-
-def _read(value: Any) -> WindowFunction:
-    if not isinstance(value, Mapping) or len(value) != 1:
-        raise SpecError("", "must be a mapping with one window function", value, "for instance {fixed: {size: 1h}}")
-    ((name, body),) = value.items()
-    if name not in WINDOW_FUNCTIONS:
-        raise unknown_name(str(name), WINDOW_FUNCTIONS, (), _HINTS, "window function")
-    try:
-        return WINDOW_FUNCTIONS[name].from_mapping(body if body is not None else {})
-    except SpecError as error:
-        raise error.within(name) from error
-
-
-WINDOW: Kind[WindowFunction, WindowFunction] = Kind(_accept, _read, lambda window: {window.NAME: window.to_mapping()})
+    def words(self) -> str:
+        return "one, all of time: it is complete only when the stream is drained"

@@ -19,7 +19,7 @@ class WindowFunction(Spec):
     """The base of all window functions. `NAME` is the name in YAML, `IS_GLOBAL` is true for the one that never ends.
 
     `MERGES` is true where the windows of a key merge, `MADE_BY_RECORDS` where they depend on its other elements.
-    `REASON` is why an element is dead whose windows are none.
+    `REASON` is why an element is dead whose windows are invalid.
     """
 
     NAME: ClassVar[str]
@@ -32,6 +32,18 @@ class WindowFunction(Spec):
     def expressions(self) -> Mapping[str, Expression]:
         """What the windows of an element depend on beside its event time, as expressions over it, by name."""
         return {}
+
+    def words(self) -> str:
+        """How long the windows are, and how they lie in time, as `windrow plan` says it."""
+        return f"those that {type(self).__module__}.{type(self).__qualname__} gives to each element"
+
+    @property
+    def expected_length(self) -> int | None:
+        """How long the longest window is expected to be, in microseconds, where they merge and the user says so."""
+        return None
+
+    def check_types(self, kinds: Mapping[str, str]) -> None:
+        """Refuse an expression of a type that does not fit. `kinds` are the Spark types, by name. Raises SpecError."""
 
     def check_keys(self, has_keys: bool) -> None:
         """Refuse what does not go with the keys of the stage, or with none; raise SpecError."""

@@ -17,3 +17,6 @@ class InheritedWindows(WindowFunction):
     """
 
     NAME = "inherited"
+
+    def words(self) -> str:
+        return "those of the panes that are read, as they are"

@@ -9,6 +9,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import DURATION, POSITIVE_DURATION
 from windrow.spec.fields.typed import Converted, DurationLike, converted, specification
 from windrow.spec.windows.base import LONGEST, WindowFunction
+from windrow.spec.words import length
 
 
 @specification
@@ -41,3 +42,7 @@ class RecordWindows(WindowFunction):
     def length(self) -> int:
         """How long every window is, from its start to its end."""
         return self.difference + self.resolution
+
+    def words(self) -> str:
+        grid = f", times taken down to {length(self.resolution)}" if self.resolution > 1 else ""
+        return f"around each element: the {length(self.difference)} up to it, and those behind it{grid}"

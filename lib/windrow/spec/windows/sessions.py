@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
+from windrow.spec.expressions.plain import plain as plain_text
 from windrow.spec.fields.kinds import EXPRESSION, FLAG, POSITIVE_DURATION
 from windrow.spec.fields.reading import Kind
 from windrow.spec.fields.typed import Converted, DurationLike, converted, plain, specification
 from windrow.spec.times import format_duration, parse_duration
 from windrow.spec.windows.base import LONGEST, WindowFunction
+from windrow.spec.words import length
 
 
 def _accept(value: Any) -> int | Expression:
@@ -66,7 +69,7 @@ class Sessions(WindowFunction):
 
     def validate(self) -> None:
         if isinstance(self.gap, Expression) and self.max_gap is None:
-            rule = "is needed where the gap is an expression: how long a bound is remembered follows from it"
+            rule = "is needed where the gap is an expression: how long a bound is kept follows from it"
             raise SpecError("max_gap", rule, None, "for instance max_gap: 2h")
         if not isinstance(self.gap, Expression) and self.max_gap is not None:
             raise SpecError("max_gap", "is for a gap from the element", f"{self.max_gap}us", "leave it out")
@@ -88,3 +91,23 @@ class Sessions(WindowFunction):
     @property
     def expressions(self) -> Mapping[str, Expression]:
         return {"gap": self.gap} if isinstance(self.gap, Expression) else {}
+
+    def words(self) -> str:
+        which = "overlap or touch" if self.merge_touching else "overlap"
+        gap = self.gap
+        lasts = length(gap) if isinstance(gap, int) else f"{plain_text(gap)}, at most {length(self.longest_gap)}"
+        return f"sessions: an element's lasts {lasts}; those of a key that {which} become one"
+
+    @property
+    def expected_length(self) -> int | None:
+        return self.max_session
+
+    def check_types(self, kinds: Mapping[str, str]) -> None:
+        if "gap" in kinds and not _GAP_KIND.fullmatch(kinds["gap"]):
+            hint = "seconds as a number, or an interval: if(vip, interval 1 hour, interval 5 minute)"
+            raise SpecError("gap", "must be an interval of time or a number of seconds", kinds["gap"], hint)
+
+
+_GAP_KIND = re.compile(
+    r"tinyint|smallint|int|bigint|float|double|decimal\(.*|interval (day|hour|minute|second)( to .*)?|void"
+)

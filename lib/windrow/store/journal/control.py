@@ -14,35 +14,45 @@ from typing import Any
 from windrow.engine.clocks.clock import InputClock, PartitionClock, StageClock
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.published import Made
+from windrow.spec.errors import SpecError
 from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.store.upstream.offsets import Offsets
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Windows that start in [start, end) and end at or before `until`, made by a backfill from the raw steps up to
-    `raw_step`.
+    """Windows that start in [start, end) and end at or before `until`, which a backfill made of the rows up to
+    `offsets`.
 
-    `tick` is the backfill's own, so that dead letters before it are known to be taken in. `streamed`: there was a
-    stream then, so that only windows were made which had expired in it. `takes_in`: late rows of these windows count in
+    `tick` is the backfill's own, so that dead letters before it are known to be restated. `streamed`: there was a
+    stream then, so that only windows were made which had expired in it. `restates`: late rows of these windows count in
     them from then on.
     """
 
     start: int
     end: int
-    raw_step: int
+    offsets: Offsets
     tick: int
     streamed: bool = False
     until: int = INFINITY
-    takes_in: bool = True
+    restates: bool = True
 
     @property
     def made(self) -> Made:
         return Made(self.start, self.end, self.until)
 
+    def to_mapping(self) -> dict[str, Any]:
+        """As plain values that JSON can hold."""
+        return {**vars(self), "offsets": dict(self.offsets.steps)}
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Interval:
+        return cls(**{**values, "offsets": Offsets(values["offsets"])})
+
     def is_within(self, later: Interval) -> bool:
         """Whether a later one has made all of its windows, from no fewer rows."""
         holds = later.start <= self.start and self.end <= later.end and self.until <= later.until
-        return holds and self.raw_step <= later.raw_step and (later.takes_in or not self.takes_in)
+        return holds and later.offsets.covers(self.offsets) and (later.restates or not self.restates)
 
 
 STREAM = "stream"
@@ -61,36 +71,30 @@ class Control:
     """What a tick leaves behind beside transitions and dead letters.
 
     `kind` is stream, follow (a tick like those of a stream, made by someone else who needed it), admission,
-    backfill or restatement; `upstream_step` is the last step of the upstream log that a stream has consumed, or the
-    place in several of them (`input_logs`), and `admitted` that up to which batches have read it, where there is no
-    stream; `shows` says that a batch has published, early or as last; `watermark_before` is that of the tick;
+    backfill or restatement; `offsets` says how far the stage has read, and `streams` whether a stream has, and not
+    only batches; `shows` says that a batch has published, early or as last; `watermark_before` is that of the tick;
     `late_until` the end up to which windows had expired for its elements; `counters` what was counted of its rows;
-    `backfilled` the intervals that backfills made so far; `left_out` the files in quarantine whose late rows this one
-    did not take in.
+    `backfilled` the intervals that backfills made so far; `quarantined_files` the files in quarantine whose late rows
+    this one did not count.
     """
 
     tick: int
     kind: str
-    upstream_step: int
+    offsets: Offsets
+    streams: bool
     watermark_before: int
     clock: StageClock
     counters: Counters = NOTHING
     backfilled: tuple[Interval, ...] = ()
-    left_out: tuple[str, ...] = ()
+    quarantined_files: tuple[str, ...] = ()
     duration_ms: int = 0
-    admitted: int = 0
     shows: bool = False
     late_until: int = MINUS_INFINITY
 
     @property
-    def read_to(self) -> int:
-        """The place up to which the stage has read, by a stream or by batches."""
-        return max(self.upstream_step, self.admitted)
-
-    @property
     def counts(self) -> dict[str, int]:
         """The counters that the row keeps, by name."""
-        return self.counters.surveyed
+        return self.counters.known_at_commit
 
     @property
     def published(self) -> tuple[Made, ...]:
@@ -102,16 +106,14 @@ class Control:
             {
                 "tick": self.tick,
                 "kind": self.kind,
-                "upstream_step": self.upstream_step,
+                "offsets": dict(self.offsets.steps),
+                "streams": self.streams,
                 "watermark_before": self.watermark_before,
                 **_clock_to_json(self.clock),
                 "counts": self.counts,
-                "backfilled": [
-                    [i.start, i.end, i.raw_step, i.tick, i.streamed, i.until, i.takes_in] for i in self.backfilled
-                ],
-                "left_out": list(self.left_out),
+                "backfilled": [one.to_mapping() for one in self.backfilled],
+                "quarantined_files": list(self.quarantined_files),
                 "duration_ms": self.duration_ms,
-                "admitted": self.admitted,
                 "shows": self.shows,
                 "late_until": self.late_until,
             }
@@ -119,20 +121,24 @@ class Control:
 
     @classmethod
     def from_json(cls, text: str) -> Control:
+        """Raises SpecError for the control row of a version that did not write offsets by input."""
         values: dict[str, Any] = json.loads(text)
+        if "offsets" not in values:
+            rule = "was written by an earlier version of windrow, which noted otherwise how far a stage has read"
+            raise SpecError("journal", rule, None, "run with --from-start: a new generation, rebuilt from raw")
         return cls(
             tick=values["tick"],
             kind=values["kind"],
-            upstream_step=values["upstream_step"],
+            offsets=Offsets(values["offsets"]),
+            streams=values["streams"],
             watermark_before=values["watermark_before"],
             clock=_clock_from_json(values),
             counters=Counters.of(values["counts"]),
-            backfilled=tuple(Interval(*interval) for interval in values["backfilled"]),
-            left_out=tuple(values.get("left_out", ())),
+            backfilled=tuple(map(Interval.from_mapping, values["backfilled"])),
+            quarantined_files=tuple(values["quarantined_files"]),
             duration_ms=values["duration_ms"],
-            admitted=values.get("admitted", 0),
-            shows=values.get("shows", bool(values["backfilled"])),
-            late_until=values.get("late_until", MINUS_INFINITY),
+            shows=values["shows"],
+            late_until=values["late_until"],
         )
 
     def lasting(self, duration_ms: int) -> Control:
@@ -162,8 +168,8 @@ def _clock_from_json(values: Mapping[str, Any]) -> StageClock:
         expired_end=values["expired_end"],
         greatest_end=values["greatest_end"],
         partitions={name: PartitionClock(*clock) for name, *clock in values["partitions"]},
-        output_watermark=values.get("output_watermark", MINUS_INFINITY),
-        percentiles={percentile: watermark for percentile, watermark in values.get("percentiles", [])},
+        output_watermark=values["output_watermark"],
+        percentiles={percentile: watermark for percentile, watermark in values["percentiles"]},
         inputs={name: InputClock(_clock_from_json(one), one["began"]) for name, one in inputs.items()},
     )
 
@@ -181,7 +187,7 @@ class Stamp:
 
     @classmethod
     def of(cls, control: Control) -> Stamp:
-        return cls(control.kind, control.clock, has_stream(control))
+        return cls(control.kind, control.clock, control.streams)
 
     @property
     def notes(self) -> Mapping[str, Any]:
@@ -201,5 +207,5 @@ _STAMPED = ("now", "watermark", "expired_end", "output_watermark")
 
 
 def has_stream(last: Control | None) -> bool:
-    """Whether a stream has consumed anything."""
-    return last is not None and last.upstream_step > 0
+    """Whether a stream has read anything."""
+    return last is not None and last.streams

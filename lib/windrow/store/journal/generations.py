@@ -15,15 +15,15 @@ from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import StepLog
 from windrow.store.projections.schemas import struct_of
 
-_SCHEMA = "stage string, generation int, meaning string, step bigint"
+_SCHEMA = "stage string, generation int, fingerprint string, step bigint"
 
 
 @dataclass(frozen=True)
 class Generation:
-    """A generation of a stage, and its meaning: the fields whose change makes another result."""
+    """A generation of a stage, and its fingerprint: the fields whose change makes another result."""
 
     number: int
-    meaning: Mapping[str, Any]
+    fingerprint: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ class Generations:
         newest = group(
             self.log.location.read(spark),
             ("stage",),
-            {"row": call("max_by", struct(generation=col("generation"), meaning=col("meaning")), col("step"))},
+            {"row": call("max_by", struct(generation=col("generation"), fingerprint=col("fingerprint")), col("step"))},
         )
         return {
-            row["stage"]: Generation(row["row"]["generation"], json.loads(row["row"]["meaning"]))
+            row["stage"]: Generation(row["row"]["generation"], json.loads(row["row"]["fingerprint"]))
             for row in newest.collect()
         }
 
     def record(self, spark: SparkSession, stage: str, generation: Generation) -> None:
-        """A new generation, or a new meaning of the current one."""
+        """A new generation, or a new fingerprint of the current one."""
         last = self.log.last(spark)
         step = 1 if last is None else last.step + 1
-        row = (stage, generation.number, json.dumps(generation.meaning, sort_keys=True), step)
+        row = (stage, generation.number, json.dumps(generation.fingerprint, sort_keys=True), step)
         self.log.append(local(spark, [row], struct_of(_SCHEMA)), step, {})

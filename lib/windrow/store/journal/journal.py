@@ -6,10 +6,10 @@
 | `bucket` | a coarse part of window time (partition) |
 | `tick`, `generation` | the step, and which rebuild of the stage it belongs to |
 | `key`, `window_start`, `window_end` | the cell; bounds in bigint microseconds |
-| `state` | the cell after the tick, null when it has expired (where windows merge, its bounds are still remembered) |
+| `state` | the cell after the tick, null when it has expired (where windows merge, its bounds are still kept) |
 | `panes` | what the tick emitted for the cell, withdrawals first |
 | `expired`, `opened` | whether the cell ended or began with this tick |
-| `dead` | a dead letter |
+| `dead_letter` | a dead letter |
 | `control` | the control row as JSON |
 """
 
@@ -22,15 +22,17 @@ from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.columns import CELL, INPUT, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.sql.columns import Column, bigint, call, case, changing, col, lit, null, struct
+from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group, literals, local, select, where, with_column
-from windrow.engine.tick.admission import Held
+from windrow.engine.tick.admission import Admission
+from windrow.engine.tick.micro_batch import DeadLetters
 from windrow.engine.tick.newest import newest
 from windrow.engine.windows.registry import strategy_of
-from windrow.spec.stages.graph import ONLY, reads_of
+from windrow.spec.errors import SpecError
+from windrow.spec.stages.graph import reads_of
 from windrow.spec.times import saturating_add
 from windrow.store.delta.location import Lake, Location
 from windrow.store.delta.steps import StepLog, StepTaken
@@ -42,13 +44,13 @@ PARTITIONS = ("kind", "bucket")
 
 @dataclass
 class Journal:
-    """The journal of one generation of a stage, and the base into which it is folded."""
+    """The journal of one generation of a stage, and the snapshot into which it is compacted."""
 
     lake: Lake
     stage: CompiledStage
     generation: int
     log: StepLog
-    base: StepLog
+    snapshot: StepLog
 
     @classmethod
     def of(cls, lake: Lake, stage: CompiledStage, generation: int) -> Journal:
@@ -78,9 +80,12 @@ class Journal:
         return self.controls(spark, tick - 1, tick)[tick]
 
     def controls(self, spark: SparkSession, after: int, until: int) -> dict[int, Control]:
-        """The control rows of the ticks after < tick <= until."""
+        """The control rows of the ticks after < tick <= until. Raises SpecError for a journal of an earlier version."""
         rows = self.rows(spark, after, until, "control").select("tick", "control").collect()
-        return {row["tick"]: Control.from_json(row["control"]) for row in rows}
+        try:
+            return {row["tick"]: Control.from_json(row["control"]) for row in rows}
+        except SpecError as error:
+            raise error.within(f"stages.{self.stage.stage.name}") from None
 
     def stamp(self, spark: SparkSession, tick: int) -> Stamp:
         """What the commit of a tick says of it, without a job; of one that is far back, what its control row says."""
@@ -89,12 +94,15 @@ class Journal:
         return found or Stamp.of(self.control(spark, tick))
 
     def commit(
-        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: list[DataFrame]
+        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters
     ) -> None:
         """Write a tick. Errors: StepTaken where another writer has written it."""
         own = {"kind": lit("control"), "bucket": null("bigint"), "control": lit(control.to_json())}
         stamp = {"tick": bigint(control.tick), "generation": lit(self.generation)}
-        parts = [literals(spark, [{**own, **stamp}]), *(self._dead_rows(letters, control) for letters in dead)]
+        parts = [literals(spark, [{**own, **stamp}])]
+        parts += [
+            self._letter_rows(name, letters, control) for name, frames in dead_letters.items() for letters in frames
+        ]
         if transitions is not None:
             parts.insert(0, self._cell_rows(transitions, control))
         if len(parts) == 1 or not self.location.exists(spark):
@@ -111,12 +119,12 @@ class Journal:
         """`tick` and `generation`, for rows whose column `row` is never null."""
         return {"tick": changing(control.tick, col(row)), "generation": lit(self.generation)}
 
-    def _dead_rows(self, letters: DataFrame, control: Control) -> DataFrame:
-        dead = struct(
+    def _letter_rows(self, name: str, letters: DataFrame, control: Control) -> DataFrame:
+        dead_letter = struct(
             reason=col("reason"),
             event_time=col("event_time"),
             element=call("to_json", col("element")),
-            source=self._source_of(letters),
+            source=lit(reads_of(self.stage.shown)[name]),
             partition=col(envelope.PARTITION),
             offset=col(envelope.OFFSET),
             arrived_at=col(envelope.ARRIVAL_TIME),
@@ -125,15 +133,8 @@ class Journal:
         )
         bounds = {WINDOW_START: col(WINDOW_START), WINDOW_END: col(WINDOW_END)}
         bucket = self.stage.windows.bucket(col(WINDOW_START))
-        own = {"kind": lit("dead_letter"), "bucket": bucket, **bounds, "dead": dead}
+        own = {"kind": lit("dead_letter"), "bucket": bucket, **bounds, "dead_letter": dead_letter}
         return select(letters, {**own, **self._stamp(control, envelope.STEP)})
-
-    def _source_of(self, letters: DataFrame) -> Column:
-        """What the input of dead letters reads."""
-        read = reads_of(self.stage.shown)
-        if INPUT not in letters.columns:
-            return lit(read[ONLY])
-        return case(*[(col(INPUT) == lit(name), lit(upstream)) for name, upstream in read.items()])
 
     def empty(self, spark: SparkSession) -> DataFrame:
         """No rows, with every column of the journal and its type."""
@@ -147,8 +148,8 @@ class Journal:
             "kind string, bucket bigint, tick bigint, generation int, "
             f"`key` {self.stage.key_type}, window_start bigint, window_end bigint, state {cells.state_type}, "
             f"panes array<{self.stage.pane_type}>, expired boolean, opened boolean, "
-            "dead struct<reason: string, event_time: bigint, element: string, source: string, `partition`: string, "
-            "`offset`: string, arrived_at: bigint, step: bigint, `row`: bigint>, control string"
+            "dead_letter struct<reason: string, event_time: bigint, element: string, source: string, "
+            "`partition`: string, `offset`: string, arrived_at: bigint, step: bigint, `row`: bigint>, control string"
         )
 
     def rows(self, spark: SparkSession, after: int, until: int, *kinds: str) -> DataFrame:
@@ -160,74 +161,74 @@ class Journal:
     def cells(
         self, spark: SparkSession, wanted: Column | None, expired_end: int, until: int | None = None
     ) -> DataFrame | None:
-        """The cells that have not expired: base and tail, the newest of each. None when there can be none.
+        """The cells that have not expired: snapshot and tail, the newest of each. None when there can be none.
 
-        `wanted` is a condition on a cell that may be pushed into the base; the tail is united whole, and the newest
+        `wanted` is a condition on a cell that may be pushed into the snapshot; the tail is united whole, and the newest
         picked before anything else is decided. Only the windows that end by `expired_end`, which have expired, are left
-        out of both before: in the tail alone that would bring back what the base still has. `until` is the last tick
+        out of both before: in the tail alone that would revive what the snapshot still has. `until` is the last tick
         that is looked at, if not the newest.
         """
         if not self.location.exists(spark):
             return None
-        base_step = self.base_step(spark)
+        snapshot_tick = self.snapshot_tick(spark)
         last = self.log.last(spark)
         head = 0 if last is None else last.step
-        tail = self.rows(spark, base_step, head if until is None else until, "cell")
+        tail = self.rows(spark, snapshot_tick, head if until is None else until, "cell")
         lives = col(WINDOW_END) > changing(self._forgotten_end(expired_end))
         own = {name: col(name) for name in (*CELL, STATE, "tick")}
         if strategy_of(self.stage).adds_up:
-            return self._added_up(spark, base_step, tail, lives if wanted is None else lives & wanted)
+            return self._added_up(spark, snapshot_tick, tail, lives if wanted is None else lives & wanted)
         rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
-        if base_step > 0:
-            base = where(self._base_rows(spark), lives)
+        if snapshot_tick > 0:
+            snapshot = where(self._snapshot_rows(spark), lives)
             if wanted is not None:
-                base = where(base, wanted)
-            rows = select(base, {**own, _ENDED: lit(False)}).unionByName(rows)
+                snapshot = where(snapshot, wanted)
+            rows = select(snapshot, {**own, _ENDED: lit(False)}).unionByName(rows)
         return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
 
-    def open_windows(self, spark: SparkSession, held: Held) -> int:
+    def open_windows(self, spark: SparkSession, admission: Admission) -> int:
         """How many windows of keys are open, where the cells are not windows."""
-        cells = self.cells(spark, None, held.expired_end)
-        return 0 if cells is None else strategy_of(self.stage).open_windows(cells, held).count()
+        cells = self.cells(spark, None, admission.expired_end)
+        return 0 if cells is None else strategy_of(self.stage).open_windows(cells, admission).count()
 
-    def _added_up(self, spark: SparkSession, base_step: int, tail: DataFrame, wanted: Column) -> DataFrame:
-        """The cells that are wanted, of base and tail: the rows of one are parts, and none takes the place of another.
+    def _added_up(self, spark: SparkSession, snapshot_tick: int, tail: DataFrame, wanted: Column) -> DataFrame:
+        """The cells that are wanted, of snapshot and tail: the rows of one are parts, and none replaces another.
 
-        So the base is read as it was when the tail was begun behind it, should somebody fold meanwhile. Windows that
-        have fired are rows of the journal too; they have no state.
+        So the snapshot is read as it was when the tail began behind it, even if somebody compacts meanwhile. Windows
+        that have fired are rows of the journal too; they have no state.
         """
         own = {name: col(name) for name in (*CELL, STATE, "tick")}
         rows = select(where(tail, wanted & col(STATE).is_not_null()), own)
-        if base_step == 0:
+        if snapshot_tick == 0:
             return rows
-        return select(where(self._base_rows(spark), wanted), own).unionByName(rows)
+        return select(where(self._snapshot_rows(spark), wanted), own).unionByName(rows)
 
     def _forgotten_end(self, expired_end: int) -> int:
-        """Windows that end at or before it have expired, and their bounds are no longer remembered."""
-        return saturating_add(expired_end, -self.stage.remembered)
+        """Windows that end at or before it have expired, and their bounds are no longer kept."""
+        return saturating_add(expired_end, -strategy_of(self.stage).retention)
 
-    def _base_rows(self, spark: SparkSession) -> DataFrame:
+    def _snapshot_rows(self, spark: SparkSession) -> DataFrame:
         own = f"`key` {self.stage.key_type}, window_start bigint, window_end bigint"
         kinds = f"{own}, state {self.stage.cells.state_type}, tick bigint, bucket bigint"
-        return self.base.newest_rows(spark, struct_of(kinds))
+        return self.snapshot.newest_rows(spark, struct_of(kinds))
 
-    def base_step(self, spark: SparkSession) -> int:
-        """The tick that the base is made up to; 0 without one."""
-        commit = self.base.last(spark)
+    def snapshot_tick(self, spark: SparkSession) -> int:
+        """The tick that the snapshot is made up to; 0 without one."""
+        commit = self.snapshot.last(spark)
         return 0 if commit is None else commit.step
 
-    def fold(self, spark: SparkSession, tick: int, expired_end: int) -> None:
-        """Make the base up to a tick: all cells that are open after it, in one version.
+    def compact(self, spark: SparkSession, tick: int, expired_end: int) -> None:
+        """Write a snapshot as of a tick: all cells that are open after it, in one version.
 
-        Where another writer has folded meanwhile, its base stays: it is made of the same journal.
+        Where another writer has compacted meanwhile, its snapshot stays: it is made of the same journal.
         """
         cells = self.cells(spark, None, expired_end, tick)
-        if cells is None or self.base_step(spark) >= tick:
+        if cells is None or self.snapshot_tick(spark) >= tick:
             return
-        cells = strategy_of(self.stage).folded(cells)
+        cells = strategy_of(self.stage).compacted(cells)
         bucket = self.stage.windows.bucket(col(WINDOW_START))
         with suppress(StepTaken):
-            self.base.replace(with_column(cells, "bucket", bucket), tick, {}, ("bucket",))
+            self.snapshot.replace(with_column(cells, "bucket", bucket), tick, {}, ("bucket",))
 
     # ---------------------------------------------------------------- what nobody needs any more
 

@@ -1,4 +1,4 @@
-"""The windows for which a stage has rows that were late, or closed out, and that no backfill has taken in."""
+"""The windows for which a stage has rows that were late, or closed out, and that no backfill has counted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from windrow.engine.frames import group, select, where, with_column
 from windrow.engine.tick.published import Made, Span
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.store.delta.location import Lake
-from windrow.store.projections.dead_letters import END, START, TakenIn, not_restated
+from windrow.store.projections.dead_letters import END, START, Restated, not_restated
 
 _ALL = (Made(MINUS_INFINITY, INFINITY),)
 
@@ -36,20 +36,23 @@ class LateWindows:
     """One row for each window that has late rows, whatever the key: bounds in microseconds and the number of rows."""
 
     frame: DataFrame
-    reach: int = 0
+    late_span: int = 0
     """How far behind these windows the last one starts for which such a row was late too."""
 
     @classmethod
-    def of(cls, spark: SparkSession, lake: Lake, stage: str, left_out: tuple[str, ...], reach: int) -> LateWindows:
-        """From the table of a stage; the rows of files that were `left_out` are none."""
+    def of(
+        cls, spark: SparkSession, lake: Lake, stage: str, quarantined_files: tuple[str, ...], late_span: int
+    ) -> LateWindows:
+        """From the table of a stage; the rows of `quarantined_files` do not count."""
         letters = lake.table(stage, "dead_letters").read(spark)
         late = select(
-            where(letters, not_restated(TakenIn(_ALL, left_out=left_out))), {WINDOW_START: START, WINDOW_END: END}
+            where(letters, not_restated(Restated(_ALL, quarantined_files=quarantined_files))),
+            {WINDOW_START: START, WINDOW_END: END},
         )
-        return cls(group(late, (WINDOW_START, WINDOW_END), {"late": call("count", 1)}), reach)
+        return cls(group(late, (WINDOW_START, WINDOW_END), {"late": call("count", 1)}), late_span)
 
     def expired(self, expired_end: int) -> list[Late]:
-        """The windows that end by then, with all within reach. Those that overlap or touch are put together.
+        """The windows that end by then, with all within `late_span`. Those that overlap or touch are put together.
 
         So a wide gap between late windows stays one, and what lies in it is not recomputed. Only the groups are
         collected.
@@ -67,12 +70,12 @@ class LateWindows:
         return [self._late(row) for row in rows if row["first"] is not None]
 
     def _have_expired(self, expired_end: int) -> Column:
-        return col(WINDOW_END) <= bigint(saturating_add(expired_end, -self.reach))
+        return col(WINDOW_END) <= bigint(saturating_add(expired_end, -self.late_span))
 
     def _late(self, row: Row) -> Late:
         first = (row["first"][WINDOW_START], row["first"][WINDOW_END])
-        starts = (first[0], min(INFINITY, row["last"] + self.reach + 1))
-        return Late(starts, first, saturating_add(row["end"], self.reach), row["late"], row["windows"])
+        starts = (first[0], min(INFINITY, row["last"] + self.late_span + 1))
+        return Late(starts, first, saturating_add(row["end"], self.late_span), row["late"], row["windows"])
 
 
 _ORDER = f"{col(WINDOW_START).text}, {col(WINDOW_END).text}"

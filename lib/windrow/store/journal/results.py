@@ -8,12 +8,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements.elements import UNKEYED
-from windrow.compile.panes.joins import JOINED
 from windrow.compile.sql.columns import Column, array, bigint, call, coalesce, col, struct
 from windrow.engine.frames import group, select, where
 from windrow.spec.aggregates import Aggregate, CollectSet, Histogram, Top
 from windrow.spec.errors import NotInThisVersion
-from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.journal.journal import Journal
 
@@ -31,7 +29,7 @@ def _over_panes(aggregate: Aggregate, column: Column) -> Column | None:
         case Top(count=count):
             return call("slice", call("sort_array", items, False), 1, count)
         case Histogram(bounds=bounds):
-            return array(*[call("sum", Column(f"{column.text}[{place}]")) for place in range(len(bounds) + 1)])
+            return array(*[call("sum", Column(f"{column.text}[{index}]")) for index in range(len(bounds) + 1)])
     function = _OVER_PANES.get(aggregate.NAME)
     return None if function is None else call(function, column)
 
@@ -49,12 +47,11 @@ def shown(spark: SparkSession, journal: Journal) -> DataFrame:
 
     Of a join there is one `v_` column, with the rows of each window.
     """
-    stage = journal.stage.stage
+    stage, gathered = journal.stage.shown, journal.stage.panes.gathered
     table = journal.lake.table(stage.name, "current").read(spark)
-    if journal.stage.joined is not None:
-        return _joined(journal.stage.shown, table)
-    values = {f"v_{name}": col(name) for name in stage.aggregates}
-    rows = select(table, {**identity_columns(stage.keys), **values})
+    rows = select(table, {**identity_columns(stage.keys), **{f"v_{name}": col(name) for name in stage.emitted}})
+    if gathered:
+        return group(rows, CELL, gathered)
     if not (stage.is_discarding or stage.is_mixed):
         return rows
     kinds = journal.stage.cells.value_types
@@ -86,14 +83,6 @@ def _cells_where(spark: SparkSession, journal: Journal, condition: Column) -> Da
     stage = journal.stage.stage
     table = where(journal.lake.table(stage.name, "current").read(spark), condition)
     return select(table, identity_columns(stage.keys)).distinct()
-
-
-def _joined(stage: Stage, table: DataFrame) -> DataFrame:
-    of_row = {name: col(f"v_{name}") for name in stage.emitted}
-    numbered = call("collect_list", struct(number=col("v_row"), row=struct(**of_row)))
-    rows = {f"v_{JOINED}": Column(f"transform(array_sort({numbered.text}), one -> one.row)")}
-    values = {f"v_{name}": col(name) for name in stage.emitted}
-    return group(select(table, {**identity_columns(stage.keys), **values}), CELL, rows)
 
 
 def standing_panes(spark: SparkSession, journal: Journal) -> DataFrame:

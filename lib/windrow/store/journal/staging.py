@@ -10,32 +10,34 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import StepLog
 from windrow.store.journal.journal import Journal
+from windrow.store.upstream.offsets import Offsets
 
 
 @dataclass(frozen=True)
 class Staged:
     """The windows that stand in a staging area.
 
-    `id` tells one computation from any other, `tick` is the last one of the journal that it knew of, `raw_step` the
-    last landing step that it read, `quarantined` the last one that had taken a file out. `version` is the table's.
-    `mode` says what the run makes of windows that have not expired; `spans` are those that it was asked for, `made`,
-    `until` and `gaps` say which of their windows were to be published; `takes_in` says whether late rows count in them.
+    `id` tells one computation from any other, `tick` is the last one of the journal that it knew of, `offsets` how far
+    it read, `quarantined` the last steps that had taken files out. `version` is the table's.
+    `mode` says what the run makes of windows that have not expired; `spans` are those that were requested, `made`,
+    `until` and `gaps` say which of their windows were to be published; `restates` says whether late rows count in them.
     """
 
     id: str
     tick: int
-    raw_step: int
-    quarantined: int
+    offsets: Offsets
+    quarantined: Offsets
     version: int
     mode: str
     spans: list[list[int]]
     made: list[list[int]]
     until: int
     gaps: list[list[int]]
-    takes_in: bool
+    restates: bool
 
 
-_NOTES = ("tick", "raw_step", "quarantined", "mode", "spans", "made", "until", "gaps", "takes_in")
+_OFFSETS = ("offsets", "quarantined")
+_NOTES = (*_OFFSETS, "tick", "mode", "spans", "made", "until", "gaps", "restates")
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Staging:
         if commit is None or not commit.notes.keys() >= set(_NOTES):
             return None
         notes = {name: commit.notes[name] for name in _NOTES}
+        notes.update({name: Offsets(notes[name]) for name in _OFFSETS})
         return Staged(f"{commit.writer}-{commit.step}", **notes, version=commit.version)
 
     def write(self, frame: DataFrame, of: Staged) -> Staged:
@@ -70,7 +73,8 @@ class Staging:
         spark = frame.sparkSession
         before = self.log.last(spark)
         step = 1 if before is None else before.step + 1
-        self.log.replace(frame, step, {name: getattr(of, name) for name in _NOTES})
+        notes = {name: getattr(of, name) for name in _NOTES}
+        self.log.replace(frame, step, {**notes, **{name: dict(notes[name].steps) for name in _OFFSETS}})
         staged = self.last(spark)
         assert staged is not None, "it was written"
         return staged

@@ -1,4 +1,4 @@
-"""`dead_letters` of a stage: every element that is in no result, with the reason, and who has taken it in since."""
+"""`dead_letters` of a stage: every element that is in no result, with the reason, and which tick has restated it."""
 
 from __future__ import annotations
 
@@ -12,76 +12,81 @@ from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, any_of, bigint, call, case, coalesce, col, lit, null
 from windrow.engine.frames import apply, over
+from windrow.engine.tick.dead_letters import rule_of
 from windrow.engine.tick.published import Made
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.store.delta.steps import StepLog
 from windrow.store.journal.control import Control
-from windrow.store.projections.batch import Batch
 from windrow.store.projections.schemas import commented
+from windrow.store.projections.tick_range import TickRange
 
 
 @dataclass(frozen=True)
-class TakenIn:
-    """The letters that a backfill takes in, by those late or closed before its tick whose window it has made.
+class Restated:
+    """The letters that a backfill restates, by those late or closed before its tick whose window it has made.
 
-    Where an element was late for windows that start up to `reach` behind its letter's, these must start there too. The
-    rows of files that are in quarantine are in no result, so their letters stay as they are.
+    Where an element was late for windows that start up to `late_span` behind its letter's, these must start there too.
+    The rows of files that are in quarantine are in no result, so their letters stay as they are.
     """
 
     made: tuple[Made, ...]
     tick: int = INFINITY
-    left_out: tuple[str, ...] = ()
-    reach: int = 0
+    quarantined_files: tuple[str, ...] = ()
+    late_span: int = 0
 
     def holds(self, start: Column, end: Column) -> Column:
         """Whether a letter is one of them; `start` and `end` are those of its window in microseconds."""
-        inside = any_of(is_inside(one, self.reach, start, end) for one in self.made)
+        inside = any_of(is_inside(one, self.late_span, start, end) for one in self.made)
         if self.tick != INFINITY:
             inside = inside & (col("tick") < bigint(self.tick))
-        out = any_of(col("offset").same(lit(file)) for file in self.left_out)
-        return inside & ~out if self.left_out else inside
+        out = any_of(col("offset").same(lit(file)) for file in self.quarantined_files)
+        return inside & ~out if self.quarantined_files else inside
 
 
-def is_inside(made: Made, reach: int, start: Column, end: Column) -> Column:
+def is_inside(made: Made, late_span: int, start: Column, end: Column) -> Column:
     """Whether all windows that the element of a late or closed letter is missing in are among those that were made."""
-    all_within = Made(made.first, made.last - reach, saturating_add(made.until, -reach))
+    all_within = Made(made.first, made.last - late_span, saturating_add(made.until, -late_span))
     is_late, is_closed = col("reason") == "late", col("reason") == "closed"
     return (is_late & all_within.holds(start, end)) | (is_closed & made.holds(start, end))
 
 
-def write_dead_letters(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> int:
-    """Mark what backfills among these ticks have taken in, then append. Gives the last step that is written.
+def write_dead_letters(
+    spark: SparkSession, log: StepLog, step: int, tick_range: TickRange, notes: Mapping[str, int]
+) -> int:
+    """Write what backfills among these ticks have restated, then append. Gives the last step that is written.
 
-    Marking comes first, with the table's old place, so that a process that dies between the two does both again.
+    That comes first, with the table's old progress, so that a process that dies between the two does both again.
     `spark` is a session that nothing else uses meanwhile.
     """
-    taken_in = _backfilled(batch.controls, batch.journal.stage.windows.reach)
-    if taken_in and not batch.fresh:
-        step = _mark(spark, log, step, taken_in, {**notes, "journal_step": min(batch.controls) - 1})
-    if not batch.fresh and not batch.has_letters:
+    restated = _backfilled(tick_range.controls, tick_range.journal.stage.windows.late_span)
+    if restated and not tick_range.fresh:
+        step = _write_restated_by(spark, log, step, restated, {**notes, "journal_step": min(tick_range.controls) - 1})
+    if not tick_range.fresh and not tick_range.has_letters:
         return step
-    letters = batch.rows(spark, "dead_letter")
-    rows = apply(_dead_rows(over(letters), taken_in), letters)
-    if batch.fresh:
+    letters = tick_range.rows(spark, "dead_letter")
+    rows = apply(_table_rows(over(letters), restated), letters)
+    if tick_range.fresh:
         log.replace(commented(rows), step + 1, notes)
     else:
         log.append(rows, step + 1, notes)
     return step + 1
 
 
-def _backfilled(controls: Mapping[int, Control], reach: int) -> list[TakenIn]:
-    """What each backfill among these ticks has taken in, in their order."""
+def _backfilled(controls: Mapping[int, Control], late_span: int) -> list[Restated]:
+    """What each backfill among these ticks has restated, in order."""
     made = []
     for control in sorted(controls.values(), key=lambda control: control.tick):
-        windows = tuple(i.made for i in control.backfilled if i.tick == control.tick and i.takes_in)
+        windows = tuple(i.made for i in control.backfilled if i.tick == control.tick and i.restates)
         if windows:
-            made.append(TakenIn(windows, control.tick, control.left_out, reach))
+            made.append(Restated(windows, control.tick, control.quarantined_files, late_span))
     return made
 
 
-def _mark(spark: SparkSession, log: StepLog, step: int, taken_in: list[TakenIn], notes: Mapping[str, int]) -> int:
-    """Write each backfill's tick to the dead letters in the table that it has taken in."""
-    for made in taken_in:
+def _write_restated_by(
+    spark: SparkSession, log: StepLog, step: int, restated: list[Restated], notes: Mapping[str, int]
+) -> int:
+    """Write each backfill's tick to the dead letters in the table that it has restated."""
+    for made in restated:
         letters = not_restated(made)
         if log.location.read(spark).where(letters.text).isEmpty():
             continue
@@ -98,33 +103,29 @@ END = coalesce(call("unix_micros", col(WINDOW_END)), bigint(INFINITY))
 """And its end."""
 
 
-def not_restated(taken_in: TakenIn) -> Column:
-    """Whether a letter in the table is one that a backfill takes in, and none has."""
-    return taken_in.holds(START, END) & col("restated_by").is_null()
+def not_restated(restated: Restated) -> Column:
+    """Whether a letter in the table is one that a backfill restates, and none has."""
+    return restated.holds(START, END) & col("restated_by").is_null()
 
 
-def _dead_rows(rows: Chain, taken_in: list[TakenIn]) -> Chain:
-    def dead(name: str) -> Column:
-        return col("dead", name)
+def _table_rows(rows: Chain, restated: list[Restated]) -> Chain:
+    def letter(name: str) -> Column:
+        return col("dead_letter", name)
 
-    rows = rows.with_columns({"reason": dead("reason"), "offset": dead("offset")})
-    taken = [(made.holds(col(WINDOW_START), col(WINDOW_END)), bigint(made.tick)) for made in taken_in]
+    rows = rows.with_columns({"reason": letter("reason"), "offset": letter("offset")})
+    taken = [(made.holds(col(WINDOW_START), col(WINDOW_END)), bigint(made.tick)) for made in restated]
     return rows.select(
         {
             "reason": col("reason"),
-            "rule": case(
-                (dead("reason") == "late", "the window had not expired when the element came"),
-                (dead("reason") == "closed", "the trigger of the window had not finished"),
-                otherwise="every expression of the stage can be evaluated on the row, and its windows hold it",
-            ),
-            "event_time": as_timestamp(dead("event_time")),
+            "rule": rule_of(letter("reason")),
+            "event_time": as_timestamp(letter("event_time")),
             "window_start": as_timestamp(col(WINDOW_START)),
             "window_end": as_timestamp(col(WINDOW_END)),
-            "element": dead("element"),
-            "source": dead("source"),
-            "partition": dead("partition"),
+            "element": letter("element"),
+            "source": letter("source"),
+            "partition": letter("partition"),
             "offset": col("offset"),
-            "arrived_at": as_timestamp(dead("arrived_at")),
+            "arrived_at": as_timestamp(letter("arrived_at")),
             "tick": col("tick"),
             "restated_by": case(*taken, otherwise=null("bigint")) if taken else null("bigint"),
         }

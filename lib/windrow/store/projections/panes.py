@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from windrow.store.delta.steps import StepLog
-from windrow.store.projections.batch import Batch
 from windrow.store.projections.schemas import commented
+from windrow.store.projections.tick_range import TickRange
 
 
-def write_panes(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> int:
+def write_panes(spark: SparkSession, log: StepLog, step: int, tick_range: TickRange, notes: Mapping[str, int]) -> int:
     """Append the panes of these ticks. Gives the last step that is written."""
-    if not batch.fresh and not batch.has_panes:
+    if not tick_range.fresh and not tick_range.has_panes:
         return step
-    rows = batch.pane_rows(batch.cells(spark))
-    if batch.fresh:
+    rows = tick_range.pane_rows(tick_range.cells(spark))
+    if tick_range.fresh:
         log.replace(commented(rows), step + 1, notes)
     else:
         log.append(rows, step + 1, notes)

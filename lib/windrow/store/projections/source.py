@@ -48,10 +48,10 @@ class SourceProjections:
                 log = self._logs[name] = StepLog(location, f"windrow-{name}-{self.raw.name}")
                 ensure_table(self.spark, location, struct_of(schema))
             commit = log.last(self.spark)
-            step, place = (0, 0) if commit is None else (commit.step, commit.notes["raw_step"])
-            if place < head:
-                fresh = place < quarantined
-                frame = rows(self.raw.name, self.raw.rows(self.spark, 0 if fresh else place, head))
+            step, done = (0, 0) if commit is None else (commit.step, commit.notes["raw_step"])
+            if done < head:
+                fresh = done < quarantined
+                frame = rows(self.raw.name, self.raw.rows(self.spark, 0 if fresh else done, head))
                 if fresh:
                     log.replace(commented(frame), step + 1, {"raw_step": head})
                 else:

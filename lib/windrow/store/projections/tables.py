@@ -23,14 +23,14 @@ from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import StepLog
 from windrow.store.journal.control import Control
 from windrow.store.journal.journal import Journal
-from windrow.store.projections.batch import Batch, TickSummary, summaries
 from windrow.store.projections.current import write_current
 from windrow.store.projections.dead_letters import write_dead_letters
 from windrow.store.projections.panes import write_panes
 from windrow.store.projections.schemas import ensure_table, struct_of
+from windrow.store.projections.tick_range import TickRange, TickSummary, summaries
 from windrow.store.projections.ticks import write_ticks
 
-Write = Callable[[SparkSession, StepLog, int, Batch, Mapping[str, int]], int]
+Write = Callable[[SparkSession, StepLog, int, TickRange, Mapping[str, int]], int]
 
 WRITERS: Mapping[str, Write] = {
     "panes": write_panes,
@@ -41,7 +41,7 @@ WRITERS: Mapping[str, Write] = {
 
 
 @dataclass(frozen=True)
-class Place:
+class Progress:
     """How far a table is: its own last step, and the journal's step that it is made up to.
 
     `fresh` says that what it holds is nothing, or of another generation.
@@ -63,7 +63,7 @@ class Projections:
     after_write: Callable[[str], None] = lambda name: None
     _logs: dict[str, StepLog] = field(default_factory=dict)
     _sessions: dict[str, SparkSession] = field(default_factory=dict)
-    _places: dict[str, Place] = field(default_factory=dict)
+    _progress: dict[str, Progress] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         stage = self.journal.stage.stage
@@ -79,11 +79,11 @@ class Projections:
             ensure_table(self.spark, log.location, schemas[name])
             commit = log.last(self.spark)
             if commit is None:
-                self._places[name] = Place(0, 0, False)
+                self._progress[name] = Progress(0, 0, False)
             elif commit.notes["generation"] != self.journal.generation:
-                self._places[name] = Place(commit.step, 0, True)
+                self._progress[name] = Progress(commit.step, 0, True)
             else:
-                self._places[name] = Place(commit.step, commit.notes["journal_step"], False)
+                self._progress[name] = Progress(commit.step, commit.notes["journal_step"], False)
 
     def _schemas(self) -> dict[str, StructType]:
         clock = {"watermark": bigint(0), "now": bigint(0)}
@@ -97,23 +97,23 @@ class Projections:
         }  # fmt: skip
 
     @property
-    def place(self) -> int:
+    def projected_to(self) -> int:
         """The tick that every table is made up to."""
-        return min(place.journal_step for place in self._places.values())
+        return min(progress.journal_step for progress in self._progress.values())
 
     @property
     def farthest_behind(self) -> str:
         """The table that is made up to the earliest tick."""
-        return min(self._places, key=lambda name: self._places[name].journal_step)
+        return min(self._progress, key=lambda name: self._progress[name].journal_step)
 
     @property
     def is_rebuilt(self) -> bool:
         """Whether a table still holds another generation, to be replaced at the head."""
-        return any(place.fresh for place in self._places.values())
+        return any(progress.fresh for progress in self._progress.values())
 
     def behind(self, tick: int) -> bool:
         """Whether any table is not made up to that tick."""
-        return self.place < tick
+        return self.projected_to < tick
 
     def project(self, controls: Mapping[int, Control]) -> dict[int, Counters]:
         """Project every table up to the newest of these ticks; what each of them counted.
@@ -123,8 +123,8 @@ class Projections:
         if not controls:
             return {}
         until = max(controls)
-        counted = summaries(self.spark, self.journal, self.place, controls)
-        lagging = [name for name, place in self._places.items() if place.journal_step < until]
+        counted = summaries(self.spark, self.journal, self.projected_to, controls)
+        lagging = [name for name, progress in self._progress.items() if progress.journal_step < until]
         with ThreadPoolExecutor(len(WRITERS)) as pool:
             futures = [pool.submit(self._write, name, controls, counted) for name in lagging]
             for future in futures:
@@ -134,23 +134,23 @@ class Projections:
     def settle(self) -> None:
         """Write down how far the tables are that had nothing to apply, so that nobody looks there again.
 
-        Errors: StepTaken where another writer has brought a table up meanwhile.
+        Errors: StepTaken where another writer has projected a table meanwhile.
         """
-        for name, place in self._places.items():
+        for name, progress in self._progress.items():
             log = self._logs[name]
             commit = log.last(self.spark)
-            if place.fresh or (commit is not None and commit.notes["journal_step"] >= place.journal_step):
+            if progress.fresh or (commit is not None and commit.notes["journal_step"] >= progress.journal_step):
                 continue
-            notes = {"journal_step": place.journal_step, "generation": self.journal.generation}
+            notes = {"journal_step": progress.journal_step, "generation": self.journal.generation}
             nothing = local(self.spark, [], log.location.read(self.spark).schema)
-            log.append(nothing, place.step + 1, notes)
-            self._places[name] = Place(place.step + 1, place.journal_step, False)
+            log.append(nothing, progress.step + 1, notes)
+            self._progress[name] = Progress(progress.step + 1, progress.journal_step, False)
 
     def _write(self, name: str, controls: Mapping[int, Control], counted: Mapping[int, TickSummary]) -> None:
-        place = self._places[name]
-        theirs = {tick: control for tick, control in controls.items() if tick > place.journal_step}
-        batch = Batch(self.journal, theirs, {tick: counted[tick] for tick in theirs}, place.fresh)
-        notes = {"journal_step": batch.until, "generation": self.journal.generation}
-        step = WRITERS[name](self._sessions[name], self._logs[name], place.step, batch, notes)
-        self._places[name] = Place(step, batch.until, False)
+        progress = self._progress[name]
+        theirs = {tick: control for tick, control in controls.items() if tick > progress.journal_step}
+        tick_range = TickRange(self.journal, theirs, {tick: counted[tick] for tick in theirs}, progress.fresh)
+        notes = {"journal_step": tick_range.until, "generation": self.journal.generation}
+        step = WRITERS[name](self._sessions[name], self._logs[name], progress.step, tick_range, notes)
+        self._progress[name] = Progress(step, tick_range.until, False)
         self.after_write(name)

@@ -13,26 +13,26 @@ from windrow.engine.windows.registry import strategy_of
 from windrow.spec.pipelines.columns import TICK_COUNTERS
 from windrow.store.delta.steps import StepLog
 from windrow.store.journal.control import Control
-from windrow.store.projections.batch import Batch, TickSummary
 from windrow.store.projections.schemas import commented
+from windrow.store.projections.tick_range import TickRange, TickSummary
 
 
-def write_ticks(spark: SparkSession, log: StepLog, step: int, batch: Batch, notes: Mapping[str, int]) -> int:
+def write_ticks(spark: SparkSession, log: StepLog, step: int, tick_range: TickRange, notes: Mapping[str, int]) -> int:
     """Append a row for each tick. Gives the last step that is written.
 
     How many cells are open is counted on from write to write, in what the commit says; not where windows are formed as
     they fire.
     """
     before = log.last(spark)
-    open_cells = 0 if batch.fresh or before is None else int(before.notes["open_cells"])
+    open_cells = 0 if tick_range.fresh or before is None else int(before.notes["open_cells"])
     rows = []
-    for tick, control in sorted(batch.controls.items()):
-        summary = batch.counted[tick]
+    for tick, control in sorted(tick_range.controls.items()):
+        summary = tick_range.counted[tick]
         open_cells += summary.opened - summary.ended
-        known = None if strategy_of(batch.journal.stage).adds_up else open_cells
-        rows.append(_row(control, summary, batch.journal.generation, known))
+        known = None if strategy_of(tick_range.journal.stage).adds_up else open_cells
+        rows.append(_row(control, summary, tick_range.journal.generation, known))
     ticks, notes = literals(spark, rows), {**notes, "open_cells": open_cells}
-    if batch.fresh:
+    if tick_range.fresh:
         log.replace(commented(ticks), step + 1, notes)
     else:
         log.append(ticks, step + 1, notes)

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.compile.panes.elements import of_panes
 from windrow.compile.sql.columns import bigint, col
 from windrow.engine.clocks.clock import StageClock
-from windrow.engine.clocks.holds import has_new, least_held
+from windrow.engine.clocks.holds import has_new, least_hold
 from windrow.engine.compiling.chain import pane_elements
 from windrow.engine.frames import apply, over, where
 from windrow.spec.triggers.firings import leaves_nothing
@@ -24,7 +24,7 @@ from windrow.store.journal.journal import Journal
 
 @dataclass
 class StagePanes:
-    """The panes of one generation of a stage. `journal` is the reader's own, so that each keeps its own place."""
+    """The panes of one generation of a stage. `journal` is the reader's own, so that each keeps its own progress."""
 
     lake: Lake
     journal: Journal
@@ -96,15 +96,15 @@ class StagePanes:
         if not stamp.streams:  # the batch has said so
             return clock
         if leaves_nothing(stage):
-            return clock.with_held(None)
+            return clock.with_hold(None)
         while True:
             head = self.last_step(spark)
             found = self._found_behind(spark, tick, head)
             if found is not None:
-                return clock.with_held(max(found, clock.output_watermark))
-            held = least_held(stage, self.journal.cells(spark, has_new(), clock.expired_end))
+                return clock.with_hold(max(found, clock.output_watermark))
+            hold = least_hold(stage, self.journal.cells(spark, has_new(), clock.expired_end))
             if self.last_step(spark) == head:
-                return clock.with_held(held)
+                return clock.with_hold(hold)
 
     def _found_behind(self, spark: SparkSession, tick: int, head: int) -> int | None:
         """The output watermark that the next tick of a stream has found, if there is one."""

@@ -71,7 +71,7 @@ class Raw:
         """The rows of the steps after < step <= until."""
         return self.log.rows(spark, after, until, STEP)
 
-    def places(self, spark: SparkSession) -> dict[str, int]:
+    def offsets(self, spark: SparkSession) -> dict[str, int]:
         """The greatest offset of each partition, of a source whose offsets are numbers."""
         until = self.last_step(spark)
         if until == 0:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.sources.watermarks import Watermark
-from windrow.spec.stages.graph import ONLY, read_by
+from windrow.spec.stages.graph import read_by
 from windrow.spec.stages.stage import Stage
 from windrow.spec.transcripts.cases import Step
 from windrow.testing.memory.stage import MemoryStage, TickOutcome
@@ -33,16 +33,10 @@ class MemoryChain:
         weight: str | None = None,
     ) -> MemoryChain:
         """The stages over elements of that schema and size. Errors: SpecError where a type does not fit."""
-        rules: Mapping[str, Watermark | None] = rule if isinstance(rule, Mapping) else {ONLY: rule}
         made: dict[str, MemoryStage] = {}
         for stage, read in zip(stages, read_by(stages).values(), strict=True):
             upstreams = {name: made[one.name] for name, one in read.items() if one is not None}
-            if stage.inputs:
-                made[stage.name] = MemoryStage.of_inputs(spark, stage, schema, rules, upstreams, size, weight)
-            elif upstreams:
-                made[stage.name] = MemoryStage.behind(upstreams[ONLY], stage)
-            else:
-                made[stage.name] = MemoryStage.of(spark, stage, schema, rules.get(ONLY), size, weight)
+            made[stage.name] = MemoryStage.of(spark, stage, schema, rule, size, weight, upstreams)
         return cls(made)
 
     def step(self, step: Step) -> dict[str, TickOutcome]:

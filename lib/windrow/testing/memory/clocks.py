@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from windrow.drivers.pipeline.clocks import ClocksOfSource
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.inputs import InputTime
-from windrow.engine.tick.plan import Batch
-from windrow.engine.tick.statistics import Survey, summed
-from windrow.spec.stages.stage import Stage
+from windrow.engine.tick.statistics import BatchStatistics
 from windrow.spec.times import MINUS_INFINITY
 
 
@@ -27,7 +25,7 @@ class ClocksByRule(ClocksOfSource):
 
     given: Given = field(default_factory=Given)
 
-    def now(self, batch: Batch, until: int) -> int:
+    def now(self, found: BatchStatistics, step: int) -> int:
         return self.given.now
 
 
@@ -35,27 +33,14 @@ class ClocksByRule(ClocksOfSource):
 class ClocksAsGiven:
     """The step says the watermark too; where it does not, it stays."""
 
-    stage: Stage
     given: Given
     replays: bool = False
 
-    def now(self, batch: Batch, until: int) -> int:
+    def now(self, found: BatchStatistics, step: int) -> int:
         return self.given.now
-
-    def seen(self, clock: StageClock, batch: Batch, now: int) -> StageClock:
-        found = summed([found for _, found in batch.values()])
-        return clock.seen(found.greatest, now, found.latest_end, found.asserted)
-
-    def moved(self, clock: StageClock, until: int) -> StageClock:
-        if self.given.watermark is None:
-            return clock
-        return clock.with_watermark(self.given.watermark, self.stage.allowed_lateness)
-
-    def active(self, clock: StageClock) -> tuple[int, ...]:
-        return ()
 
     def is_idle(self, clock: StageClock) -> bool:
         return False
 
     def time_at(self, step: int) -> InputTime:
-        return InputTime(Survey(), None, self.given.watermark)
+        return InputTime(BatchStatistics(), None, self.given.watermark)

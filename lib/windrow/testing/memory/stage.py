@@ -14,18 +14,19 @@ from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import Column, col
 from windrow.compile.stage import CompiledStage
-from windrow.drivers.pipeline.clocks import ClocksOfInput, ClocksOfInputs, ClocksOfStage
+from windrow.drivers.pipeline.clocks import Clocks, ClocksOfStage, InputClocks
 from windrow.drivers.pipeline.rows import row_schema
 from windrow.drivers.pipeline.ticking import TickRunner
 from windrow.drivers.spark.session import small_session
-from windrow.engine.compiling.chain import compile_over, rows_of
-from windrow.engine.compiling.stage import InputRows, compile_inputs, compile_stage, with_assertion
+from windrow.engine.compiling.chain import rows_of, with_windows_of
+from windrow.engine.compiling.stage import InputRows, compile_stage, with_assertion
 from windrow.engine.frames import local, select
 from windrow.spec.aggregates import Collect
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.sources.watermarks import Watermark
-from windrow.spec.stages.graph import ONLY
+from windrow.spec.stages.cogroups import by_input
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME
 from windrow.spec.transcripts.cases import Step, TranscriptElement
@@ -38,7 +39,7 @@ from windrow.testing.memory.state import MemoryLog, MemoryPanes, MemoryState, fr
 
 @dataclass(frozen=True)
 class TickOutcome:
-    """What came out of a tick, as the plain rows that transcripts compare. `survey` is what was counted of its rows."""
+    """What came out of a tick, as the plain rows that transcripts compare."""
 
     panes: list[dict[str, Any]]
     dead: list[dict[str, Any]]
@@ -67,15 +68,13 @@ class MemoryStage:
     def __post_init__(self) -> None:
         self.state = MemoryState(self.stage)
         logs: dict[str, Upstream] = {}
-        clocks: dict[str, ClocksOfInput] = {}
-        for name in self.stage.inputs or (ONLY,):
+        clocks: dict[str, InputClocks] = {}
+        for name in self.stage.inputs:
             logs[name], clocks[name] = self._input(name)
-        inputs = InputLogs(logs)
-        spec = self.stage.stage
-        clock = ClocksOfInputs(spec, inputs, clocks) if self.stage.inputs else clocks[ONLY]
-        self.runner = TickRunner(self.spark, self.stage, inputs, clock, self.state)
+        clock = Clocks(self.stage.stage, clocks)
+        self.runner = TickRunner(self.spark, self.stage, InputLogs(logs), clock, self.state)
 
-    def _input(self, name: str) -> tuple[Upstream, ClocksOfInput]:
+    def _input(self, name: str) -> tuple[Upstream, InputClocks]:
         upstream, spec = self.upstreams.get(name), self.stage.stage
         if upstream is not None:
             upstream.state.is_read = upstream.runner.is_read = True
@@ -84,7 +83,7 @@ class MemoryStage:
         log = self._logs[name] = MemoryLog(name)
         rule = self.rules.get(name)
         if rule is None:
-            return log, ClocksAsGiven(spec, self._given)
+            return log, ClocksAsGiven(self._given)
         return log, ClocksByRule(name, rule, spec, given=self._given)
 
     @classmethod
@@ -93,46 +92,26 @@ class MemoryStage:
         spark: SparkSession,
         stage: Stage,
         schema: Schema,
-        rule: Watermark | None,
+        rule: Watermark | Mapping[str, Watermark] | None,
         size: Expression | None = None,
         weight: str | None = None,
+        upstreams: Mapping[str, MemoryStage] | None = None,
     ) -> MemoryStage:
-        """The stage over elements of that schema and size, with weights in a column.
+        """The stage over its inputs: stages, and elements of a source, of that schema and size, with weights.
 
-        Errors: SpecError where a type does not fit.
+        `rule` makes the watermark of the only input, or of each. Errors: SpecError where a type does not fit.
         """
-        session = small_session(spark)
-        empty = local(session, [], row_schema(schema))
-        compiled = with_assertion(compile_stage(stage, empty, size, weight), rule, empty)
-        return cls(session, schema, compiled, {ONLY: rule})
-
-    @classmethod
-    def behind(cls, upstream: MemoryStage, stage: Stage) -> MemoryStage:
-        """The stage over the panes of another. Errors: SpecError where a type does not fit."""
-        compiled = compile_over(upstream.spark, stage, upstream.stage)
-        return cls(upstream.spark, upstream.schema, compiled, {ONLY: None}, {ONLY: upstream})
-
-    @classmethod
-    def of_inputs(
-        cls,
-        spark: SparkSession,
-        stage: Stage,
-        schema: Schema,
-        rules: Mapping[str, Watermark | None],
-        upstreams: Mapping[str, MemoryStage],
-        size: Expression | None = None,
-        weight: str | None = None,
-    ) -> MemoryStage:
-        """The stage over several inputs: stages, and elements of a source, all of that schema. Errors: SpecError."""
+        rules: Mapping[str, Watermark | None] = rule if isinstance(rule, Mapping) else {ONLY: rule}
+        upstreams = upstreams or {}
         session = next((one.spark for one in upstreams.values()), None) or small_session(spark)
         empty = local(session, [], row_schema(schema))
         given = {
             name: rows_of(session, stage, upstreams[name].stage)
             if name in upstreams
             else InputRows(empty, size, weight)
-            for name in stage.inputs
+            for name in by_input(stage)
         }
-        compiled = compile_inputs(stage, given)
+        compiled = compile_stage(with_windows_of(stage, [one.stage for one in upstreams.values()]), given)
         parts = {
             name: part if name in upstreams else with_assertion(part, rules.get(name), empty)
             for name, part in compiled.inputs.items()
@@ -149,16 +128,16 @@ class MemoryStage:
             if elements or (step.watermark is not None and self.rules.get(name) is None):
                 log.steps.append(self._rows(name, elements, now) if elements else None)
         try:
-            control = self.runner.advance(self.runner.upstream.last_step(self.spark)) or self.runner.pass_time(now)
+            control = self.runner.advance(self.runner.upstream.head(self.spark)) or self.runner.pass_time(now)
         except Exception:
             for name, log in self._logs.items():  # as if it had not been given
                 del log.steps[taken[name] :]
             raise
-        dead = self._dead_at_landing(step, now)
+        dead = self._dead_on_landing(step, now)
         if control is None:
             return TickOutcome([], dead, 0, self.runner.clock.watermark)
         panes = [self._pane(row, pane) for row in self.state.transitions[-1] for pane in row["panes"] or []]
-        dead += [self._dead_row(row) for row in self.state.dead[-1]]
+        dead += [self._dead_letter(row) for row in self.state.dead_letters[-1]]
         return TickOutcome(self._with_derived(panes), dead, control.counts["unassigned"], control.clock.watermark)
 
     def _rows(self, name: str, elements: list[tuple[int, TranscriptElement]], now: int) -> DataFrame:
@@ -218,9 +197,9 @@ class MemoryStage:
             panes[row["number"]].update({name: row[name] for name in derive})
         return panes
 
-    def _dead_at_landing(self, step: Step, now: int) -> list[dict[str, Any]]:
+    def _dead_on_landing(self, step: Step, now: int) -> list[dict[str, Any]]:
         schema = row_schema(self.schema)
-        own = [name for name in self.stage.inputs or (ONLY,) if name not in self.upstreams]
+        own = [name for name in self.stage.inputs if name not in self.upstreams]
         dead = []
         for number, element in enumerate(step.add):
             name = element.input or ONLY
@@ -230,7 +209,7 @@ class MemoryStage:
                              "reason": row[6]})  # fmt: skip
         return dead
 
-    def _dead_row(self, row: Row) -> dict[str, Any]:
+    def _dead_letter(self, row: Row) -> dict[str, Any]:
         window = None if row[WINDOW_START] is None else (row[WINDOW_START], row[WINDOW_END])
         columns, partition = row["element"].asDict(), row[envelope.PARTITION]
         return {**columns, "at": row["event_time"], "partition": partition, "window": window, "reason": row["reason"]}

@@ -12,9 +12,10 @@ from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import Column, bigint
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clocks.clock import StageClock
-from windrow.engine.clocks.holds import least_held
+from windrow.engine.clocks.holds import least_hold
 from windrow.engine.compiling.chain import pane_elements
 from windrow.engine.frames import local, with_column
+from windrow.engine.tick.micro_batch import DeadLetters
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.times import saturating_add
 from windrow.spec.triggers.firings import leaves_nothing
@@ -23,7 +24,7 @@ from windrow.store.journal.control import Control
 
 @dataclass
 class MemoryState:
-    """Control rows, and the newest row of each cell. `transitions` and `dead` are what the ticks wrote, collected.
+    """Control rows, and the newest row of each cell. `transitions` and `dead_letters` are what ticks wrote.
 
     `is_read` says that other stages read the panes, so that they are kept as a frame too.
     """
@@ -34,7 +35,7 @@ class MemoryState:
     kept: dict[tuple[Any, ...], Row] = field(default_factory=dict)
     schema: StructType | None = None
     transitions: list[list[Row]] = field(default_factory=list)
-    dead: list[list[Row]] = field(default_factory=list)
+    dead_letters: list[list[Row]] = field(default_factory=list)
     emitted: list[DataFrame | None] = field(default_factory=list)
 
     def last(self, spark: SparkSession) -> Control | None:
@@ -50,12 +51,12 @@ class MemoryState:
         return frame_of(spark, [*self.kept.values()], self.schema)
 
     def commit(
-        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead: list[DataFrame]
+        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters
     ) -> None:
         collected = [] if transitions is None else transitions.collect()
         for row in collected:
             identity: tuple[Any, ...] = (row["key"], row[WINDOW_START], row[WINDOW_END])
-            if strategy_of(self.stage).adds_up:  # none takes the place of another
+            if strategy_of(self.stage).adds_up:  # none replaces another
                 identity = (*identity, control.tick)
             self.kept.pop(identity, None)
             if row[STATE] is not None:
@@ -68,12 +69,14 @@ class MemoryState:
                 emitted = with_column(frame_of(spark, collected, transitions.schema), "tick", bigint(control.tick))
         self.ticks.append(control)
         self.transitions.append(collected)
-        self.dead.append([row for letters in dead for row in letters.collect()])
+        self.dead_letters.append(
+            [row for frames in dead_letters.values() for letters in frames for row in letters.collect()]
+        )
         self.emitted.append(emitted)
 
     def _forget(self, expired_end: int) -> None:
         """Drop the bounds of expired windows that no element in time can meet any more."""
-        horizon = saturating_add(expired_end, -self.stage.remembered)
+        horizon = saturating_add(expired_end, -strategy_of(self.stage).retention)
         self.kept = {identity: row for identity, row in self.kept.items() if identity[2] > horizon}
 
 
@@ -110,8 +113,8 @@ class MemoryPanes:
         """The clock after the last tick: what reads the panes ticks behind it at once."""
         clock, stage = self.state.ticks[tick - 1].clock, self.state.stage.stage
         if leaves_nothing(stage):
-            return clock.with_held(None)
-        return clock.with_held(least_held(stage, self.state.cells(spark, None, clock.expired_end)))
+            return clock.with_hold(None)
+        return clock.with_hold(least_hold(stage, self.state.cells(spark, None, clock.expired_end)))
 
 
 @dataclass

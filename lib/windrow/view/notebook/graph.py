@@ -1,7 +1,7 @@
 """Which stage reads what, as a drawing: each stage in a rank behind all that it reads.
 
 Ranks lie below each other, or beside each other where that is narrower. An arrow that passes other ranks on its way has
-a place in each of them, so that it runs between the boxes.
+a vertex in each of them, so that it runs between the boxes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _MARGIN, _LANE, _HEAD = 8.0, 10.0, 7.0
 _NAME, _WORDS = 8.0, 6.2
 """About how wide a letter is."""
 
-Place = str | tuple[str, str, int]
+Vertex = str | tuple[str, str, int]
 """A source or stage by its name; or of an arrow, by its ends and the rank that it passes."""
 Reads = Mapping[str, Mapping[str, str]]
 """By stages: what each reads, and the names of the inputs that do."""
-Ranks = list[list[Place]]
+Ranks = list[list[Vertex]]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Graph:
 
 @dataclass(frozen=True)
 class _Spot:
-    """Where a place is: from its begin to its end along the arrows, and its middle across them."""
+    """Where a vertex is: from its begin to its end along the arrows, and its middle across them."""
 
     begin: float
     end: float
@@ -100,21 +100,21 @@ class _Layout:
         along = sum(self.lengths) + self._between * (len(self.ranks) - 1)
         return along + 2 * _MARGIN, max(map(self._across, range(len(self.ranks)))) + 2 * _MARGIN
 
-    def spots(self) -> dict[Place, _Spot]:
-        """Where the places are; every rank is centred."""
+    def spots(self) -> dict[Vertex, _Spot]:
+        """Where the vertices are; every rank is centred."""
         found, begin = {}, _MARGIN
         for number, (rank, length) in enumerate(zip(self.ranks, self.lengths, strict=True)):
             across = (self.size[1] - self._across(number)) / 2
-            for place in rank:
-                wide = self.wide(place, number)
-                found[place] = _Spot(begin, begin + length, across + wide / 2)
+            for vertex in rank:
+                wide = self.wide(vertex, number)
+                found[vertex] = _Spot(begin, begin + length, across + wide / 2)
                 across += wide + self._beside
             begin += length + self._between
         return found
 
-    def wide(self, place: Place, rank: int) -> float:
-        """How wide a place is, across the arrows."""
-        return _LANE if not isinstance(place, str) else self.widths[rank] if self.is_upright else HEIGHT
+    def wide(self, vertex: Vertex, rank: int) -> float:
+        """How wide a vertex is, across the arrows."""
+        return _LANE if not isinstance(vertex, str) else self.widths[rank] if self.is_upright else HEIGHT
 
     def point(self, along: float, across: float) -> tuple[float, float]:
         """As x and y."""
@@ -134,7 +134,7 @@ class _Layout:
 
     def _across(self, number: int) -> float:
         rank = self.ranks[number]
-        return sum(self.wide(place, number) for place in rank) + self._beside * (len(rank) - 1)
+        return sum(self.wide(vertex, number) for vertex in rank) + self._beside * (len(rank) - 1)
 
 
 def graph_of(pipeline: Pipeline) -> Graph:
@@ -143,10 +143,10 @@ def graph_of(pipeline: Pipeline) -> Graph:
     named: dict[str, Source | Stage] = {source.name: source for source in pipeline.sources}
     named.update({stage.name: stage for stage in pipeline.stages})
     ranks = _ordered(_ranks(named, reads), reads)
-    widths = [_width(named[place] for place in rank if isinstance(place, str)) for rank in ranks]
+    widths = [_width(named[vertex] for vertex in rank if isinstance(vertex, str)) for rank in ranks]
     layout = _Layout(ranks, widths)
     spots = layout.spots()
-    width_of = {place: width for rank, width in zip(ranks, widths, strict=True) for place in rank}
+    width_of = {vertex: width for rank, width in zip(ranks, widths, strict=True) for vertex in rank}
     boxes = [_box(one, layout, spots[name], width_of[name]) for name, one in named.items()]
     arrows = [
         arrow for name, upstreams in reads.items() for arrow in _arrows(layout, spots, name, upstreams, width_of[name])
@@ -163,7 +163,7 @@ def _inputs_by_upstream(stage: Stage) -> Mapping[str, str]:
 
 
 def _ranks(names: Iterable[str], reads: Reads) -> Ranks:
-    """The places by ranks: each stage in the one behind the last that it reads."""
+    """The vertices by ranks: each stage in the one behind the last that it reads."""
     rank_of: dict[str, int] = {}
     for name in names:  # a stage stands behind all that it reads
         rank_of[name] = 1 + max((rank_of[upstream] for upstream in reads.get(name, ())), default=-1)
@@ -176,14 +176,16 @@ def _ranks(names: Iterable[str], reads: Reads) -> Ranks:
     return ranks
 
 
-def _path(upstream: str, name: str, ranks: Ranks) -> list[Place]:
-    passed = [place for rank in ranks for place in rank if not isinstance(place, str) and place[:2] == (upstream, name)]
+def _path(upstream: str, name: str, ranks: Ranks) -> list[Vertex]:
+    passed = [
+        vertex for rank in ranks for vertex in rank if not isinstance(vertex, str) and vertex[:2] == (upstream, name)
+    ]
     return [upstream, *passed, name]
 
 
 def _ordered(ranks: Ranks, reads: Reads) -> Ranks:
-    """Ranks in which places stand near those that they are joined to: from the first, back, and again."""
-    joined: dict[Place, list[Place]] = {place: [] for rank in ranks for place in rank}
+    """Ranks in which vertices stand near those that they are joined to: from the first, back, and again."""
+    joined: dict[Vertex, list[Vertex]] = {vertex: [] for rank in ranks for vertex in rank}
     for name, upstreams in reads.items():
         for upstream in upstreams:
             for one, other in pairwise(_path(upstream, name, ranks)):
@@ -194,15 +196,15 @@ def _ordered(ranks: Ranks, reads: Reads) -> Ranks:
     back = [(rank, rank + 1) for rank in reversed(range(len(made) - 1))]
     for rank, beside in (*there, *back, *there):
         own, others = _shares(made[rank]), _shares(made[beside])
-        near = {place: [others[one] for one in joined[place] if one in others] for place in own}
-        wanted = {place: mean(near[place] or [own[place]]) for place in own}
+        near = {vertex: [others[one] for one in joined[vertex] if one in others] for vertex in own}
+        wanted = {vertex: mean(near[vertex] or [own[vertex]]) for vertex in own}
         made[rank].sort(key=wanted.__getitem__)
     return made
 
 
-def _shares(rank: list[Place]) -> dict[Place, float]:
-    """How far from the beginning the places of a rank are, from 0 to 1."""
-    return {place: (number + 0.5) / len(rank) for number, place in enumerate(rank)}
+def _shares(rank: list[Vertex]) -> dict[Vertex, float]:
+    """How far from the beginning the vertices of a rank are, from 0 to 1."""
+    return {vertex: (number + 0.5) / len(rank) for number, vertex in enumerate(rank)}
 
 
 def _words(one: Source | Stage) -> str:
@@ -226,10 +228,10 @@ def _cut(text: str, most: int) -> str:
 
 
 def _arrows(
-    layout: _Layout, spots: Mapping[Place, _Spot], name: str, upstreams: Mapping[str, str], width: float
+    layout: _Layout, spots: Mapping[Vertex, _Spot], name: str, upstreams: Mapping[str, str], width: float
 ) -> Iterator[Arrow]:
     """Those that lead to a stage, side by side."""
-    paths = {upstream: [spots[place] for place in _path(upstream, name, layout.ranks)] for upstream in upstreams}
+    paths = {upstream: [spots[vertex] for vertex in _path(upstream, name, layout.ranks)] for upstream in upstreams}
     wide = width if layout.is_upright else HEIGHT
     for number, upstream in enumerate(sorted(paths, key=lambda one: paths[one][-2].across), 1):
         *before, last = paths[upstream]
@@ -238,7 +240,7 @@ def _arrows(
 
 
 def _arrow(layout: _Layout, path: Sequence[_Spot], label: str) -> Arrow:
-    """From the end of the first box to the beginning of the last one, straight through the places between."""
+    """From the end of the first box to the beginning of the last one, straight through the vertices between."""
     to = layout.text
     line = f"M{to(path[0].end, path[0].across)}"
     for one, other in pairwise(path):

@@ -19,7 +19,7 @@ from windrow.view.notebook.graph import Graph, graph_of
 from windrow.view.notebook.windows import Drawing, drawing_of
 from windrow.view.plan.pipeline import headline
 from windrow.view.plan.sources import source_section
-from windrow.view.plan.stages import results_in_words, stage_section, windows_in_words
+from windrow.view.plan.stages import results_in_words, stage_section
 from windrow.view.plan.tables import WRITES, WrittenTable, folder_of, tables_of_source, tables_of_stage
 from windrow.view.templates import template
 from windrow.view.text.sections import Section
@@ -83,7 +83,7 @@ def _of_stage(stage: Stage, pipeline: Pipeline | None = None) -> Part:
     lake = None if pipeline is None else pipeline.lake
     section = stage_section(stage, lake, {} if pipeline is None else pipeline.upstreams_of(stage))
     window = _made_by(stage, pipeline)
-    drawing = drawing_of(window, windows_in_words(window))
+    drawing = drawing_of(window, window.words())
     tables = tables_of_stage(stage, results_in_words(stage))
     return Part(section.title, _rows(section), tables, _where(lake), folder_of(stage.name, lake), drawing)
 

@@ -51,7 +51,7 @@ class Scene:
     in_none: Sequence[float] = ()
     gaps: Sequence[Span] = ()
     times: Sequence[float] = ()
-    left_out: Sequence[tuple[int, str]] = ()
+    omitted: Sequence[tuple[int, str]] = ()
     is_endless: bool = False
     note: str = ""
 
@@ -77,7 +77,7 @@ class Drawing:
 
     @property
     def height(self) -> float:
-        rows = [span.row for span in (*self.scene.windows, *self.scene.gaps)] + [row for row, _ in self.scene.left_out]
+        rows = [span.row for span in (*self.scene.windows, *self.scene.gaps)] + [row for row, _ in self.scene.omitted]
         return self._y(1 + max(rows)) + 3
 
     @property
@@ -111,8 +111,8 @@ class Drawing:
                 yield x, ""
 
     @property
-    def left_out(self) -> list[tuple[float, str]]:
-        return [(self._y(row) + 13, text) for row, text in self.scene.left_out]
+    def omitted(self) -> list[tuple[float, str]]:
+        return [(self._y(row) + 13, text) for row, text in self.scene.omitted]
 
     def _x(self, time: float) -> float:
         times = [time for span in self.scene.windows for time in (span.start, span.end)]
@@ -211,9 +211,9 @@ def _stacked(every: Sequence[Span], at: float, times: Sequence[float]) -> Scene:
     kept = every if few else [*every[:3], *every[-2:]]
     rows = [number if few or number < 3 else number + 1 for number in range(len(kept))]
     windows = [Span(span.start, span.end, row, span.holds) for span, row in zip(kept, rows, strict=True)]
-    left_out = [] if few else [(3, f"and {len(every) - len(kept):,} between them")]
+    omitted = [] if few else [(3, f"and {len(every) - len(kept):,} between them")]
     shown = times if few else [span.start for span in kept[-2:-1]] + [kept[0].end, kept[-2].end]
-    return Scene(windows, [at], times=sorted({*times[:1], *shown}), left_out=left_out)
+    return Scene(windows, [at], times=sorted({*times[:1], *shown}), omitted=omitted)
 
 
 def _sessions(gap: int, words: str) -> Scene:

@@ -99,7 +99,7 @@ def _since(item: StageSince) -> list[str]:
             ways = "will be refused; ways on: another lake (--set lake=...), or --from-start, which makes"
             return [f"means something else, and {ways} generation {(item.generation or 0) + 1} from raw:", *changed]
         case _:
-            return ["its rows have landed under another meaning, and it will be refused; the way on is another lake"
+            return ["its rows have landed under another fingerprint, and it will be refused; the way on is another lake"
                     " (--set lake=...):", *changed]  # fmt: skip
 
 

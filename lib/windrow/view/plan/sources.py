@@ -57,7 +57,7 @@ def _reads(connector: Connector) -> str:
 
 
 def kind_in_words(connector: Connector) -> str:
-    """What kind of place is read, in a few words."""
+    """What is read, in a few words."""
     match connector:
         case Files(format=kind):
             return _FORMATS[kind]

@@ -14,23 +14,9 @@ from windrow.spec.expressions.plain import plain
 from windrow.spec.pipelines.pipeline import may_take_back
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.cogroups import alone
-from windrow.spec.stages.graph import ONLY
-from windrow.spec.stages.inputs import JoinKind
+from windrow.spec.stages.inputs import ONLY, JoinKind
 from windrow.spec.stages.stage import Accumulation, Emission, Stage
 from windrow.spec.triggers.closing import can_close
-from windrow.spec.windows.aligned import (
-    CalendarWindows,
-    CumulativeWindows,
-    FixedWindows,
-    GlobalWindow,
-    Phase,
-    SlidingWindows,
-    Unit,
-)
-from windrow.spec.windows.base import WindowFunction
-from windrow.spec.windows.inherited import InheritedWindows
-from windrow.spec.windows.records import RecordWindows
-from windrow.spec.windows.sessions import Sessions
 from windrow.view.plan.tables import WRITES, tables_of_stage, writes
 from windrow.view.text.sections import Section
 from windrow.view.text.times import length, many
@@ -75,7 +61,7 @@ def stage_section(stage: Stage, lake: str | None, upstreams: Mapping[str, Source
         f"Stage {stage.name}",
         [
             *(_of_inputs(stage, upstreams) if stage.inputs else _of_elements(stage, upstreams.get(ONLY))),
-            ("windows", [windows_in_words(stage.window)]),
+            ("windows", [stage.window.words()]),
             ("fires", _fires(stage)),
             ("panes", [*_panes(stage), *([_TAKES_BACK] if takes_back else [])]),
             ("expires", [_expires(stage)]),
@@ -167,46 +153,6 @@ def in_short(stage: Stage) -> str:
     fields = ", ".join(f"{name} {value}" for name, value in stage.window.to_mapping().items())
     windows = f"{stage.window.NAME}: {fields}" if fields else stage.window.NAME
     return windows if stage.join is None else f"{stage.join} join, {windows}"
-
-
-def windows_in_words(window: WindowFunction) -> str:
-    """How long windows are, and how they lie in time."""
-    match window:
-        case FixedWindows(size=size, offset=offset, phase=Phase.BY_KEY):
-            return f"{length(size)} long, one after the other{_offset(offset)}; each key's begin at a time of its own"
-        case FixedWindows(size=size, offset=offset):
-            return f"{length(size)} long, one after the other{_offset(offset)}"
-        case SlidingWindows(size=size, period=period, offset=offset) if window.has_gaps:
-            gaps = "an element between two windows is counted as unassigned"
-            return f"{length(size)} long, one begins every {length(period)}{_offset(offset)}; {gaps}"
-        case SlidingWindows(size=size, period=period, offset=offset):
-            fewest, most = size // period, -(-size // period)
-            each = many(most, "window") if fewest == most else f"{fewest} or {most} windows"
-            return f"{length(size)} long, one begins every {length(period)}{_offset(offset)}; an element is in {each}"
-        case CumulativeWindows(size=size, step=step, offset=offset):
-            grows = f"each {length(step)} longer than the one before, up to {length(size)}"
-            begin = f"several begin every {length(size)}{_offset(offset)}"
-            return f"{begin}, {grows}; an element is in at most {many(size // step, 'window')}"
-        case CalendarWindows(unit=unit, count=count, zone=zone, week_start=week_start):
-            first = f", from {week_start}" if unit is Unit.WEEK else ""
-            return f"{many(count, str(unit))} long{first}, from midnight in {zone}"
-        case Sessions(gap=gap, merge_touching=touching):
-            which = "overlap or touch" if touching else "overlap"
-            lasts = f"{length(gap)}" if isinstance(gap, int) else f"{plain(gap)}, at most {length(window.longest_gap)}"
-            return f"sessions: an element's lasts {lasts}; those of a key that {which} become one"
-        case RecordWindows(difference=difference, resolution=resolution):
-            grid = f", times taken down to {length(resolution)}" if resolution > 1 else ""
-            return f"around each element: the {length(difference)} up to it, and those behind it{grid}"
-        case InheritedWindows():
-            return "those of the panes that are read, as they are"
-        case GlobalWindow():
-            return "one, all of time: it is complete only when the stream is drained"
-        case _:
-            return f"those that {type(window).__module__}.{type(window).__qualname__} gives to each element"
-
-
-def _offset(offset: int) -> str:
-    return f", {length(offset)} after the full ones" if offset else ""
 
 
 def _fires(stage: Stage) -> list[str]:

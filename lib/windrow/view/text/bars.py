@@ -1,4 +1,4 @@
-"""Stacked bars over time, as the numbers that a drawing needs: where each piece begins and how high it is."""
+"""Stacked bars over time, as the numbers that a drawing needs: where each segment begins and how high it is."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LEFT, BOTTOM, TOP = 46, 26, 10
 
 
 @dataclass(frozen=True)
-class Piece:
-    """One rectangle: which series it is of, its number, and its place."""
+class Segment:
+    """One rectangle: which series it is of, its number, and where it is."""
 
     series: str
     number: int
@@ -29,7 +29,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Bars:
-    """One bar for each time (microseconds), its pieces from the bottom up in the order of `series`."""
+    """One bar for each time (microseconds), its segments from the bottom up in the order of `series`."""
 
     series: Sequence[str]
     bars: Mapping[int, Mapping[str, int]]
@@ -41,15 +41,15 @@ class Bars:
         return max((sum(bar.values()) for bar in self.bars.values()), default=0)
 
     @property
-    def step(self) -> int:
+    def spacing(self) -> int:
         """Between two lines of the axis: a round number, so that there are at most five."""
-        steps = (n * int(10**power) for power in count() for n in (1, 2, 5))
-        return next(step for step in steps if 5 * step >= self.most)
+        spacings = (n * int(10**power) for power in count() for n in (1, 2, 5))
+        return next(spacing for spacing in spacings if 5 * spacing >= self.most)
 
     @property
     def top(self) -> int:
         """The end of the axis: the first line that is not below any bar."""
-        return max(1, ceil(self.most / self.step)) * self.step
+        return max(1, ceil(self.most / self.spacing)) * self.spacing
 
     @property
     def totals(self) -> dict[str, int]:
@@ -57,28 +57,30 @@ class Bars:
         return {name: sum(bar.get(name, 0) for bar in self.bars.values()) for name in self.series}
 
     @property
-    def pieces(self) -> Iterator[Piece]:
-        step = (self.width - LEFT) / max(1, len(self.bars))
+    def segments(self) -> Iterator[Segment]:
+        spacing = (self.width - LEFT) / max(1, len(self.bars))
         for index, (time, bar) in enumerate(sorted(self.bars.items())):
-            base = 0
+            bottom = 0
             for name in self.series:
                 number = bar.get(name, 0)
                 if number:
-                    y, height = self._y(base + number), self._y(base) - self._y(base + number)
-                    yield Piece(name, number, _short(time), LEFT + index * step + step * 0.1, y, step * 0.8, height)
-                base += number
+                    y, height = self._y(bottom + number), self._y(bottom) - self._y(bottom + number)
+                    yield Segment(
+                        name, number, _short(time), LEFT + index * spacing + spacing * 0.1, y, spacing * 0.8, height
+                    )
+                bottom += number
 
     @property
     def lines(self) -> list[tuple[int, float]]:
         """Numbers on the axis and their heights."""
-        return [(number, self._y(number)) for number in range(0, self.top + 1, self.step)]
+        return [(number, self._y(number)) for number in range(0, self.top + 1, self.spacing)]
 
     @property
     def marks(self) -> list[tuple[str, float]]:
         """Times below the axis, at most six."""
         times = sorted(self.bars)
-        step, every = (self.width - LEFT) / max(1, len(times)), max(1, ceil(len(times) / 6))
-        marks = [(_short(times[i]), LEFT + i * step + step * 0.1) for i in range(0, len(times), every)]
+        spacing, every = (self.width - LEFT) / max(1, len(times)), max(1, ceil(len(times) / 6))
+        marks = [(_short(times[i]), LEFT + i * spacing + spacing * 0.1) for i in range(0, len(times), every)]
         return [(text, x) for text, x in marks if x < self.width - 70]  # a text is not cut off
 
     def _y(self, number: float) -> float:

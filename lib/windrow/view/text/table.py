@@ -17,7 +17,7 @@ from windrow.view.text.times import moment
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], width: int) -> str:
-    """The rows under their columns, numbers to the right, times in UTC, `-` for null; long texts are folded."""
+    """The rows under their columns, numbers to the right, times in UTC, `-` for null; long texts are wrapped."""
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, name in enumerate(columns):
         justify: Literal["left", "right"] = "right" if has_numbers(rows, number) else "left"

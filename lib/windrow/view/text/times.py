@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from windrow.spec.times import DAY, INFINITY, MINUS_INFINITY, format_duration, format_time, micros_of
+from windrow.spec.times import INFINITY, MINUS_INFINITY, format_time, micros_of
+from windrow.spec.words import length as length
+from windrow.spec.words import many as many
 
 Moment = int | datetime
 
@@ -26,16 +28,3 @@ def window(start: Moment | None, end: Moment | None) -> str:
         return "all of time"
     first, last = moment(start), moment(end)
     return f"{first} - {last.split(' ', 1)[1] if first[:10] == last[:10] and ' ' in last else last}"
-
-
-def length(microseconds: int) -> str:
-    """A duration in the largest units that say it exactly: `1h`, `1d 6h`, `90ms`."""
-    days, rest = divmod(microseconds, DAY)
-    if days and rest:
-        return f"{days}d {format_duration(rest)}"
-    return format_duration(microseconds)
-
-
-def many(number: int, what: str, plural: str | None = None) -> str:
-    """`1 window`, `12,345 windows`."""
-    return f"{number:,} {what if number == 1 else plural or what + 's'}"

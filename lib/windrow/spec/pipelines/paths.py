@@ -16,7 +16,7 @@ from windrow.spec.sources.connectors import DeltaSource, is_glob
 from windrow.spec.sources.source import Files, Source, resolve_environment, without_variables
 
 
-def check_places(lake: str, sources: Iterable[Source], stages: Iterable[str]) -> None:
+def check_paths(lake: str, sources: Iterable[Source], stages: Iterable[str]) -> None:
     """Refuse a lake whose path is a pattern, and one that is inside of what a source reads, or holds it.
 
     A Delta table may be in the lake, if it is none of the pipeline's own. Errors: SpecError.
@@ -36,7 +36,7 @@ def check_places(lake: str, sources: Iterable[Source], stages: Iterable[str]) ->
 
 def _check_apart(lake: str, path: str, place: str, folders: tuple[str, ...]) -> None:
     """Refuse a lake inside of the path, and a path inside of these folders of the lake."""
-    written, read = _place(lake), _place(path)
+    written, read = _location(lake), _location(path)
     if written is None or read is None:
         return
     if _is_inside(written, read):
@@ -58,7 +58,7 @@ def _known(text: str) -> str | None:
         return None
 
 
-def _place(text: str) -> str | None:
+def _location(text: str) -> str | None:
     """A path or URI in one form, up to its first part that is a pattern; None where a variable of it is not known."""
     path = _known(text)
     if path is None:

@@ -4,7 +4,7 @@ Rule: docs/semantics.md#the-watermark-of-a-batch.
 
 The clock is that of a stream after the same rows, at the clock of the moment. What came too
 late for a window that a batch has published, or on which an expression fails, is a dead letter from then on; all other
-rows wait in the upstream until a batch is asked for their windows, or a stream opens the stage.
+rows wait in the upstream until a batch recomputes their windows, or a stream opens the stage.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
-
 from windrow.compile.stage import CompiledStage
 from windrow.drivers.pipeline.points import point
-from windrow.engine.clocks.clock import StageClock
-from windrow.engine.tick.admission import Held
+from windrow.engine.clocks.clock import InputClock, StageClock
+from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING, Counters
-from windrow.engine.tick.plan import Batch, counters_of, judged_batch, surveyed
+from windrow.engine.tick.judging import judge
+from windrow.engine.tick.micro_batch import DeadLetters, MicroBatch, counters_of, with_statistics
 from windrow.engine.tick.published import earliest_behind
-from windrow.engine.tick.statistics import Survey
+from windrow.engine.tick.statistics import BatchStatistics
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.windows.base import LONGEST
 from windrow.store.journal.control import ADMISSION, Control, has_stream
+from windrow.store.upstream.offsets import Offsets
 
 if TYPE_CHECKING:
     from windrow.drivers.pipeline.runner import StageRunner
 
 
 @dataclass(frozen=True)
-class Admission:
+class AdmissionTick:
     """How far a stage without a stream has read, and where its clock stands then."""
 
-    place: int
+    offsets: Offsets
     clock: StageClock
     control: Control | None = None
-    dead: list[DataFrame] = field(default_factory=list)
+    dead_letters: DeadLetters = field(default_factory=dict)
 
 
 def admit(runner: StageRunner, now: int | None = None) -> Iterator[Control]:
@@ -51,102 +51,95 @@ def admit(runner: StageRunner, now: int | None = None) -> Iterator[Control]:
     follow.
     Raises StepTaken where another writer has committed meanwhile.
     """
-    for found in _admissions(runner, now if runner.is_read else None):
+    for found in _admission_ticks(runner, now if runner.is_read else None):
         assert found.control is not None
         point("admission:before_journal")
-        runner.write(found.control, None, found.dead)
+        runner.write(found.control, None, found.dead_letters)
         point("admission:after_journal")
         yield found.control
 
 
-def standing(runner: StageRunner, now: int) -> Admission:
+def standing(runner: StageRunner, now: int) -> AdmissionTick:
     """Where the stage stands at the clock of the moment, when it has read all that is there. Commits nothing."""
-    before = Admission(0 if runner.last is None else runner.last.read_to, runner.clock)
-    *_, found = [before, *_admissions(runner)]
-    return replace(found, clock=passed(runner, found.clock, found.place, now))
+    before = AdmissionTick(runner.offsets, runner.clock)
+    *_, found = [before, *_admission_ticks(runner)]
+    return replace(found, clock=passed(runner, found.clock, found.offsets, now))
 
 
-def passed(runner: StageRunner, clock: StageClock, place: int, now: int) -> StageClock:
+def passed(runner: StageRunner, clock: StageClock, read: Offsets, now: int) -> StageClock:
     """The clock when time has passed at the head of what is read; a history that is replayed has its own."""
-    if place == 0 or runner.clocks.replays:
+    if read.is_start or runner.clocks.replays:
         return clock
-    return held_back(runner, runner.clocks.moved(runner.clocks.seen(clock.seen({}, now, None), {}, now), place))
+    return held_back(runner, runner.clocks.moved(runner.clocks.seen(clock.seen({}, now, None), {}, now), read))
 
 
-def _admissions(runner: StageRunner, now: int | None = None) -> Iterator[Admission]:
+def _admission_ticks(runner: StageRunner, now: int | None = None) -> Iterator[AdmissionTick]:
     """What each tick of an admission would commit; each is made behind the one before, whether that was committed.
 
     The last is for the time that has passed `now`, if it is given and moves the clock.
     """
-    last, head = runner.last, runner.upstream.last_step(runner.spark)
+    last, head = runner.last, runner.upstream.head(runner.spark)
     if has_stream(last):
         return
-    place, clock = (0, runner.clock) if last is None else (last.admitted, last.clock)
-    while place < head:
+    read, clock = runner.offsets, runner.clock
+    while head.is_ahead_of(read):
         started = time.monotonic()
-        until, withdraws = runner.until_correction(place, head)
-        held = runner.held if not withdraws else Held(INFINITY)
-        batch = surveyed(runner.stage, runner.upstream.parts(runner.spark, place, until), held)
+        until, withdraws = runner.until_correction(read, head)
+        admission = runner.admission if not withdraws else Admission(INFINITY)
+        micro_batch = with_statistics(runner.stage, runner.upstream.parts(runner.spark, read, until), admission)
         cells = (
             runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.strategy.judges_by_cells else None
         )
-        judged, dead = judged_batch(runner.stage, batch, cells, held)
-        clock = _clock_after(runner, clock, batch, until)
-        control = replace(_admission(last, clock, until, counters_of(judged)), late_until=held.expired_end)
-        last, place = control.lasting(int(1000 * (time.monotonic() - started))), until
-        yield Admission(place, clock, last, dead)
+        judged, dead_letters = judge(runner.stage, micro_batch, cells, admission)
+        clock = _clock_after(runner, clock, micro_batch, until)
+        control = replace(_control(last, clock, until, counters_of(judged)), late_until=admission.expired_end)
+        last, read = control.lasting(int(1000 * (time.monotonic() - started))), until
+        yield AdmissionTick(read, clock, last, dead_letters)
     if now is None or last is None:
         return
-    after = passed(runner, clock, place, now)
+    after = passed(runner, clock, read, now)
     if after.is_ahead_of(clock) or after.output_watermark > clock.output_watermark:
-        yield Admission(place, after, _admission(last, after, place, NOTHING))
+        yield AdmissionTick(read, after, _control(last, after, read, NOTHING))
 
 
-def _admission(last: Control | None, clock: StageClock, until: int, counters: Counters) -> Control:
+def _control(last: Control | None, clock: StageClock, until: Offsets, counters: Counters) -> Control:
     return Control(
         tick=1 if last is None else last.tick + 1,
         kind=ADMISSION,
-        upstream_step=0,
+        offsets=until,
+        streams=False,
         watermark_before=MINUS_INFINITY if last is None else last.clock.watermark,
         clock=clock,
         counters=counters,
         backfilled=() if last is None else last.backfilled,
-        admitted=until,
         shows=last is not None and last.shows,
     )
 
 
-def _clock_after(runner: StageRunner, clock: StageClock, batch: Batch, until: int) -> StageClock:
-    now = max(clock.now, runner.clocks.now(batch, until))
-    after = runner.clocks.seen(clock, batch, now)
-    after = _as_they_came(clock, after, {name: found for name, (_, found) in batch.items()})
+def _clock_after(runner: StageRunner, clock: StageClock, micro_batch: MicroBatch, until: Offsets) -> StageClock:
+    now = max(clock.now, runner.clocks.now(micro_batch, until))
+    after = runner.clocks.seen(clock, micro_batch, now)
+    after = _as_they_came(clock, after, {name: found for name, (_, found) in micro_batch.items()})
     return held_back(runner, runner.clocks.moved(after, until))
 
 
-def _as_they_came(before: StageClock, after: StageClock, found: Mapping[str, Survey]) -> StageClock:
+def _as_they_came(before: StageClock, after: StageClock, found: Mapping[str, BatchStatistics]) -> StageClock:
     """Each partition as last seen when its last row arrived, and not when the batch read it: so a stream has it."""
-    arrivals = {name: at for survey in found.values() for name, at in survey.arrivals.items()}
-    seen = {
-        name: replace(one, last_seen=max(arrivals[name], _last_seen(before, name))) if name in arrivals else one
-        for name, one in after.partitions.items()
-    }
     inputs = {
-        name: replace(
-            one,
-            clock=_as_they_came(
-                before.inputs[name].clock if name in before.inputs else StageClock(), one.clock, {name: found[name]}
-            ),
-        )
-        if name in found
-        else one
+        name: replace(one, clock=_as_it_came(before.inputs.get(name), one.clock, found[name])) if name in found else one
         for name, one in after.inputs.items()
     }
-    return replace(after, partitions=seen, inputs=inputs)
+    return replace(after, inputs=inputs)
 
 
-def _last_seen(before: StageClock, partition: str | None) -> int:
-    known = before.partitions.get(partition)
-    return MINUS_INFINITY if known is None else known.last_seen
+def _as_it_came(before: InputClock | None, after: StageClock, found: BatchStatistics) -> StageClock:
+    earlier = {} if before is None else before.clock.partitions
+    seen = dict(after.partitions)
+    for name, at in found.arrivals.items():
+        if name in seen:
+            last = earlier[name].last_seen if name in earlier else MINUS_INFINITY
+            seen[name] = replace(seen[name], last_seen=max(at, last))
+    return replace(after, partitions=seen)
 
 
 def held_back(runner: StageRunner, clock: StageClock) -> StageClock:
@@ -155,8 +148,8 @@ def held_back(runner: StageRunner, clock: StageClock) -> StageClock:
     A stage behind one that retracts has an allowed lateness for that, so it stands where a stream would.
     """
     if emits_retractions(runner.stage.shown):
-        return clock.with_held(None)
-    return clock.with_held(first_time_behind(runner.stage, clock.expired_end))
+        return clock.with_hold(None)
+    return clock.with_hold(first_time_behind(runner.stage, clock.expired_end))
 
 
 def first_time_behind(stage: CompiledStage, time: int) -> int:

@@ -14,7 +14,6 @@ from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit
 from windrow.engine.frames import apply, group, literals, over, where
 from windrow.engine.tick.counters import NAMES, NOTHING, Counters
 from windrow.spec.times import MINUS_INFINITY
-from windrow.spec.windows.sessions import Sessions
 from windrow.store.journal.control import Control
 from windrow.store.journal.journal import Journal
 
@@ -33,7 +32,7 @@ class TickSummary:
 
 
 @dataclass(frozen=True)
-class Batch:
+class TickRange:
     """Ticks that one write applies: their control rows and what each of them counted.
 
     `fresh` says that the table holds nothing, or another generation, so that the write puts it in place of all.
@@ -98,7 +97,7 @@ def summaries(
             "panes": _sum(when(has_panes, total - withdrawn, 0)),
             "retractions": _sum(when(has_panes, withdrawn, 0)),
             "changed": _sum(when(has_panes, changed, 0)),
-            "closed": _sum(when((kind == "dead_letter") & (col("dead", "reason") == "closed"), 1, 0)),
+            "closed": _sum(when((kind == "dead_letter") & (col("dead_letter", "reason") == "closed"), 1, 0)),
             "opened": _sum(when(col("opened"), 1, 0)),
             "ended": _sum(when(col("expired"), 1, 0)),
             "outgrown": _sum(when(_is_outgrown(journal), 1, 0)),
@@ -110,15 +109,14 @@ def summaries(
     return {tick: _summary(control.counters, found.get(tick, {})) for tick, control in controls.items()}
 
 
-def _summary(surveyed: Counters, rows: Mapping[str, Any]) -> TickSummary:
+def _summary(known: Counters, rows: Mapping[str, Any]) -> TickSummary:
     others = {name: rows[name] for name in rows if name not in ("tick", *NAMES)}
-    return TickSummary(surveyed + Counters.of(rows), **others)
+    return TickSummary(known + Counters.of(rows), **others)
 
 
 def _is_outgrown(journal: Journal) -> Column:
     """Whether a session has become longer than its stage says that they are."""
-    window = journal.stage.stage.window
-    most = window.max_session if isinstance(window, Sessions) else None
+    most = journal.stage.stage.window.expected_length
     return lit(False) if most is None else col("opened") & (col(WINDOW_END) - col(WINDOW_START) > bigint(most))
 
 

@@ -9,18 +9,23 @@ from windrow.compile.elements.elements import FAILED, KEPT
 from windrow.compile.sql.columns import Column, Value, bigint, call, coalesce, col, lit, null, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group
-from windrow.engine.tick.admission import Held
-from windrow.engine.tick.counters import SURVEYED, Counters
-from windrow.engine.tick.statistics import Survey
+from windrow.engine.tick.admission import Admission
+from windrow.engine.tick.counters import KNOWN_AT_COMMIT, Counters
+from windrow.engine.tick.statistics import BatchStatistics
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.times import MINUS_INFINITY
 
 
-def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
-    """Count the rows of a batch (`CompiledElements.judged`), each in exactly one of its places.
+def collect_statistics(stage: CompiledStage, judged: DataFrame, admission: Admission) -> BatchStatistics:
+    """The statistics of judged rows (`CompiledElements.judged`), each counted in exactly one place.
 
     Rule: docs/semantics.md#where-every-row-is.
     """
+    return _summed(stage, counted(stage, judged, admission).collect())
+
+
+def counted(stage: CompiledStage, judged: DataFrame, admission: Admission) -> DataFrame:
+    """The statistics of judged rows, by source partition."""
     at = col(envelope.EVENT_TIME)
     alive = col(envelope.REASON).is_null()
     works = alive & ~col(FAILED)
@@ -28,20 +33,20 @@ def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
     windows = stage.windows.assigned(at)
     assigned = kept & (windows > 0)
     asserted = stage.assertion
-    rows = group(
+    return group(
         judged,
         (envelope.PARTITION,),
         {
             "read": call("count", 1),
-            "dead": _number(~alive),
+            "dead_rows": _number(~alive),
             "bad_expression": _number(alive & col(FAILED)),
             "bad_gap": _number(alive & col(FAILED) & (stage.elements.why == lit("bad_gap"))),
             "filtered": _number(works & ~col(KEPT)),
             "unassigned": _number(kept & (windows == 0)),
             "kept": _number(kept),
             "assigned": _number(assigned, windows),
-            "late": _number(assigned, held.late(stage.windows, at)),
-            "suspects": _number(assigned & strategy_of(stage).suspect(at, held)),
+            "late": _number(assigned, admission.late(stage.windows, at)),
+            "suspects": _number(assigned & strategy_of(stage).suspect(at, admission)),
             "earliest": call("min", when(assigned, at)),
             "latest": call("max", when(assigned, at)),
             "greatest": call("max", when(works, stage.elements.source_time)),
@@ -51,7 +56,6 @@ def survey(stage: CompiledStage, judged: DataFrame, held: Held) -> Survey:
             **_latest_end(stage, assigned, at),
         },
     )
-    return _summed(stage, rows.collect())
 
 
 def _latest_end(stage: CompiledStage, assigned: Column, event_time: Column) -> dict[str, Column]:
@@ -65,12 +69,12 @@ def _number(condition: Column, what: Value = 1) -> Column:
     return coalesce(call("sum", when(condition, what)), bigint(0))
 
 
-def _summed(stage: CompiledStage, rows: list[Row]) -> Survey:
+def _summed(stage: CompiledStage, rows: list[Row]) -> BatchStatistics:
     latest = _greatest(rows, "latest")
     aligned_end = stage.windows.greatest_end(latest) if stage.windows.is_aligned and latest is not None else None
     arrival = _greatest(rows, "greatest_arrival")
-    return Survey(
-        counters=Counters(**{name: sum(row[name] for row in rows) for name in SURVEYED}),
+    return BatchStatistics(
+        counters=Counters(**{name: sum(row[name] for row in rows) for name in KNOWN_AT_COMMIT}),
         suspects=sum(row["suspects"] for row in rows),
         earliest=min((row["earliest"] for row in rows if row["earliest"] is not None), default=None),
         latest=latest,
