@@ -175,7 +175,9 @@ def test_one_batch_in_a_notebook(spark) -> None:
     )
     rows = [("a", 1, "2024-01-01T00:10:00Z"), ("a", 2, "2024-01-01T00:59:59Z"), (None, 5, "2024-01-01T01:00:00Z")]
     frame = spark.createDataFrame([*rows, ("a", 9, "no time")], "k string, v long, at string")
-    result = package.panes(stage, frame, package.TimeColumn("at", format="iso8601"))
+    found = package.panes(stage, frame, package.TimeColumn("at", format="iso8601"))
+    result = found.results
     assert result.columns == ["k", "window_start", "window_end", "total", "twice"]
     shown = {(row.k, row.window_start.hour, row.window_end.hour, row.total, row.twice) for row in result.collect()}
     assert shown == {("a", 0, 1, 3, 6), (None, 1, 2, 5, 10)}
+    assert [row.reason for row in found.dead_letters.collect()] == ["bad_timestamp"]

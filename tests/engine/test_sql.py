@@ -28,6 +28,7 @@ from windrow.engine.tick.cogroups import united
 from windrow.engine.tick.collect_statistics import counted
 from windrow.engine.tick.tick import phases, shown, trigger_clock
 from windrow.engine.windows.registry import strategy_of
+from windrow.spec.extensions import register
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import SECOND
@@ -50,11 +51,12 @@ PHASES = {
 
 def compiled(spark: Any, name: str) -> CompiledStage:
     """The last stage of a case."""
-    import tests.engine.own_aggregates  # registers what `custom` names
     import tests.extensions.triggers
     import tests.extensions.windows  # noqa: F401
+    from tests.engine.own_aggregates import Span
     from windrow.testing.memory.chain import MemoryChain
 
+    register(Span)  # `custom` names it, and a test that was run before may have taken it out
     stages = [Stage.from_mapping(one) for one in CASES[name]["stages"]]
     chain = MemoryChain.of(spark, stages, Schema.parse(CASES[name]["elements"]), None)
     return chain.stages[stages[-1].name].stage
