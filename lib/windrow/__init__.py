@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from windrow.drivers.maintain import Maintained as Maintained
     from windrow.drivers.maintain import maintain as maintain
     from windrow.drivers.recompute.backfill import backfill as backfill
-    from windrow.drivers.recompute.commit import BackfillResult as BackfillResult
+    from windrow.drivers.recompute.publish.commit import BackfillResult as BackfillResult
     from windrow.drivers.recompute.reconcile import Difference as Difference
     from windrow.drivers.recompute.reconcile import Reconciliation as Reconciliation
     from windrow.drivers.recompute.reconcile import reconcile as reconcile
     from windrow.drivers.recompute.restate import RestateResult as RestateResult
     from windrow.drivers.recompute.restate import restate as restate
-    from windrow.drivers.recompute.waiting import WaitingWindows as WaitingWindows
+    from windrow.drivers.recompute.scope.waiting import WaitingWindows as WaitingWindows
     from windrow.drivers.spark.session import local_session as local_session
     from windrow.drivers.stream.stream import Progress as Progress
     from windrow.drivers.stream.stream import Totals as Totals
@@ -143,10 +143,10 @@ _NAMES = {
     "drivers.inspect.status": "status",
     "drivers.maintain": "Maintained maintain",
     "drivers.recompute.backfill": "backfill",
-    "drivers.recompute.commit": "BackfillResult",
+    "drivers.recompute.publish.commit": "BackfillResult",
     "drivers.recompute.reconcile": "Difference Reconciliation reconcile",
     "drivers.recompute.restate": "RestateResult restate",
-    "drivers.recompute.waiting": "WaitingWindows",
+    "drivers.recompute.scope.waiting": "WaitingWindows",
     "drivers.spark.session": "local_session",
     "drivers.stream.stream": "Progress Totals run",
     "spec.aggregates": (

@@ -11,8 +11,8 @@ from tests.lake import iso, table
 from windrow.drivers.inspect.report import report_of_run
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
-from windrow.drivers.recompute.commit import commit
-from windrow.drivers.recompute.scope import Mode
+from windrow.drivers.recompute.publish.commit import commit
+from windrow.drivers.recompute.scope.scope import Mode
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline

@@ -90,7 +90,7 @@ def _step(
             return
         from windrow.drivers.pipeline.pipeline import PipelineWork
         from windrow.drivers.recompute.backfill import Backfill
-        from windrow.drivers.recompute.scope import Mode
+        from windrow.drivers.recompute.scope.scope import Mode
 
         told = Mode(mode) if mode in ("early", "whole") else Mode.EXPIRED
         made = Backfill(PipelineWork.open(pipeline, spark), run, start, end, mode=told, waits=mode == "wait")

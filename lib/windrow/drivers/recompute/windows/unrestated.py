@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from windrow.drivers.pipeline.pipeline import PipelineWork
     from windrow.drivers.pipeline.runner import StageRunner
     from windrow.drivers.pipeline.stage import StageWork
-    from windrow.drivers.recompute.recomputed import Recomputed
-    from windrow.drivers.recompute.scope import Scope
+    from windrow.drivers.recompute.scope.scope import Scope
+    from windrow.drivers.recompute.windows.recomputed import Recomputed
 
 
 def unrestated(runner: StageRunner) -> DataFrame:
