@@ -91,6 +91,9 @@ class CompiledCalendar(SuccessiveWindows):
     def earliest_start(self, event_time: int) -> int:
         return self._bounds(event_time)[0]
 
+    def greatest_end_until(self, time: int) -> int:
+        return self.earliest_start(time)
+
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:
         return self._bounds(time - 1)
 

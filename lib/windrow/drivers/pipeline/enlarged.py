@@ -45,5 +45,5 @@ def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, ad
     kept = replace(journal, stage=former.stage).cells(spark, None, last.clock.expired_end)
     assert kept is not None
     windows = open_windows(journal.stage, former.open_windows(kept, admission), times)
-    journal.commit(spark, control, windows.unionByName(former.ended(ending)), {})
+    journal.commit(spark, control, windows.unionByName(former.ended(ending, windows)), {})
     return control

@@ -1,4 +1,4 @@
-"""Slices of window time as frames, and the windows that they form.
+"""Slices of window time as frames: what a tick keeps of them, and the windows that they form.
 
 Rule: docs/semantics.md#windows.
 
@@ -28,9 +28,11 @@ from windrow.compile.columns import (
 from windrow.compile.sql.columns import Column, bigint, call, case, changing, col, lit, null, struct, when
 from windrow.compile.stage import CompiledStage, part_name
 from windrow.compile.windows.aligned import OverlappingWindows
+from windrow.compile.windows.families import SlicedWindows
 from windrow.compile.windows.slices import BLOCK, SliceColumns, from_here, so_far
 from windrow.engine.frames import group, select, where, with_column
 from windrow.engine.tick.evaluated import no_state
+from windrow.engine.windows.assign import assign, bounded
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
 ALL = (MINUS_INFINITY, INFINITY)
@@ -44,42 +46,21 @@ class Slices:
     """Frames of slices: `key`, `_slice` and partials as elements make them; as cells, `key`, bounds and `state`."""
 
     stage: CompiledStage
-    windows: OverlappingWindows
+    windows: SlicedWindows
 
     # ---------------------------------------------------------------- windows
 
     def formed(self, slices: DataFrame, ends: tuple[int, int]) -> DataFrame:
         """The windows over slices, of which there may be several rows: `key`, bounds and partials.
 
-        One shuffle, by key, is enough for all that follows.
+        `ends` says which are wanted: those that end behind the first and up to the last.
         """
-        columns, merged_parts = SliceColumns(self.windows, ends), self.stage.merged_parts
-        frames = {name: (so_far(column), from_here(column)) for name, column in merged_parts.items()}
-        if any(before is None or behind is None for before, behind in frames.values()):
-            return self._assigned(slices, columns)
-        whole = with_column(
-            group(slices.repartition(col(KEY).text), (KEY, SLICE), merged_parts), BLOCK, columns.block()
-        )
-        beside = select(whole, {**{name: col(name) for name in whole.columns}, **columns.neighbours()})
-        grown: dict[str, Column] = {}
-        for name, (before, behind) in frames.items():
-            assert before is not None and behind is not None
-            grown[_until(name)], grown[_since(name)] = before, behind
-        others = {name: col(name) for name in beside.columns if name not in frames}
-        starts = call("explode", columns.starts_at_edge())
-        at_edges = with_column(select(beside, {**others, **grown}), WINDOW_START, starts)
-        is_first = columns.is_first(col(WINDOW_START))
-        parts = {name: when(is_first, col(_since(name)), col(_until(name))) for name in frames}
-        halves = select(at_edges, {KEY: col(KEY), WINDOW_START: col(WINDOW_START), **parts})
-        return self._with_end(group(halves, (KEY, WINDOW_START), merged_parts))
-
-    def _assigned(self, slices: DataFrame, columns: SliceColumns) -> DataFrame:
-        """The same by taking each slice into all of its windows: for what cannot grow along a block at little cost."""
-        pairs = with_column(slices, WINDOW_START, call("explode", columns.starts()))
-        return self._with_end(group(pairs, (KEY, WINDOW_START), self.stage.merged_parts))
-
-    def _with_end(self, windows: DataFrame) -> DataFrame:
-        return with_column(windows, WINDOW_END, col(WINDOW_START) + bigint(self.windows.size))
+        windows = self.windows
+        if windows.shares_slices:
+            pairs = assign(windows, slices, windows.window_ids_ending(col(SLICE), *ends))
+            return group(where(pairs, _within(col(WINDOW_END), ends)), CELL, self.stage.merged_parts)
+        wanted = where(slices, _within(windows.slice_end(col(SLICE)), ends))
+        return bounded(windows, group(wanted, (KEY, SLICE), self.stage.merged_parts), col(SLICE)).drop(SLICE)
 
     def without_state(self, windows: DataFrame) -> DataFrame:
         """Windows that had no state before."""
@@ -93,7 +74,7 @@ class Slices:
         The condition looks at a count, so that Spark does not push it before the grouping: windows are formed from the
         same groups, which are made once so.
         """
-        last = self.windows.last_end(col(SLICE))
+        last = self.windows.last_end_of_slice(col(SLICE))
         is_open = case((col(ELEMENTS) > 0, last > changing(expired_end, col(SLICE))), otherwise=False)
         slices = with_column(where(new, is_open), WINDOW_START, col(SLICE))
         nothing = {PANES: null(f"array<{self.stage.cells.pane_type}>"), EXPIRED: lit(False), OPENED: lit(False)}
@@ -111,11 +92,12 @@ class Slices:
         return select(cells, {**own, **{part: col(STATE, field) for part, field in self._fields().items()}})
 
     def among(self, cells: DataFrame) -> DataFrame:
-        """Those of the cells that are slices."""
-        return where(cells, col(WINDOW_END) - col(WINDOW_START) == bigint(self.windows.slice_size))
+        """Those of the cells that are slices: they have no trigger, and have emitted nothing."""
+        return where(cells, col(STATE, "emitted").is_null())
 
-    def ended(self, slices: DataFrame) -> DataFrame:
-        """The transitions of slices that are no more."""
+    def ended(self, slices: DataFrame, windows: DataFrame) -> DataFrame:
+        """The transitions of slices that are no more, but for those whose cells are windows now."""
+        slices = slices.join(select(windows, {name: col(name) for name in CELL}), on=list(CELL), how="left_anti")
         nothing = {PANES: null(f"array<{self.stage.pane_type}>"), EXPIRED: lit(False), OPENED: lit(False)}
         own = {name: col(name) for name in CELL}
         return select(slices, {**own, **nothing, STATE: null(self.stage.cells.state_type)})
@@ -128,7 +110,7 @@ class Slices:
 
     def _identity(self) -> dict[str, Column]:
         """`key` and bounds of a slice."""
-        end = col(WINDOW_START) + bigint(self.windows.slice_size)
+        end = self.windows.slice_end(col(WINDOW_START))
         return dict(zip(CELL, (col(KEY), col(WINDOW_START), end), strict=True))
 
     def _state(self) -> Column:
@@ -141,6 +123,41 @@ class Slices:
         return struct(
             **{name: fields.get(name, null(kind)).cast(kind) for name, (kind, _) in stage.cells.state.items()}
         )
+
+
+@dataclass(frozen=True)
+class OverlappingSlices(Slices):
+    """Slices that are in many windows: each is formed by two merges, where the aggregates allow for that."""
+
+    windows: OverlappingWindows
+
+    def formed(self, slices: DataFrame, ends: tuple[int, int]) -> DataFrame:
+        """The windows over slices, likewise. One shuffle, by key, is enough for all that follows."""
+        columns, merged_parts = SliceColumns(self.windows, ends), self.stage.merged_parts
+        frames = {name: (so_far(column), from_here(column)) for name, column in merged_parts.items()}
+        if any(before is None or behind is None for before, behind in frames.values()):
+            return super().formed(slices, ends)  # what cannot grow along a block at little cost
+        whole = with_column(
+            group(slices.repartition(col(KEY).text), (KEY, SLICE), merged_parts), BLOCK, columns.block()
+        )
+        beside = select(whole, {**{name: col(name) for name in whole.columns}, **columns.neighbours()})
+        grown: dict[str, Column] = {}
+        for name, (before, behind) in frames.items():
+            assert before is not None and behind is not None
+            grown[_until(name)], grown[_since(name)] = before, behind
+        others = {name: col(name) for name in beside.columns if name not in frames}
+        starts = call("explode", columns.starts_at_edge())
+        at_edges = with_column(select(beside, {**others, **grown}), WINDOW_START, starts)
+        is_first = columns.is_first(col(WINDOW_START))
+        parts = {name: when(is_first, col(_since(name)), col(_until(name))) for name in frames}
+        halves = select(at_edges, {KEY: col(KEY), WINDOW_START: col(WINDOW_START), **parts})
+        windows = group(halves, (KEY, WINDOW_START), merged_parts)
+        return with_column(windows, WINDOW_END, col(WINDOW_START) + bigint(self.windows.size))
+
+
+def _within(end: Column, ends: tuple[int, int]) -> Column:
+    """Whether a window ends behind the first time and up to the other."""
+    return (end > changing(ends[0], col(SLICE))) & (end <= changing(ends[1], col(SLICE)))
 
 
 def _until(name: str) -> str:

@@ -49,8 +49,8 @@ class FormerCells(Protocol):
     def among(self, cells: DataFrame) -> DataFrame:
         """Those of the cells of the stage that are kept so."""
 
-    def ended(self, cells: DataFrame) -> DataFrame:
-        """The transitions by which they are no more."""
+    def ended(self, cells: DataFrame, windows: DataFrame) -> DataFrame:
+        """The transitions by which they are no more, beside those of the windows that are there now."""
 
     def open_windows(self, cells: DataFrame, admission: Admission) -> DataFrame:
         """The windows over them that have not expired, with all that they hold."""

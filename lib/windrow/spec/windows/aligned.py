@@ -44,6 +44,7 @@ class FixedWindows(WindowFunction):
     """
 
     NAME = "fixed"
+    HAS_SLICES = True
     YAML_HINTS = _SIZE_HINTS
 
     size: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
@@ -92,6 +93,7 @@ class SlidingWindows(WindowFunction):
     """
 
     NAME = "sliding"
+    HAS_SLICES = True
     YAML_HINTS = _SIZE_HINTS
 
     size: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
@@ -127,6 +129,7 @@ class CumulativeWindows(WindowFunction):
     """
 
     NAME = "cumulative"
+    HAS_SLICES = True
     YAML_HINTS: ClassVar[Mapping[str, str]] = {"max_size": "size", "period": "step", "slide": "step", "every": "step"}
 
     size: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
@@ -185,6 +188,7 @@ class CalendarWindows(WindowFunction):
     """
 
     NAME = "calendar"
+    HAS_SLICES = True
     YAML_HINTS: ClassVar[Mapping[str, str]] = {"timezone": "zone", "tz": "zone", "size": "unit", "start": "week_start"}
 
     unit: Converted[Unit, UnitLike] = converted(UNIT)
