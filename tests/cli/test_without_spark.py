@@ -56,6 +56,9 @@ made = windrow.load(sys.argv[1])
 stage = windrow.Stage(keys=["k"], window=windrow.FixedWindows(size="1h"), aggregates={"n": windrow.Count()})
 assert windrow.Pipeline.from_mapping(made.to_mapping()) == made and replace(made, stages=(stage,)).to_yaml()
 assert "Stage sums" in windrow.plan(made)
+from windrow.store.delta.location import Lake
+from windrow.store.journal.outcomes import outcome_of
+assert outcome_of(Lake.of(made.lake), "monday", "first") is None
 assert len(made.table("sums").arrow()) == windrow.show(made, None, "sums").total == 3
 for name in ("run", "backfill", "status", "panes", "local_session"):
     try:

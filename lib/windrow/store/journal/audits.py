@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from windrow.compile.sql.columns import bigint, call, col, lit
 from windrow.engine.frames import group, literals, where
 from windrow.store.delta.location import READABLE, Lake, Location
+from windrow.store.journal.outcomes import AUDITS, OUTCOME, StepOutcome
 
 BEGIN = "begin"
 """The step with which a run begins, or is repeated."""
@@ -29,7 +30,7 @@ class Audits:
 
     @classmethod
     def of(cls, lake: Lake) -> Audits:
-        return cls(lake.internal("audits"))
+        return cls(lake.internal(AUDITS))
 
     def record(self, spark: SparkSession, run: str, step: str, subject: str, result: Found) -> None:
         """Keep what a step of a run found."""
@@ -41,11 +42,15 @@ class Audits:
             writer = writer.option(name, value)
         self.location.save(writer)
 
+    def record_outcome(self, spark: SparkSession, run: str, attempt: str, outcome: StepOutcome) -> None:
+        """Keep how an attempt at a step of a run has ended, for a scheduler: it is nothing that the run has found."""
+        self.record(spark, run, OUTCOME, attempt, asdict(outcome))
+
     def of_run(self, spark: SparkSession, run: str) -> dict[tuple[str, str], Found]:
         """By step and subject, what a run has found since it last began; a run may be repeated under its name."""
         if not self.location.exists(spark):
             return {}
-        rows = where(self.location.read(spark), col("run") == run)
+        rows = where(self.location.read(spark), (col("run") == run) & (col("step") != OUTCOME))
         newest = group(
             rows,
             ("step", "subject"),
@@ -55,9 +60,9 @@ class Audits:
         return {(row["step"], row["subject"]): json.loads(row["result"]) for row in newest if row["at"] >= begun}
 
     def last_run(self, spark: SparkSession, but: str) -> str | None:
-        """The run that has recorded something last, but for one."""
+        """The run that has found something last, but for one."""
         if not self.location.exists(spark):
             return None
-        rows = where(self.location.read(spark), col("run") != but)
+        rows = where(self.location.read(spark), (col("run") != but) & (col("step") != OUTCOME))
         row = group(rows, (), {"run": call("max_by", col("run"), col("at"))}).first()
         return None if row is None else row["run"]
