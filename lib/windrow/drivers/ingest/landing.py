@@ -64,11 +64,12 @@ class Landing:
 
         Errors: SpecError, SourceUnavailable.
         """
-        self.fault = None
-        run = LandingRun(self._start, self.lake.checkpoint(self.source.name), lambda: self.raw.last_step(self.spark))
+        checkpoint = self.lake.checkpoint(self.source.name)
+        run = LandingRun(self._start, checkpoint, lambda: self.raw.last_step(self.spark), lambda: self.fault)
         return run if run.is_begun else None
 
     def _start(self) -> StreamingQuery | None:
+        self.fault = None
         rows = read(self.spark, self.source, self._offsets)
         if rows is None:
             return None
@@ -94,7 +95,7 @@ class Landing:
         if failure is None:
             return None
         known = failure_of(self.source, failure)
-        told = fault if known is failure and fault is not None and type(fault).__name__ in str(failure) else known
+        told = fault if known is failure and fault is not None else known
         if not getattr(told, "__notes__", ()):
             told.add_note(f"while source {self.source.name} landed")
         return told
