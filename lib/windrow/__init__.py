@@ -78,10 +78,10 @@ if TYPE_CHECKING:
     from windrow.spec.quality.judgements import GateFailed as GateFailed
     from windrow.spec.quality.judgements import GateResult as GateResult
     from windrow.spec.quality.judgements import Judgement as Judgement
-    from windrow.spec.sources.connectors import DeltaSource as DeltaSource
-    from windrow.spec.sources.connectors import Kafka as Kafka
-    from windrow.spec.sources.connectors import Rate as Rate
-    from windrow.spec.sources.source import Files as Files
+    from windrow.spec.sources.delta import DeltaSource as DeltaSource
+    from windrow.spec.sources.files import Files as Files
+    from windrow.spec.sources.kafka import Kafka as Kafka
+    from windrow.spec.sources.rate import Rate as Rate
     from windrow.spec.sources.source import Source as Source
     from windrow.spec.sources.source import TimeColumn as TimeColumn
     from windrow.spec.sources.watermarks import Watermark as Watermark
@@ -161,8 +161,11 @@ _NAMES = {
     "spec.pipelines.schedules": "Schedule",
     "spec.pipelines.table": "Table",
     "spec.quality.judgements": "GateFailed GateResult Judgement",
-    "spec.sources.connectors": "DeltaSource Kafka Rate",
-    "spec.sources.source": "Files Source TimeColumn",
+    "spec.sources.delta": "DeltaSource",
+    "spec.sources.files": "Files",
+    "spec.sources.kafka": "Kafka",
+    "spec.sources.rate": "Rate",
+    "spec.sources.source": "Source TimeColumn",
     "spec.sources.watermarks": "Watermark",
     "spec.stages.inputs": "Input JoinKind",
     "spec.stages.stage": "Accumulation ElementTime Emission PaneTime Stage",

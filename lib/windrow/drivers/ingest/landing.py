@@ -104,7 +104,7 @@ class Landing:
         """What has landed, where the checkpoint does not know from where to go on."""
         if self.lake.has_begun(self.spark, self.source.name):
             return None
-        if self.source.delta is None:
+        if not self.source.connector.NOTES_END:
             return self.raw.offsets(self.spark)
         last = self.raw.log.last(self.spark)
         return None if last is None else json.loads(last.notes.get(END_OFFSET, "null"))
@@ -127,7 +127,7 @@ class Landing:
             if last.notes["query"] == query and last.notes["batch"] >= number:
                 return
             notes["others_until"] = _others_until(last.step, last.notes, query)
-        if self.source.delta is not None:
+        if self.source.connector.NOTES_END:
             notes[END_OFFSET] = self.lake.batch_end(spark, self.source.name, number)
         step = _Step(self, spark, 1 if last is None else last.step + 1, notes)
         step.append(batch)
