@@ -8,7 +8,6 @@ offsets. So a batch may be landed by whoever comes first, and several processes 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -17,6 +16,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from windrow.compile.elements.envelope import QUARANTINED
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.ingest.contention import LandingRun
 from windrow.drivers.ingest.file_faults import FileFaults, Why
 from windrow.drivers.pipeline.points import point
@@ -29,15 +30,10 @@ from windrow.spec.quality.expectations import Expectation
 from windrow.spec.sources.source import Source
 from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import StepTaken, tried_again
-from windrow.store.upstream.raw import QUARANTINED, Raw
+from windrow.store.upstream.raw import Raw
 
 END_OFFSET = "end_offset"
 """The note that says where a batch of a Delta table has ended: its files may be other ones later."""
-
-
-def clock_micros() -> int:
-    """The clock of this machine in microseconds."""
-    return time.time_ns() // 1000
 
 
 @dataclass

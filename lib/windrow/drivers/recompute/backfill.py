@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from pyspark.sql import SparkSession
 
-from windrow.drivers.ingest.landing import clock_micros
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.counting import landed

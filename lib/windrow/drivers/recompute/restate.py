@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from windrow.compile.columns import WINDOW_START
 from windrow.compile.sql.columns import call, col
-from windrow.drivers.ingest.landing import clock_micros
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.backfill import Backfill

@@ -7,7 +7,7 @@ A window is half-open, `[start, end)`, in microseconds. All fields that are leng
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import ClassVar, Literal
 
@@ -110,6 +110,10 @@ class SlidingWindows(WindowFunction):
     def has_gaps(self) -> bool:
         return self.period > self.size
 
+    def windows_over(self, start: int, end: int) -> Iterable[tuple[int, int]]:
+        first = -((self.size - end + self.offset) // self.period) * self.period + self.offset
+        return [(at, at + self.size) for at in range(first, start + 1, self.period)]
+
     def words(self) -> str:
         begins = f"{length(self.size)} long, one begins every {length(self.period)}{_offset(self.offset)}"
         if self.has_gaps:
@@ -143,6 +147,10 @@ class CumulativeWindows(WindowFunction):
         _check_number("step", self.size, self.step)
         if self.offset >= self.size:
             raise SpecError("offset", "must be smaller than size", None, "0 <= offset < size")
+
+    def windows_over(self, start: int, end: int) -> Iterable[tuple[int, int]]:
+        first = (start - self.offset) // self.size * self.size + self.offset
+        return [(first, at) for at in range(end, first + self.size + 1, self.step)]
 
     def words(self) -> str:
         grows = f"each {length(self.step)} longer than the one before, up to {length(self.size)}"

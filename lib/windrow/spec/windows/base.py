@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from windrow.spec.expressions import Expression
@@ -38,6 +38,10 @@ class WindowFunction(Spec):
     def words(self) -> str:
         """How long the windows are, and how they lie in time, as `windrow plan` says it."""
         return f"those that {type(self).__module__}.{type(self).__qualname__} gives to each element"
+
+    def windows_over(self, start: int, end: int) -> Iterable[tuple[int, int]]:
+        """The bounds of the windows that hold a slice of window time, which no window of the function cuts."""
+        return ((start, end),)
 
     @property
     def expected_length(self) -> int | None:

@@ -55,13 +55,12 @@ class Journal:
     @classmethod
     def of(cls, lake: Lake, stage: CompiledStage, generation: int) -> Journal:
         name = stage.stage.name
-        journal, cells = lake.table(name, f"journal/{generation}"), lake.table(name, f"cells/{generation}")
         return cls(
             lake,
             stage,
             generation,
-            StepLog(journal, f"windrow-journal-{name}-{generation}", indexed=1),
-            StepLog(cells, f"windrow-cells-{name}-{generation}", indexed=0),
+            StepLog(*lake.journal(name, generation), indexed=1),
+            StepLog(*lake.cells(name, generation), indexed=0),
         )
 
     @property

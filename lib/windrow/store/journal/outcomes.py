@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from windrow.spec.errors import SpecError
 from windrow.store.delta.location import Lake
+from windrow.store.reading.tables import Condition
 
 AUDITS = "audits"
 """The table of the lake that has them."""
@@ -28,25 +28,14 @@ class StepOutcome:
 def outcome_of(lake: Lake, run: str, attempt: str) -> StepOutcome | None:
     """How an attempt has ended, by what its step has recorded last; None where it has recorded nothing.
 
-    Raises SpecError where `deltalake` cannot read the lake.
+    Raises NotReadable where `deltalake` cannot read the lake.
     """
-    from deltalake.exceptions import DeltaError
+    from windrow.store.reading.arrow import ArrowTables
 
-    path = lake.internal(AUDITS).path
-    try:
-        results = _results(path, run, attempt)
-    except (DeltaError, OSError, ValueError) as error:
-        rule = f"cannot be read without Spark: {str(error).splitlines()[0]}"
-        raise SpecError(f"_windrow/{AUDITS}", rule, path) from error
-    return StepOutcome(**json.loads(results[max(results)])) if results else None
-
-
-def _results(path: str, run: str, attempt: str) -> dict[int, str]:
-    """By the time at which it was recorded, what is recorded of an attempt."""
-    from deltalake import DeltaTable
-
-    if not DeltaTable.is_deltatable(path):
-        return {}
-    wanted = [("run", "=", run), ("step", "=", OUTCOME), ("subject", "=", attempt)]
-    rows = DeltaTable(path).to_pyarrow_table(columns=["at", "result"], filters=wanted).to_pylist()
-    return {row["at"]: row["result"] for row in rows}
+    table = ArrowTables().open(lake.internal(AUDITS))
+    if table is None:
+        return None
+    own = (Condition("run", "=", run), Condition("step", "=", OUTCOME), Condition("subject", "=", attempt))
+    rows = [row for batch in table.rows(("at", "result"), *own) for row in batch.to_pylist()]
+    last = max(rows, key=lambda row: row["at"], default=None)
+    return None if last is None else StepOutcome(**json.loads(last["result"]))
