@@ -39,7 +39,8 @@ def _check_is_local(lake: Lake, spark: SparkSession | None) -> None:
     """Refuse a path without a scheme where Hadoop may take it for one of another file system than this machine's."""
     if lake.has_scheme:
         return
-    default = "" if spark is None or spark._jsc is None else spark._jsc.hadoopConfiguration().get("fs.defaultFS")
+    context = getattr(spark, "_jsc", None)  # a session of Spark Connect has none
+    default = "" if context is None else context.hadoopConfiguration().get("fs.defaultFS")
     is_elsewhere = not default.startswith("file:") if default else "HADOOP_CONF_DIR" in os.environ
     if is_elsewhere:
         rule = "cannot be read without Spark: Hadoop's configuration says on which file system a plain path is"

@@ -27,7 +27,6 @@ from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group, literals, local, select, where, with_column
-from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.micro_batch import DeadLetters
 from windrow.engine.tick.newest import newest
 from windrow.engine.windows.registry import strategy_of
@@ -184,11 +183,6 @@ class Journal:
                 snapshot = where(snapshot, wanted)
             rows = select(snapshot, {**own, _ENDED: lit(False)}).unionByName(rows)
         return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
-
-    def open_windows(self, spark: SparkSession, admission: Admission) -> int:
-        """How many windows of keys are open, where the cells are not windows."""
-        cells = self.cells(spark, None, admission.expired_end)
-        return 0 if cells is None else strategy_of(self.stage).open_windows(cells, admission).count()
 
     def _added_up(self, spark: SparkSession, snapshot_tick: int, tail: DataFrame, wanted: Column) -> DataFrame:
         """The cells that are wanted, of snapshot and tail: the rows of one are parts, and none replaces another.

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlparse
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError
+from deltalake.exceptions import DeltaError, TableNotFoundError
 from pyarrow import acero, dataset, fs
 
 from windrow.spec.errors import NotReadable
@@ -25,7 +25,6 @@ _HOLDS: Mapping[str, Callable[[pc.Expression, Any], pc.Expression]] = {
     "is known": lambda column, _: column.is_valid(),
     "is no number": lambda column, _: pc.match_substring_regex(column, "[^0-9]"),
 }  # fmt: skip
-
 
 SCHEMES = frozenset({"file", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl"})
 """Of the places that `deltalake` reads: this machine, and object stores."""
@@ -40,7 +39,9 @@ class ArrowTables:
         if urlparse(uri).scheme not in SCHEMES:  # of others it says that there is no table
             raise NotReadable("the lake", "is in no place that can be read without Spark", location.path)
         try:
-            return ArrowTable(DeltaTable(uri), folder) if DeltaTable.is_deltatable(uri) else None
+            return ArrowTable(DeltaTable(uri), folder)
+        except TableNotFoundError:
+            return None
         except (DeltaError, OSError, ValueError) as error:
             raise NotReadable.because("the lake", location.path, error) from error
 
@@ -65,8 +66,9 @@ class ArrowTable:
 
     def number_of_rows(self) -> int:
         """By what Delta knows of the files, where it knows it of all."""
+        rows = self.dataset  # first, as it refuses a table of whose files some rows are deleted
         numbers = pa.table(self.table.get_add_actions(flatten=True)).column("num_records")
-        return int(self.dataset.count_rows() if numbers.null_count else pc.sum(numbers).as_py() or 0)
+        return int(rows.count_rows() if numbers.null_count else pc.sum(numbers).as_py() or 0)
 
     def rows(self, columns: Sequence[str], *conditions: Condition) -> Iterator[pa.RecordBatch]:
         wanted = {name: _plain(pc.field(name), self.dataset.schema.field(name).type) for name in columns}
