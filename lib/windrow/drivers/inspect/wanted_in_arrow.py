@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import and_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
-from pyarrow.dataset import Dataset  # type: ignore[import-untyped]
 
 from windrow.drivers.inspect.key_texts import stands_for, texts_of
 from windrow.drivers.inspect.wanted import NULL, Found, Wanted
 from windrow.store.reading.arrow import ArrowTable
 from windrow.view.show import TIMES
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset  # type: ignore[import-untyped]
 
 _TIME = pa.timestamp("us", tz="UTC")
 _PLACE = "place of a row"

@@ -7,18 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlparse
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
-from pyarrow import acero, dataset, fs
 
 from windrow.spec.errors import NotReadable
 from windrow.store.delta.location import Location
 from windrow.store.reading.tables import NUMBER, Condition, Groups
+
+if TYPE_CHECKING:  # to import Arrow's datasets takes long, and there may be no table
+    from pyarrow import dataset, fs
 
 _HOLDS: Mapping[str, Callable[[pc.Expression, Any], pc.Expression]] = {
     "=": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
@@ -75,6 +77,8 @@ class ArrowTable:
         yield from self.dataset.scanner(columns=wanted, filter=self._all(conditions)).to_batches()
 
     def groups(self, wanted: Groups, *conditions: Condition) -> pa.Table:
+        from pyarrow import acero
+
         condition, keys = self._all(conditions), self._keys(wanted.by)
         columns = {**keys, **{_of(name): self._measured(name, wanted) for name in wanted.measures}}
         aggregates: list[tuple[Any, ...]] = [([], "hash_count_all" if keys else "count_all", None, NUMBER)]
@@ -103,6 +107,8 @@ class ArrowTable:
     @property
     def _files(self) -> fs.FileSystem | None:
         """Arrow's own for a folder of this machine: what `deltalake` brings calls Python from threads of Arrow."""
+        from pyarrow import fs
+
         return None if self.folder is None else fs.SubTreeFileSystem(str(self.folder), fs.LocalFileSystem())
 
     def _needed(self, wanted: Groups, conditions: Sequence[Condition]) -> list[str]:
