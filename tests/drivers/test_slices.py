@@ -141,6 +141,19 @@ def test_a_larger_lateness_opens_windows_over_partials(spark: SparkSession, tmp_
     assert result.equal and result.windows > 0
 
 
+def test_a_first_step_that_has_fired_is_still_in_the_later_ones(spark: SparkSession, tmp_path: Path) -> None:
+    """Its window has the bounds of the first slice, which the other cumulative windows have yet to be formed from."""
+    window = {"cumulative": {"size": "60s", "step": "20s"}}
+    write_files(tmp_path / "data", range(1))
+    made = sliding(tmp_path, window=window, where="unix_seconds(to_timestamp(at)) % 60 < 20")
+    run(made, spark, once=True)
+    assert not table(spark, tmp_path, "panes").where("unix_seconds(window_end) % 60 = 20").isEmpty()
+    larger = sliding(tmp_path, window=window, where="unix_seconds(to_timestamp(at)) % 60 < 20", allowed_lateness="2m")
+    run(larger, spark, once=True, drain=True)
+    (result,) = reconcile(larger, spark)
+    assert result.equal and result.windows > 0
+
+
 @pytest.mark.long
 def test_a_stream_skips_what_a_backfill_has_made(spark: SparkSession, tmp_path: Path) -> None:
     """A slice is in windows that the backfill has made and in others."""

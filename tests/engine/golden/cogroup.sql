@@ -219,6 +219,7 @@ FROM shared_1
 
 -- windows, and what the tick brings to each
 FROM shared_1
+|> EXTEND (`_slice` + 3600000000L) AS `window_end`
 |> UNION ALL BY NAME (
   FROM cells
   |> SELECT
@@ -227,22 +228,25 @@ FROM shared_1
       `state`.`new` AS `elements`,
       `state`.`a_orders_n` AS `p_orders_n`,
       `state`.`a_total_high` AS `p_total_high`,
-      `state`.`a_total_low` AS `p_total_low`
+      `state`.`a_total_low` AS `p_total_low`,
+      `window_end`
 )
+|> EXTEND `_slice` AS `window_start`
 |> WHERE
-    (
-      ((`_slice` + 3600000000L) > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
-      AND ((`_slice` + 3600000000L) <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
-    )
+    CASE
+      WHEN (`elements` > 0)
+      THEN (
+        (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+        AND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
+      )
+      ELSE FALSE
+    END
 |> AGGREGATE
     sum(`elements`) AS `elements`,
     sum(`p_orders_n`) AS `p_orders_n`,
     sum(`p_total_high`) AS `p_total_high`,
     sum(`p_total_low`) AS `p_total_low`
-  GROUP BY `key`, `_slice`
-|> EXTEND `_slice` AS `window_start`
-|> EXTEND (`_slice` + 3600000000L) AS `window_end`
-|> DROP `_slice`
+  GROUP BY `key`, `window_start`, `window_end`
 |> EXTEND
     CAST(NULL AS bigint) AS `s_a_orders_n`,
     CAST(NULL AS bigint) AS `s_a_total_high`,

@@ -261,30 +261,38 @@ FROM shared_1
 |> EXTEND
     explode(
       CASE
-        WHEN (
-          greatest((`_slice` + 3600000000L), array(100800000000L)[CAST(`_slice` IS NULL AS INT)]) <= least(
-            ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L),
-            array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
+        WHEN (`elements` > 0)
+        THEN CASE
+          WHEN (
+            greatest((`_slice` + 3600000000L), array(100800000000L)[CAST(`_slice` IS NULL AS INT)]) <= least(
+              ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L),
+              array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
+            )
           )
-        )
-        THEN sequence(
-          greatest((`_slice` + 3600000000L), array(100800000000L)[CAST(`_slice` IS NULL AS INT)]),
-          least(
-            ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L),
-            array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
-          ),
-          3600000000L
-        )
+          THEN sequence(
+            greatest((`_slice` + 3600000000L), array(100800000000L)[CAST(`_slice` IS NULL AS INT)]),
+            least(
+              ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L),
+              array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
+            ),
+            3600000000L
+          )
+          ELSE CAST(array() AS array<bigint>)
+        END
         ELSE CAST(array() AS array<bigint>)
       END
     ) AS `_window_id`
 |> EXTEND ((`_window_id` - 1) - pmod((`_window_id` - 1), 86400000000L)) AS `window_start`
 |> EXTEND `_window_id` AS `window_end`
 |> WHERE
-    (
-      (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
-      AND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
-    )
+    CASE
+      WHEN (`elements` > 0)
+      THEN (
+        (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+        AND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
+      )
+      ELSE FALSE
+    END
 |> AGGREGATE
     sum(`elements`) AS `elements`,
     sum(`p_flights_n`) AS `p_flights_n`

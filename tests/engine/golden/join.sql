@@ -249,6 +249,7 @@ FROM shared_1
 
 -- windows, and what the tick brings to each
 FROM shared_1
+|> EXTEND (`_slice` + 3600000000L) AS `window_end`
 |> UNION ALL BY NAME (
   FROM cells
   |> SELECT
@@ -258,23 +259,26 @@ FROM shared_1
       `state`.`a__orders_rows_list` AS `p__orders_rows_list`,
       `state`.`a__orders_number_n` AS `p__orders_number_n`,
       `state`.`a__payments_rows_list` AS `p__payments_rows_list`,
-      `state`.`a__payments_number_n` AS `p__payments_number_n`
+      `state`.`a__payments_number_n` AS `p__payments_number_n`,
+      `window_end`
 )
+|> EXTEND `_slice` AS `window_start`
 |> WHERE
-    (
-      ((`_slice` + 3600000000L) > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
-      AND ((`_slice` + 3600000000L) <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
-    )
+    CASE
+      WHEN (`elements` > 0)
+      THEN (
+        (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+        AND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
+      )
+      ELSE FALSE
+    END
 |> AGGREGATE
     sum(`elements`) AS `elements`,
     flatten(collect_list(`p__orders_rows_list`)) AS `p__orders_rows_list`,
     sum(`p__orders_number_n`) AS `p__orders_number_n`,
     flatten(collect_list(`p__payments_rows_list`)) AS `p__payments_rows_list`,
     sum(`p__payments_number_n`) AS `p__payments_number_n`
-  GROUP BY `key`, `_slice`
-|> EXTEND `_slice` AS `window_start`
-|> EXTEND (`_slice` + 3600000000L) AS `window_end`
-|> DROP `_slice`
+  GROUP BY `key`, `window_start`, `window_end`
 |> EXTEND
     CAST(NULL AS array<struct<at:bigint,value:struct<item:string>>>) AS `s_a__orders_rows_list`,
     CAST(NULL AS bigint) AS `s_a__orders_number_n`,

@@ -92,7 +92,8 @@ class CompiledCalendar(SuccessiveWindows):
         return self._bounds(event_time)[0]
 
     def greatest_end_until(self, time: int) -> int:
-        return self.earliest_start(time)
+        """Where a zone has rules, only the JVM's count, which makes the windows: those of Python may be others."""
+        return self.earliest_start(time) if self.window.zone == "UTC" else time
 
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:
         return self._bounds(time - 1)

@@ -2,8 +2,8 @@
 
 Rule: docs/semantics.md#windows.
 
-Windows either stay as they are, or merge. Windows that records make (`records.py`) are a family of one function, and so
-are those that slices can form (`aligned.py`).
+Windows either stay as they are, or merge. Most that stay can be formed from slices of window time. Windows that records
+make (`records.py`) are a family of one function, and so are those that overlap (`aligned.py`).
 """
 
 from __future__ import annotations

@@ -109,7 +109,8 @@ class Sliced(Unsliced):
         if not self._fires(times):
             return Merged(None, kept)
         earlier = None if cells is None else self.slices.of_cells(cells)
-        known = [frame for frame in (combined, earlier) if frame is not None]
+        new = None if combined is None else self.slices.of_elements(combined)
+        known = [frame for frame in (new, earlier) if frame is not None]
         slices = known[0] if len(known) == 1 else known[0].unionByName(known[1])
         return Merged(self._as_new(slices, ends, admission), kept)
 

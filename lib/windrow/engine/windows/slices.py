@@ -25,6 +25,7 @@ from windrow.compile.columns import (
     WINDOW_END,
     WINDOW_START,
 )
+from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, case, changing, col, lit, null, struct, when
 from windrow.compile.stage import CompiledStage, part_name
 from windrow.compile.windows.aligned import OverlappingWindows
@@ -32,7 +33,7 @@ from windrow.compile.windows.families import SlicedWindows
 from windrow.compile.windows.slices import BLOCK, SliceColumns, from_here, so_far
 from windrow.engine.frames import group, select, where, with_column
 from windrow.engine.tick.evaluated import no_state
-from windrow.engine.windows.assign import assign, bounded
+from windrow.engine.windows.assign import assign
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
 ALL = (MINUS_INFINITY, INFINITY)
@@ -55,12 +56,13 @@ class Slices:
 
         `ends` says which are wanted: those that end behind the first and up to the last.
         """
-        windows = self.windows
-        if windows.shares_slices:
-            pairs = assign(windows, slices, windows.window_ids_ending(col(SLICE), *ends))
-            return group(where(pairs, _within(col(WINDOW_END), ends)), CELL, self.stage.merged_parts)
-        wanted = where(slices, _within(windows.slice_end(col(SLICE)), ends))
-        return bounded(windows, group(wanted, (KEY, SLICE), self.stage.merged_parts), col(SLICE)).drop(SLICE)
+        if self.windows.shares_slices:
+            ids = behind_grouping(self.windows.window_ids_ending(col(SLICE), *ends), sql.empty_array("bigint"))
+            pairs = assign(self.windows, slices, ids)
+        else:  # a slice is a window
+            pairs = with_column(slices, WINDOW_START, col(SLICE))
+        wanted = where(pairs, behind_grouping(_within(col(WINDOW_END), ends), lit(False)))
+        return group(wanted, CELL, self.stage.merged_parts)
 
     def without_state(self, windows: DataFrame) -> DataFrame:
         """Windows that had no state before."""
@@ -71,25 +73,33 @@ class Slices:
     def kept(self, new: DataFrame, expired_end: int) -> DataFrame:
         """The transitions of the slices of which a window is still open.
 
-        The condition looks at a count, so that Spark does not push it before the grouping: windows are formed from the
-        same groups, which are made once so.
+        Windows are formed from the same groups, which are made once so.
         """
         last = self.windows.last_end_of_slice(col(SLICE))
-        is_open = case((col(ELEMENTS) > 0, last > changing(expired_end, col(SLICE))), otherwise=False)
+        is_open = behind_grouping(last > changing(expired_end, col(SLICE)), lit(False))
         slices = with_column(where(new, is_open), WINDOW_START, col(SLICE))
         nothing = {PANES: null(f"array<{self.stage.cells.pane_type}>"), EXPIRED: lit(False), OPENED: lit(False)}
         return select(slices, {**self._identity(), **nothing, STATE: self._state()})
 
     def compacted(self, cells: DataFrame) -> DataFrame:
         """Slices with all that there is of each, one row for each: `key`, bounds, `state` and the newest `tick`."""
-        slices = with_column(self.of_cells(cells, _TICK), WINDOW_START, col(SLICE))
-        whole = group(slices, (KEY, WINDOW_START), {**self.stage.merged_parts, _TICK: call("max", col(_TICK))})
-        return select(whole, {**self._identity(), STATE: self._state(), _TICK: col(_TICK)})
+        own = {**{name: col(name) for name in (*CELL, _TICK)}, **self._parts_of_state()}
+        whole = group(select(cells, own), CELL, {**self.stage.merged_parts, _TICK: call("max", col(_TICK))})
+        return select(whole, {**{name: col(name) for name in CELL}, STATE: self._state(), _TICK: col(_TICK)})
 
-    def of_cells(self, cells: DataFrame, *also: str) -> DataFrame:
-        """Slices as elements make them, from those of the journal."""
-        own = {KEY: col(KEY), SLICE: col(WINDOW_START), **{name: col(name) for name in also}}
-        return select(cells, {**own, **{part: col(STATE, field) for part, field in self._fields().items()}})
+    def of_elements(self, combined: DataFrame) -> DataFrame:
+        """Slices as `formed` takes them: with their ends, where they are windows."""
+        if self.windows.shares_slices:
+            return combined
+        return with_column(combined, WINDOW_END, self.windows.slice_end(col(SLICE)))
+
+    def of_cells(self, cells: DataFrame) -> DataFrame:
+        """The same from those of the journal; their ends as they were written, whatever rules a zone has now."""
+        end = {} if self.windows.shares_slices else {WINDOW_END: col(WINDOW_END)}
+        return select(cells, {KEY: col(KEY), SLICE: col(WINDOW_START), **self._parts_of_state(), **end})
+
+    def _parts_of_state(self) -> dict[str, Column]:
+        return {part: col(STATE, field) for part, field in self._fields().items()}
 
     def among(self, cells: DataFrame) -> DataFrame:
         """Those of the cells that are slices: they have no trigger, and have emitted nothing."""
@@ -153,6 +163,14 @@ class OverlappingSlices(Slices):
         halves = select(at_edges, {KEY: col(KEY), WINDOW_START: col(WINDOW_START), **parts})
         windows = group(halves, (KEY, WINDOW_START), merged_parts)
         return with_column(windows, WINDOW_END, col(WINDOW_START) + bigint(self.windows.size))
+
+
+def behind_grouping(column: Column, otherwise: Column) -> Column:
+    """The column, which Spark leaves behind the grouping of the elements, as it looks at their number.
+
+    Before it, it would tell the groups of one use from those of another, and they would be made twice.
+    """
+    return case((col(ELEMENTS) > 0, column), otherwise=otherwise)
 
 
 def _within(end: Column, ends: tuple[int, int]) -> Column:

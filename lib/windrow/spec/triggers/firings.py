@@ -40,4 +40,4 @@ def keeps_slices(stage: Stage) -> bool:
     what the pane is.
     """
     sees_end_only = without_sugar(stage.trigger).sees_end_only()
-    return stage.window.HAS_SLICES and stage.allowed_lateness == 0 and not stage.keeps_event_times and sees_end_only
+    return stage.window.has_slices and stage.allowed_lateness == 0 and not stage.keeps_event_times and sees_end_only

@@ -44,12 +44,15 @@ class FixedWindows(WindowFunction):
     """
 
     NAME = "fixed"
-    HAS_SLICES = True
     YAML_HINTS = _SIZE_HINTS
 
     size: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
     offset: Converted[int, DurationLike] = converted(DURATION, default=0)
     phase: Converted[Phase | None, PhaseLike | None] = converted(PHASE, default=None)
+
+    @property
+    def has_slices(self) -> bool:
+        return True
 
     def validate(self) -> None:
         _check_size(self.size)
@@ -93,12 +96,15 @@ class SlidingWindows(WindowFunction):
     """
 
     NAME = "sliding"
-    HAS_SLICES = True
     YAML_HINTS = _SIZE_HINTS
 
     size: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
     period: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
     offset: Converted[int, DurationLike] = converted(DURATION, default=0)
+
+    @property
+    def has_slices(self) -> bool:
+        return self.period <= self.size
 
     def validate(self) -> None:
         _check_size(max(self.size, self.period))
@@ -133,12 +139,15 @@ class CumulativeWindows(WindowFunction):
     """
 
     NAME = "cumulative"
-    HAS_SLICES = True
     YAML_HINTS: ClassVar[Mapping[str, str]] = {"max_size": "size", "period": "step", "slide": "step", "every": "step"}
 
     size: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
     step: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
     offset: Converted[int, DurationLike] = converted(DURATION, default=0)
+
+    @property
+    def has_slices(self) -> bool:
+        return True
 
     def validate(self) -> None:
         _check_size(self.size)
@@ -196,13 +205,16 @@ class CalendarWindows(WindowFunction):
     """
 
     NAME = "calendar"
-    HAS_SLICES = True
     YAML_HINTS: ClassVar[Mapping[str, str]] = {"timezone": "zone", "tz": "zone", "size": "unit", "start": "week_start"}
 
     unit: Converted[Unit, UnitLike] = converted(UNIT)
     count: int = plain(POSITIVE_INTEGER, default=1)
     zone: str = plain(ZONE, default="UTC")
     week_start: Converted[Weekday, WeekdayLike] = converted(WEEKDAY, default=Weekday.MONDAY)
+
+    @property
+    def has_slices(self) -> bool:
+        return True
 
     def validate(self) -> None:
         if self.count > MOST_UNITS:

@@ -18,17 +18,20 @@ LONGEST = 10_000 * 365 * DAY
 class WindowFunction(Spec):
     """The base of all window functions. `NAME` is the name in YAML, `IS_GLOBAL` is true for the one that never ends.
 
-    `HAS_SLICES` is true where the slice of window time that an element is in says all of its windows.
     `MERGES` is true where the windows of a key merge, `MADE_BY_RECORDS` where they depend on its other elements.
     `REASON` is why an element is dead whose windows are invalid.
     """
 
     NAME: ClassVar[str]
     IS_GLOBAL: ClassVar[bool] = False
-    HAS_SLICES: ClassVar[bool] = False
     MERGES: ClassVar[bool] = False
     MADE_BY_RECORDS: ClassVar[bool] = False
     REASON: ClassVar[str] = "bad_expression"
+
+    @property
+    def has_slices(self) -> bool:
+        """Whether windows can be formed from slices of window time, each of which lies in all of its windows."""
+        return False
 
     @property
     def expressions(self) -> Mapping[str, Expression]:

@@ -15,14 +15,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, EXPIRED, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
@@ -157,14 +157,15 @@ class Journal:
     # ---------------------------------------------------------------- cells
 
     def cells(
-        self, spark: SparkSession, wanted: Column | None, expired_end: int, until: int | None = None
+        self, spark: SparkSession, wanted: Column | None, expired_end: int, until: int | None = None, shown: bool = True
     ) -> DataFrame | None:
         """The cells that have not expired: snapshot and tail, the newest of each. None when there can be none.
 
         `wanted` is a condition on a cell that may be pushed into the snapshot; the tail is united whole, and the newest
         picked before anything else is decided. Only the windows that end by `expired_end`, which have expired, are left
         out of both before: in the tail alone that would revive what the snapshot still has. `until` is the last tick
-        that is looked at, if not the newest.
+        that is looked at, if not the newest. `shown`: windows that have expired count as the newest of their cells; not
+        so for slices, of which one may have the bounds of a window that was formed from it.
         """
         if not self.location.exists(spark):
             return None
@@ -176,6 +177,8 @@ class Journal:
         own = {name: col(name) for name in (*CELL, STATE, "tick")}
         if strategy_of(self.stage).adds_up:
             return self._added_up(spark, snapshot_tick, tail, lives if wanted is None else lives & wanted)
+        if not shown:
+            tail = where(tail, ~col(EXPIRED))
         rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
         if snapshot_tick > 0:
             snapshot = where(self._snapshot_rows(spark), lives)
@@ -183,6 +186,16 @@ class Journal:
                 snapshot = where(snapshot, wanted)
             rows = select(snapshot, {**own, _ENDED: lit(False)}).unionByName(rows)
         return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
+
+    def has_rows(self, spark: SparkSession, among: Callable[[DataFrame], DataFrame]) -> bool:
+        """Whether some transitions are among those, which may have been replaced since; a look that groups nothing."""
+        if not self.location.exists(spark):
+            return False
+        snapshot_tick, last = self.snapshot_tick(spark), self.log.last(spark)
+        rows = select(self.rows(spark, snapshot_tick, 0 if last is None else last.step, "cell"), {STATE: col(STATE)})
+        if snapshot_tick > 0:
+            rows = rows.unionByName(select(self._snapshot_rows(spark), {STATE: col(STATE)}))
+        return not among(where(rows, col(STATE).is_not_null())).isEmpty()
 
     def _added_up(self, spark: SparkSession, snapshot_tick: int, tail: DataFrame, wanted: Column) -> DataFrame:
         """The cells that are wanted, of snapshot and tail: the rows of one are parts, and none replaces another.
