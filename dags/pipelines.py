@@ -4,6 +4,9 @@ Each run is over the windows that start in its data interval, or, by hand, in th
 of a task is `jobs/step.py`, submitted to the connection that the file's `schedule:` names. All of it goes through one
 pool, `windrow`, which should have a single slot: one writer at a time. A gate that stopped is not tried again.
 
+What became of a job is read from the audits in the lake, where each attempt at a step has a name of its own. A job that
+has recorded nothing there has failed, and is tried again.
+
 A run whose windows have not all expired publishes nothing and is rescheduled: it lands and looks again every
 `poke_interval`, for `wait` at most, and then does what `on_timeout` says. That is no failed try, and holds no slot.
 
@@ -20,34 +23,39 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import DAG, CronDataIntervalTimetable, Param, chain, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleException
 
 from windrow.drivers.spark.jvm import class_archive, session_jars
-from windrow.spec.errors import SpecError
+from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, SpecError
 from windrow.spec.pipelines.loading import load
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import OnTimeout, Schedule
+from windrow.store.delta.location import Lake
+from windrow.store.journal.outcomes import StepOutcome, outcome_of
 
 HOME = Path(__file__).resolve().parents[1]
 PROJECT = Path(os.environ.get("WINDROW_PROJECT", HOME))
 PIPELINES = Path(os.environ.get("WINDROW_PIPELINES", PROJECT / "conf" / "pipelines"))
 POOL = "windrow"
-FINAL = {2: "the pipeline file or a time is wrong", 3: "a gate stopped"}
+FINAL = (WRONG_INPUT, GATE_STOPPED)
 """Exit codes of a step after which trying again would give the same."""
-WAITS = 4
-"""The exit code of a step whose windows have not expired."""
 STEPS = ("land", "gate_rows", "compute", "gate_results", "publish", "report")
 TIME = "A time in ISO 8601, for a run by hand: the windows that start in [from, to)."
 
 
 class Step(SparkSubmitOperator):
-    """One step of a backfill as a Spark job; `schedule` says how long it waits for windows that have not expired."""
+    """One step of a backfill as a Spark job; `schedule` says how long it waits for windows that have not expired.
 
-    def __init__(self, *, schedule: Schedule, **options: Any) -> None:
+    `lake` is where the step records how each attempt has ended.
+    """
+
+    def __init__(self, *, lake: str, schedule: Schedule, **options: Any) -> None:
         super().__init__(**options)
+        self.lake = lake
         self.wait = timedelta(microseconds=schedule.wait)
         self.poke_interval = timedelta(microseconds=schedule.poke_interval)
         self.on_timeout = schedule.on_timeout
@@ -59,23 +67,37 @@ class Step(SparkSubmitOperator):
         """
         has_waited = datetime.now(UTC) >= context["dag_run"].start_date + self.wait
         ends = has_waited and self.on_timeout is not OnTimeout.FAIL
+        attempt = uuid4().hex
+        self.application_args = [*self.application_args, "--attempt", attempt]
         if self.task_id == STEPS[0] or (self.task_id in ("compute", "publish") and ends):
-            self.application_args = [*self.application_args, f"--{self.on_timeout.value if ends else 'wait'}"]
+            self.application_args.append(f"--{self.on_timeout.value if ends else 'wait'}")
         try:
             return super().execute(context)
         except Exception as error:
-            code = re.search(r"Error code is: (-?\d+)\.", str(error))
-            number = None if code is None else int(code[1])
-            if number == WAITS and has_waited:
-                raise AirflowFailException(f"{self.task_id}: windows have not expired in {self.wait}") from error
-            if number == WAITS:
-                self.log.info(
-                    "Windows have not expired; the line above names them. Looking again in %s", self.poke_interval
-                )
-                raise AirflowRescheduleException(datetime.now(UTC) + self.poke_interval) from error
-            if number in FINAL:
-                raise AirflowFailException(f"{self.task_id}: {FINAL[number]}; the log above says which") from error
-            raise
+            told = self._told(self._outcome(context["run_id"], attempt), has_waited)
+            if told is None:
+                raise
+            raise told from error
+
+    def _outcome(self, run: str, attempt: str) -> StepOutcome | None:
+        """What the step has recorded of an attempt that failed; None where there is nothing that can be read."""
+        try:
+            return outcome_of(Lake.of(self.lake), run, attempt)
+        except SpecError as error:
+            self.log.warning("What became of the step is not known: %s", error)
+            return None
+
+    def _told(self, outcome: StepOutcome | None, has_waited: bool) -> Exception | None:
+        """What to tell Airflow of an attempt that failed; None where it is to be tried again."""
+        match outcome:
+            case StepOutcome(exit_code, message) if exit_code in FINAL:
+                return AirflowFailException(f"{self.task_id}: {message}")
+            case StepOutcome(exit_code, message) if exit_code == WINDOWS_WAIT and has_waited:
+                return AirflowFailException(f"{self.task_id}: windows have not expired in {self.wait}: {message}")
+            case StepOutcome(exit_code, message) if exit_code == WINDOWS_WAIT:
+                self.log.info("Windows have not expired. Looking again in %s; %s", self.poke_interval, message)
+                return AirflowRescheduleException(datetime.now(UTC) + self.poke_interval)
+        return None
 
 
 def dag_of(file: Path) -> DAG:
@@ -114,6 +136,7 @@ def _task(step: str, file: Path, pipeline: Pipeline) -> Step:
             "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
             "--output", str(PROJECT / report),
         ],
+        lake=pipeline.lake,
         schedule=schedule,
         conn_id=schedule.connection,
         jars=",".join(session_jars()),

@@ -5,8 +5,10 @@
         compute conf/pipelines/flights.yaml --from 2013-01-01 --to 2013-01-02 --run monday
 
 The steps, in their order: land, gate_rows, compute, gate_results, publish, report. `--run` names the run in the audits
-and the staging area, and is the same for all of its steps. Ends with exit code 0; 3 where a gate stopped; 2 for a wrong
-file or option; 75, or what a signal gives, where the step should be tried again.
+and the staging area, and is the same for all of its steps. Ends with exit code 0; 3 where a gate stopped; 4 where, with
+`--wait`, windows have not expired; 2 for a wrong file or option; 75, or what a signal gives, where the step should be
+tried again. A scheduler that does not see it gives each attempt a name, `--attempt`, and looks it up in the audits:
+`windrow.store.journal.outcomes`.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Only the strategies ask of which family a window is, and nobody of which class a trigger is.
+"""Only the strategies ask of which family a window is, and nobody of which class a trigger or a connector is.
 
 Nor does anybody ask which columns a frame happens to have.
 """
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from windrow.spec.sources.all import CONNECTORS
 from windrow.spec.triggers.all import TRIGGERS
 from windrow.spec.triggers.custom import CustomTrigger
 
@@ -127,3 +128,33 @@ def test_a_question_of_a_trigger_is_seen(asks: str, tmp_path: Path) -> None:
     file = tmp_path / "a.py"
     file.write_text(asks)
     assert asks_of_a_trigger(file)
+
+
+# ---------------------------------------------------------------- sources
+
+CONNECTOR_CLASSES = {cls.__name__ for cls in CONNECTORS.values()}
+READS_FILES = "drivers/ingest/landing.py"
+"""Files alone have faults of their own, which landing looks into."""
+
+
+def asks_of_a_connector(file: Path) -> bool:
+    """Whether it asks of which class a source's connector is, or for one of them by name."""
+    tree = ast.parse(file.read_text())
+    named = {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("source")
+    }
+    return bool(CONNECTOR_CLASSES & classes_asked(tree) or CONNECTORS.keys() & named)
+
+
+def test_no_module_asks_which_connector_a_source_has() -> None:
+    files = {str(file.relative_to(LIB)) for file in LIB.rglob("*.py") if asks_of_a_connector(file)}
+    assert {name for name in files if not name.startswith("sources/")} == {READS_FILES}
+
+
+@pytest.mark.parametrize("asks", ["match c:\n    case Kafka():\n        pass\n", "self.source.delta is None\n"])
+def test_a_question_of_a_connector_is_seen(asks: str, tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text(asks)
+    assert asks_of_a_connector(file)

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from windrow.drivers.maintain import Maintained as Maintained
     from windrow.drivers.maintain import maintain as maintain
     from windrow.drivers.recompute.backfill import backfill as backfill
-    from windrow.drivers.recompute.commit import BackfillResult as BackfillResult
+    from windrow.drivers.recompute.publish.commit import BackfillResult as BackfillResult
     from windrow.drivers.recompute.reconcile import Difference as Difference
     from windrow.drivers.recompute.reconcile import Reconciliation as Reconciliation
     from windrow.drivers.recompute.reconcile import reconcile as reconcile
     from windrow.drivers.recompute.restate import RestateResult as RestateResult
     from windrow.drivers.recompute.restate import restate as restate
-    from windrow.drivers.recompute.waiting import WaitingWindows as WaitingWindows
+    from windrow.drivers.recompute.scope.waiting import WaitingWindows as WaitingWindows
     from windrow.drivers.spark.session import local_session as local_session
     from windrow.drivers.stream.stream import Progress as Progress
     from windrow.drivers.stream.stream import Totals as Totals
@@ -78,10 +78,10 @@ if TYPE_CHECKING:
     from windrow.spec.quality.judgements import GateFailed as GateFailed
     from windrow.spec.quality.judgements import GateResult as GateResult
     from windrow.spec.quality.judgements import Judgement as Judgement
-    from windrow.spec.sources.connectors import DeltaSource as DeltaSource
-    from windrow.spec.sources.connectors import Kafka as Kafka
-    from windrow.spec.sources.connectors import Rate as Rate
-    from windrow.spec.sources.source import Files as Files
+    from windrow.spec.sources.delta import DeltaSource as DeltaSource
+    from windrow.spec.sources.files import Files as Files
+    from windrow.spec.sources.kafka import Kafka as Kafka
+    from windrow.spec.sources.rate import Rate as Rate
     from windrow.spec.sources.source import Source as Source
     from windrow.spec.sources.source import TimeColumn as TimeColumn
     from windrow.spec.sources.watermarks import Watermark as Watermark
@@ -143,10 +143,10 @@ _NAMES = {
     "drivers.inspect.status": "status",
     "drivers.maintain": "Maintained maintain",
     "drivers.recompute.backfill": "backfill",
-    "drivers.recompute.commit": "BackfillResult",
+    "drivers.recompute.publish.commit": "BackfillResult",
     "drivers.recompute.reconcile": "Difference Reconciliation reconcile",
     "drivers.recompute.restate": "RestateResult restate",
-    "drivers.recompute.waiting": "WaitingWindows",
+    "drivers.recompute.scope.waiting": "WaitingWindows",
     "drivers.spark.session": "local_session",
     "drivers.stream.stream": "Progress Totals run",
     "spec.aggregates": (
@@ -161,8 +161,11 @@ _NAMES = {
     "spec.pipelines.schedules": "Schedule",
     "spec.pipelines.table": "Table",
     "spec.quality.judgements": "GateFailed GateResult Judgement",
-    "spec.sources.connectors": "DeltaSource Kafka Rate",
-    "spec.sources.source": "Files Source TimeColumn",
+    "spec.sources.delta": "DeltaSource",
+    "spec.sources.files": "Files",
+    "spec.sources.kafka": "Kafka",
+    "spec.sources.rate": "Rate",
+    "spec.sources.source": "Source TimeColumn",
     "spec.sources.watermarks": "Watermark",
     "spec.stages.inputs": "Input JoinKind",
     "spec.stages.stage": "Accumulation ElementTime Emission PaneTime Stage",

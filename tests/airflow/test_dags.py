@@ -1,11 +1,18 @@
 """The DAGs as Airflow reads them: every pipeline file gives one, and none fails to be imported. No database here."""
 
+import json
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
+import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
+
+from windrow.store.journal.outcomes import OUTCOME
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = ["land", "gate_rows", "compute", "gate_results", "publish", "report"]
@@ -57,36 +64,94 @@ def test_a_wrong_file_is_a_dag_that_says_so_and_hides_no_other(bag, tmp_path: Pa
     assert "lakee is not a field" in wrong.description and type(wrong.timetable).__name__ == "NullTimetable"
 
 
-def started(ago: timedelta) -> dict[str, SimpleNamespace]:
+RUN = "scheduled__2013-01-02"
+SAID = "windrow: the gate of departures stops: one, two"
+Ends = Callable[..., BaseException]
+
+
+def started(ago: timedelta = timedelta(0)) -> dict[str, Any]:
     """The context of a task whose run has started so long ago."""
-    return {"dag_run": SimpleNamespace(start_date=datetime.now(UTC) - ago)}
+    return {"run_id": RUN, "dag_run": SimpleNamespace(start_date=datetime.now(UTC) - ago)}
+
+
+def record(lake: str, run: str, attempt: str, code: int, message: str) -> None:
+    """Write how an attempt has ended, as its step does."""
+    result = json.dumps({"exit_code": code, "message": message})
+    row = {"run": run, "step": OUTCOME, "subject": attempt, "result": result, "at": 1}
+    write_deltalake(f"{lake}/_windrow/audits", pa.Table.from_pylist([row]), mode="append")
+
+
+def named_attempt(arguments: list[str]) -> str:
+    """The name that a job is given for its attempt."""
+    return arguments[arguments.index("--attempt") + 1]
+
+
+@pytest.fixture
+def ends(bag, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ends:  # type: ignore[no-untyped-def]
+    """What a task raises whose job failed, and has recorded that outcome, if any."""
+    from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+    from airflow.sdk.exceptions import AirflowException
+
+    def ended(  # type: ignore[no-untyped-def]
+        step: str, code: int | None, *, run=RUN, attempt=None, ago=timedelta(0), lake=str(tmp_path)
+    ) -> BaseException:
+        task = bag.dags["flights_backfill"].get_task(step)
+
+        def execute(self, context):  # type: ignore[no-untyped-def]
+            if code is not None:
+                record(lake, run, attempt or named_attempt(self.application_args), code, SAID)
+            raise AirflowException("Cannot execute: spark-submit. Error code is: 3.")
+
+        monkeypatch.setattr(SparkSubmitOperator, "execute", execute)
+        monkeypatch.setattr(task, "lake", lake)
+        monkeypatch.setattr(task, "application_args", list(task.application_args))
+        with pytest.raises(AirflowException) as failed:
+            type(task).execute(task, started(ago))
+        return failed.value
+
+    return ended
 
 
 @pytest.mark.parametrize(("ago", "fails"), [(timedelta(hours=35), False), (timedelta(hours=37), True)])
-def test_windows_that_wait_are_looked_at_again_for_a_while(bag, monkeypatch, ago: timedelta, fails: bool) -> None:  # type: ignore[no-untyped-def]
+def test_windows_that_wait_are_looked_at_again_for_a_while(ends: Ends, ago: timedelta, fails: bool) -> None:
+    from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleException
+
+    assert type(ends("land", 4, ago=ago)) is (AirflowFailException if fails else AirflowRescheduleException)
+
+
+def test_the_first_step_is_told_to_wait_and_each_attempt_has_a_name_of_its_own(bag, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-    from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowRescheduleException
 
-    def execute(self, context):  # type: ignore[no-untyped-def]
-        assert self.application_args[-1] == "--wait"
-        raise AirflowException("Cannot execute: spark-submit. Error code is: 4.")
+    given: list[list[str]] = []
+    monkeypatch.setattr(SparkSubmitOperator, "execute", lambda self, _: given.append(self.application_args))
+    for step in ("land", "publish", "publish"):
+        task = bag.dags["flights_backfill"].get_task(step)
+        with monkeypatch.context() as patch:
+            patch.setattr(task, "application_args", list(task.application_args))
+            type(task).execute(task, started())
+    assert ["--wait" in arguments for arguments in given] == [True, False, False]
+    assert len(set(map(named_attempt, given))) == 3 and all(map(named_attempt, given))
 
-    monkeypatch.setattr(SparkSubmitOperator, "execute", execute)
-    task = bag.dags["flights_backfill"].get_task("land")
-    with pytest.raises(AirflowFailException if fails else AirflowRescheduleException):
-        type(task).execute(task, started(ago))
+
+@pytest.mark.parametrize(("code", "is_final"), [(3, True), (2, True), (75, False), (0, False), (None, False)])
+def test_a_gate_is_not_tried_again_and_a_machine_is(ends: Ends, code: int | None, is_final: bool) -> None:
+    """By what the step has recorded, whatever the text of the error says."""
+    from airflow.sdk.exceptions import AirflowFailException
+
+    error = ends("publish", code)
+    assert isinstance(error, AirflowFailException) == is_final
+    assert not is_final or str(error).splitlines()[0] == f"publish: {SAID}"
 
 
-@pytest.mark.parametrize(("code", "is_final"), [(3, True), (2, True), (75, False), (-9, False), (137, False)])
-def test_a_gate_is_not_tried_again_and_a_machine_is(bag, monkeypatch, code: int, is_final: bool) -> None:  # type: ignore[no-untyped-def]
-    from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-    from airflow.sdk.exceptions import AirflowException, AirflowFailException
+@pytest.mark.parametrize("other", [{"attempt": "another"}, {"run": "another"}], ids=str)
+def test_the_outcome_of_another_attempt_is_not_taken(ends: Ends, other: dict[str, str]) -> None:
+    from airflow.sdk.exceptions import AirflowFailException
 
-    def execute(self, context):  # type: ignore[no-untyped-def]
-        raise AirflowException(f"Cannot execute: spark-submit. Error code is: {code}.")
+    assert not isinstance(ends("publish", 3, **other), AirflowFailException)
 
-    monkeypatch.setattr(SparkSubmitOperator, "execute", execute)
-    task = bag.dags["flights_backfill"].get_task("publish")
-    with pytest.raises(AirflowException) as failed:
-        type(task).execute(task, started(timedelta(0)))
-    assert isinstance(failed.value, AirflowFailException) == is_final
+
+def test_a_lake_that_only_spark_can_reach_leaves_an_ordinary_failure(ends: Ends) -> None:
+    from airflow.sdk.exceptions import AirflowException
+
+    error = ends("publish", None, lake="hdfs://nowhere/lake")
+    assert type(error) is AirflowException and "spark-submit" in str(error)

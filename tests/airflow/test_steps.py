@@ -15,10 +15,14 @@ import jinja2
 import pytest
 import yaml
 from deltalake import DeltaTable
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from demo.airflow import DAG, arrive, new_project
 from windrow.cli import app
+from windrow.spec.pipelines.loading import load
+from windrow.store.delta.location import Lake
+from windrow.store.journal.audits import BEGIN, Audits
+from windrow.store.journal.outcomes import OUTCOME, StepOutcome, outcome_of
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = "departures_hourly"
@@ -40,7 +44,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def arguments(task: Any) -> list[str]:
-    """What Airflow gives to the job of a task in this run; the first one waits, as `Step.execute` adds."""
+    """What Airflow gives to the job of a task in this run. `Step.execute` adds that the first one waits."""
     context = {**INTERVAL, "run_id": RUN, "params": {"from": None, "to": None}}
     given = [jinja2.Template(text).render(context) for text in task.application_args]
     return [*given, "--wait"] if task.task_id == "land" else given
@@ -64,14 +68,44 @@ def test_the_steps_of_a_day_wait_until_it_is_over_publish_it_and_report(
     from airflow.dag_processing.dagbag import DagBag
 
     dag = DagBag(dag_folder=str(ROOT / "dags")).dags[DAG]
-    waits = CliRunner().invoke(app, ["step", *arguments(dag.get_task("land"))])
+    lake = Lake.of(load("conf/pipelines/flights.yaml", project=project).lake)
+
+    def attempt(name: str, *words: str) -> Result:
+        return CliRunner().invoke(app, ["step", *words, "--attempt", name])
+
+    wrong = attempt("wrong", "land", *arguments(dag.get_task("land"))[1:], "--early")
+    assert wrong.exit_code == 2 and "windrow: --early does not go with the other" in wrong.stderr
+    assert outcome_of(lake, RUN, "wrong") == StepOutcome(2, wrong.stderr.strip())
+    waits = attempt("early", *arguments(dag.get_task("land")))
     assert waits.exit_code == 4 and "windrow: waits: departures_hourly: " in waits.stderr
+    assert outcome_of(lake, RUN, "early") == StepOutcome(4, waits.stderr.strip())
     assert not (project / "lake" / "flights" / STAGE / "current" / "_delta_log" / "00000000000000000001.json").exists()
     arrive(project, 1)
     for task in dag.topological_sort():
-        made = CliRunner().invoke(app, ["step", *arguments(task)])
+        made = attempt(f"late-{task.task_id}", *arguments(task))
         assert made.exit_code == 0, (task.task_id, made.output)
+        assert outcome_of(lake, RUN, f"late-{task.task_id}") == StepOutcome(0)
     shown = DeltaTable(str(project / "lake" / "flights" / STAGE / "current")).to_pyarrow_table().to_pylist()
     assert 0 < sum(row["flights"] for row in shown) == sum(is_of_the_day(row) for row in landed(project))
     (report,) = (project / "out").glob("*.html")
     assert "2013-01-02 03:00" in report.read_text()
+    found = DeltaTable(Audits.of(lake).location.path).to_pyarrow_table().to_pylist()
+    assert [row["step"] for row in found].count(BEGIN) == 1, "a run that has waited goes on"
+    assert OUTCOME not in {step for step, _ in Audits.of(lake).of_run(spark, RUN)}
+
+
+def test_an_outcome_that_cannot_be_recorded_hides_no_error(
+    spark, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(Audits, "record_outcome", broken)
+    words = ["step", "land", "conf/pipelines/flights.yaml", "--project", str(project), "--run", RUN, "--attempt", "one"]
+    wrong = CliRunner().invoke(app, words)
+    assert wrong.exit_code == 2
+    first, last = wrong.stderr.strip().splitlines()
+    assert first == "windrow: this outcome is not in the audits: OSError: the disk is full"
+    assert last.startswith("windrow: --to is missing")
+    good = CliRunner().invoke(app, [*words, "--from", "2013-01-01", "--to", "2013-01-02"])
+    assert good.exit_code == 75 and "the disk is full" in good.stderr

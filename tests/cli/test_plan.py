@@ -8,6 +8,7 @@ from tests.cli.test_wrong_input import write
 from windrow.drivers.inspect import plan as since
 from windrow.spec.pipelines.fingerprint import fingerprint_of
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.store.reading.generations import Generation
 from windrow.view.plan.pipeline import since_section
 
 CONF = Path(__file__).parents[2] / "conf" / "pipelines"
@@ -65,8 +66,11 @@ def test_every_public_name_is_there() -> None:
 def test_a_stage_is_rebuilt_with_the_one_that_it_reads(monkeypatch) -> None:
     made = Pipeline.from_yaml(CONF / "aircraft.yaml")
     first, _ = made.stages
-    known = {stage.name: (1, fingerprint_of(stage, made.upstreams_of(stage), {first.name: 1})) for stage in made.stages}
-    monkeypatch.setattr(since, "_generations", lambda path: known)
+    known = {
+        stage.name: Generation(1, fingerprint_of(stage, made.upstreams_of(stage), {first.name: 1}))
+        for stage in made.stages
+    }
+    monkeypatch.setattr(since, "newest_generations", lambda *arguments: known)
     assert [item.outcome for item in since.since_last_run(made)[0]] == ["unchanged", "unchanged"]
     changed = Pipeline.from_yaml(CONF / "aircraft.yaml", {f"stages.{first.name}.where": "distance > 100"})
     found, _ = since.since_last_run(changed)

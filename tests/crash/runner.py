@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from tests.conftest import INTERPRETED
 from tests.lake import judged, pipeline
 from windrow.drivers import maintain
-from windrow.drivers.ingest.landing import clock_micros
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.maintain import Maintained, Maintenance
 from windrow.drivers.pipeline import runner as advance

@@ -21,6 +21,7 @@ from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.spark.session import working_session
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.location import Lake
+from windrow.store.delta.steps import StepTaken
 
 LANDS = 20
 
@@ -99,9 +100,9 @@ def test_several_in_one_process_that_no_lock_keeps_apart(spark, tmp_path: Path, 
     lost: list[str] = []
     before = contention.is_lost_race
 
-    def noted(failure: BaseException) -> bool:
+    def noted(failure: BaseException, fault: BaseException | None = None) -> bool:
         lost.append(str(failure))
-        return before(failure)
+        return before(failure, fault)
 
     monkeypatch.setattr(contention, "is_lost_race", noted)
     made = pipeline(tmp_path)
@@ -173,9 +174,19 @@ def ended(run: LandingRun) -> Exception | None:
 
 def test_a_lost_race_is_run_again(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(contention, "_MOST", 0.1)
-    assert ended(run_of(tmp_path, RuntimeError("StepTaken: step 1"), LOST_LOG, None)) is None
+    assert ended(run_of(tmp_path, LOST_LOG, LOST_LOG, None)) is None
     wrong = ValueError("a disk is full")
     assert ended(run_of(tmp_path, LOST_LOG, wrong)) is wrong
+
+
+def test_a_batch_that_another_has_landed_is_a_lost_race(tmp_path: Path, monkeypatch: Any) -> None:
+    """Its own failure is what counts: the query says it as a text only, as if it were any other."""
+    monkeypatch.setattr(contention, "_MOST", 0.1)
+    run = run_of(tmp_path, RuntimeError("[STREAM_FAILED] a batch has failed"), None)
+    run._fault = lambda: StepTaken("raw", 1, None)
+    assert ended(run) is None
+    other = RuntimeError("[STREAM_FAILED] a batch has failed: StepTaken")
+    assert ended(run_of(tmp_path, other)) is other
 
 
 LOST_LOG = RuntimeError("[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log. Multiple streaming jobs detected")

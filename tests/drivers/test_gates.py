@@ -11,13 +11,14 @@ from tests.lake import iso, table
 from windrow.drivers.inspect.report import report_of_run
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
-from windrow.drivers.recompute.commit import commit
-from windrow.drivers.recompute.scope import Mode
+from windrow.drivers.recompute.publish.commit import commit
+from windrow.drivers.recompute.scope.scope import Mode
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateFailed, Outcome
 from windrow.spec.times import DAY, parse_time
+from windrow.store.reading.arrow import ArrowTables
 
 START = parse_time("2024-01-01T00:00:00Z")
 
@@ -187,9 +188,9 @@ def test_a_run_that_is_repeated_tells_of_its_last_time(spark, tmp_path: Path) ->
     for _ in range(2):
         again = Backfill(PipelineWork.open(made, spark), "monday", START, START + DAY, mode=Mode.WHOLE)
         again.land()
-        outcomes.append(report_of_run(made, spark, "monday", None, None).outcome)
+        outcomes.append(report_of_run(ArrowTables(), made, "monday", None, None).outcome)
         again.publish()
-        outcomes.append(report_of_run(made, spark, "monday", None, None).outcome)
+        outcomes.append(report_of_run(ArrowTables(), made, "monday", None, None).outcome)
     assert outcomes == [
         "Not finished: 0 of 1 stages are published.",
         "Published: sums.",
@@ -197,7 +198,7 @@ def test_a_run_that_is_repeated_tells_of_its_last_time(spark, tmp_path: Path) ->
         "Nothing changed: the tables already had these results.",
     ]
     with pytest.raises(SpecError, match='left nothing in this lake; got "tuesday"'):
-        report_of_run(made, spark, "tuesday", None, None)
+        report_of_run(ArrowTables(), made, "tuesday", None, None)
 
 
 def test_a_backfill_of_nothing_says_so(spark, tmp_path: Path) -> None:

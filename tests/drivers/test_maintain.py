@@ -11,7 +11,7 @@ from tests.cli.test_wrong_input import refused, write
 from tests.crash.runner import upkeep
 from tests.lake import POISON, ROWS, content, pipeline, table, write_files
 from windrow.drivers import maintain
-from windrow.drivers.ingest.landing import clock_micros
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.status import status
 from windrow.drivers.maintain import Maintenance

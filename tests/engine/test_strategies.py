@@ -25,7 +25,11 @@ WINDOWS: dict[str, dict] = {
     "calendar": {"unit": "day"}, "sessions": {"gap": "30m"}, "record": {"difference": "1m"}, "global": {},
     "inherited": {},
 }  # fmt: skip
-STRATEGIES = {"sessions": "Merging", "record": "Records", "inherited": "Inherited"}
+STRATEGIES = {
+    "fixed": "Sliced", "sliding": "Unsliced", "cumulative": "Sliced", "calendar": "Sliced", "sessions": "Merging",
+    "record": "Records", "inherited": "Inherited",
+}  # fmt: skip
+"""Of stages that fire as their windows expire. Slices of hopping windows with gaps would be many for one window."""
 
 
 def compiled(window: WindowFunction, **fields: object) -> CompiledStage:
@@ -64,6 +68,13 @@ def test_windows_of_ones_own_merge_or_stay_as_they_are() -> None:
     assert {name: type(strategy).__name__ for name, strategy in found.items()} == {
         "OfficeHours": "ByWindow", "Visits": "Merging",
     }  # fmt: skip
+
+
+def test_the_driver_knows_no_end_of_a_window_of_a_zone_with_rules() -> None:
+    """Its rules may be others than those of the JVM, which makes the windows: a tick then looks for itself."""
+    daily = compiled(window("calendar", unit="day", zone="Africa/Casablanca")).windows
+    utc = compiled(window("calendar", unit="day")).windows
+    assert daily.greatest_end_until(30 * HOUR) == 30 * HOUR and utc.greatest_end_until(30 * HOUR) == 24 * HOUR
 
 
 def test_windows_that_overlap_are_kept_as_slices_where_they_fire_once() -> None:

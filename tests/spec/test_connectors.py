@@ -39,7 +39,7 @@ def test_a_topic_is_read_and_written_back() -> None:
     [
         (document(), "sources[0] must have exactly one of files, kafka, delta, rate"),
         (document(rate={"rows_per_second": 0}), "rate.rows_per_second must be positive"),
-        (document(rate={}), "sources[0].schema has a column that rows which count up have not"),
+        (document(rate={}), "sources[0].schema has a column that numbers that count up do not have"),
         (document(delta={"table": "t"}), "here it is called path"),
         (document(delta={"path": "t"}, unknown="reject"), "sources[0].unknown is for JSON only"),
         (document(files={"path": "t"}, unknown="drop"), "Hint: here it is called keep"),

@@ -52,8 +52,9 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.quality.expectations import SHAPES
 from windrow.spec.quality.suites import Suite
-from windrow.spec.sources.connectors import DeltaSource, Kafka, Rate
-from windrow.spec.sources.source import MAX_FUTURE, FileFormat, Files, Source, TimeColumn, TimeFormat
+from windrow.spec.sources.all import CONNECTORS
+from windrow.spec.sources.files import FileFormat
+from windrow.spec.sources.source import MAX_FUTURE, Source, TimeColumn, TimeFormat
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.stage import RESERVED_NAMES, ElementTime, Stage
 from windrow.spec.times import format_duration
@@ -89,9 +90,10 @@ def test_every_page_is_linked_from_the_readme() -> None:
 # ---------------------------------------------------------------- pipeline files
 
 SPECS: dict[str, type[Spec]] = {
-    "Pipeline": Pipeline, "Schedule": Schedule, "Sources": Source, "Files": Files, "Kafka": Kafka,
-    "Delta": DeltaSource, "Rate": Rate, "Time columns": TimeColumn, "Watermark": Watermark, "Stages": Stage,
+    "Pipeline": Pipeline, "Schedule": Schedule, "Sources": Source, "Time columns": TimeColumn,
+    "Watermark": Watermark, "Stages": Stage,
     "Element time": ElementTime,
+    **{name.capitalize(): cls for name, cls in CONNECTORS.items()},
     **{name: cls for name, cls in BUILT_IN_WINDOWS.items() if fields(cls)},
 }  # fmt: skip
 

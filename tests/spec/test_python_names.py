@@ -12,9 +12,13 @@ from pathlib import Path
 import pytest
 
 import windrow
+from windrow.spec.aggregates import AGGREGATES
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.sources.all import CONNECTORS
 from windrow.spec.times import instant
+from windrow.spec.triggers.all import TRIGGERS
+from windrow.spec.windows.all import WINDOW_FUNCTIONS
 
 SOURCE = Path(windrow.__file__).read_text()
 
@@ -27,6 +31,12 @@ def test_a_type_checker_sees_the_names_that_are_there() -> None:
     assert set(typed) | {"__version__"} == set(windrow.__all__)
     for name, module in typed.items():
         assert getattr(windrow, name) is getattr(import_module(str(module)), name), name
+
+
+def test_every_built_in_has_a_public_name() -> None:
+    lists = (TRIGGERS, WINDOW_FUNCTIONS, AGGREGATES, CONNECTORS)
+    own = [cls for names in lists for cls in names.values() if cls.__module__.startswith("windrow.")]
+    assert [cls.__name__ for cls in own if getattr(windrow, cls.__name__, None) is not cls] == []
 
 
 def test_what_extensions_import_is_in_one_place() -> None:

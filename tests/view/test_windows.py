@@ -5,7 +5,8 @@ import pytest
 from tests.extensions.windows import OfficeHours
 from windrow.spec.aggregates import Count
 from windrow.spec.fields.schemas import Schema
-from windrow.spec.sources.source import FileFormat, Files, Source
+from windrow.spec.sources.files import FileFormat, Files
+from windrow.spec.sources.source import Source
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.graph import check_graph
 from windrow.spec.stages.inputs import ONLY

@@ -13,6 +13,7 @@ from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly
 from windrow.cli.maintain import maintain
 from windrow.cli.plan import plan
 from windrow.cli.quarantine import quarantine
+from windrow.cli.quick import quick_start
 from windrow.cli.reconcile import reconcile
 from windrow.cli.report import report
 from windrow.cli.restate import restate
@@ -37,6 +38,8 @@ app.command(hidden=True)(step)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The entry point: run a command, and end with its exit code. Errors of the user come without a trace."""
+    if arguments is None:
+        quick_start(sys.argv[1:])
     try:
         app(args=None if arguments is None else list(arguments))
     except Exception as error:

@@ -33,9 +33,8 @@ def shown_plainly(error: Exception) -> str:
     """The error in words, in one paragraph."""
     if isinstance(error, WindrowError):
         return f"windrow: {error.in_words}"
-    other = _other_writer(error)
-    if other is not None:
-        return f"windrow: {another_writer(other)}"
+    if _is_of_delta(error):
+        return f"windrow: {another_writer('it has made or changed a table at the same time')}"
     failed = re.search(r"AggregateFailed: (aggregates\..+)", str(error))
     if failed is not None:  # it comes from another process, as text
         return f"windrow: {failed[1].strip()}. Hint: nothing of that tick was kept; fix the function and run again"
@@ -49,14 +48,9 @@ def shown_plainly(error: Exception) -> str:
     )
 
 
-def _other_writer(error: Exception) -> str | None:
-    """What another writer did, where that is what the error says: in the landing query, or at a table."""
-    in_landing = re.search(r"StepTaken: (step \d+ of .+ was written by .+)", str(error))
-    if in_landing is not None:  # it went through the JVM, as text
-        return in_landing[1].strip()
-    if any(base.__module__.startswith("delta.exceptions") for base in type(error).__mro__):  # all are of this kind
-        return "it has made or changed a table at the same time"
-    return None
+def _is_of_delta(error: Exception) -> bool:
+    """Whether it is one of Delta's own, which all say that somebody else has written to a table."""
+    return any(base.__module__.startswith("delta.exceptions") for base in type(error).__mro__)
 
 
 def _is_missing_path(error: Exception) -> bool:

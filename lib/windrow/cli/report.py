@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from windrow.cli.options import Conf, File, From, Master, Project, Set, To, is_before, opened, time_of
-from windrow.cli.session import session
+from windrow.cli.session import looked
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 
@@ -45,21 +45,23 @@ def report(
     if (start is None) != (end is None):
         raise SpecError("--to" if end is None else "--from", "is missing", None, "both or none: [--from, --to)")
     is_before(start, end)
-    with session(master, conf) as spark:
-        typer.echo(write_report(pipeline, spark, run, start, end, output))
+    typer.echo(looked(lambda spark: write_report(pipeline, spark, run, start, end, output), master, conf))
 
 
 def write_report(
-    pipeline: Pipeline, spark: SparkSession, run: str | None, start: int | None, end: int | None, output: Path | None
+    pipeline: Pipeline,
+    spark: SparkSession | None,
+    run: str | None,
+    start: int | None,
+    end: int | None,
+    output: Path | None,
 ) -> str:
     """Write the page, and give its path."""
-    from windrow.drivers.inspect.report import report_of_run, report_of_stream
+    from windrow.drivers.inspect.look import look
+    from windrow.drivers.inspect.report import report_in
     from windrow.view.report import page
 
-    if run is None:
-        made = report_of_stream(pipeline, spark, start, end)
-    else:
-        made = report_of_run(pipeline, spark, run, start, end)
+    made = look(pipeline, spark, lambda tables: report_in(tables, pipeline, run, start, end))
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{pipeline.pipeline}-{made.run}")
     path = output or Path("out") / f"{name}.html"
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from windrow.cli.options import pairs_of
-from windrow.spec.errors import NeedsSpark
+from windrow.spec.errors import NeedsSpark, NotReadable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+Seen = TypeVar("Seen")
 
 
 @contextmanager
@@ -41,14 +43,19 @@ def session(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSes
         spark.stop()
 
 
-@contextmanager
-def session_if_installed(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSession | None]:
-    """The same, for a command that can do without Spark; None where it is not installed and no option asks for it."""
-    if master is None and not conf and not has_spark():
-        yield None
-        return
+def looked(look: Callable[[SparkSession | None], Seen], master: str | None, conf: Iterable[str] | None) -> Seen:
+    """What a look at a lake finds that needs a session only where `deltalake` cannot read the lake.
+
+    Errors: those of `look`; NotReadable where Spark would have to read and is not installed.
+    """
+    if "spark.hadoop.fs.defaultFS" not in pairs_of("--conf", conf):
+        try:
+            return look(None)
+        except NotReadable:
+            if not has_spark():
+                raise
     with session(master, conf) as spark:
-        yield spark
+        return look(spark)
 
 
 def has_spark() -> bool:

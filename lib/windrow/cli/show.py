@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened, pairs_of, print_json, time_of, width
-from windrow.cli.session import session_if_installed
+from windrow.cli.session import looked
 from windrow.spec.stages.stage import Stage
 
 StageArgument = Annotated[str, typer.Argument(metavar="STAGE", help="A stage of the file.", show_default=False)]
@@ -41,10 +41,9 @@ def show(
     pipeline = opened(file, settings, project)
     keys = keys_of(pipeline.stage(stage), key)
     inside = time_of("--at", at)
-    with session_if_installed(master, conf) as spark:
-        from windrow.drivers.inspect.show import show as read
+    from windrow.drivers.inspect.show import show as read
 
-        shown = read(pipeline, spark, stage, panes, keys, inside, limit)
+    shown = looked(lambda spark: read(pipeline, spark, stage, panes, keys, inside, limit), master, conf)
     if as_json:
         print_json(shown.mappings())
     else:

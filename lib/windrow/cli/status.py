@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened, print_json, width
-from windrow.cli.session import session
+from windrow.cli.session import looked
 from windrow.view.status import status_mapping, status_sections
 from windrow.view.text.sections import laid_out
 
@@ -23,10 +23,9 @@ def status(
     Example: windrow status conf/pipelines/flights.yaml
     """
     pipeline = opened(file, settings, project)
-    with session(master, conf) as spark:
-        from windrow.drivers.inspect.status import status as read
+    from windrow.drivers.inspect.status import status as read
 
-        sources, stages = read(pipeline, spark)
+    sources, stages = looked(lambda spark: read(pipeline, spark), master, conf)
     if as_json:
         print_json(status_mapping(sources, stages))
     else:

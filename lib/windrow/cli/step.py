@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,8 +19,15 @@ from windrow.cli.errors import TRACE, shown_plainly, step_code
 from windrow.cli.options import Conf, File, From, Master, Project, Set, To, opened, time_of
 from windrow.cli.report import Output, write_report
 from windrow.cli.session import session
-from windrow.spec.errors import SpecError
+from windrow.sources.java_words import in_one_line
+from windrow.spec.errors import SpecError, WindrowError
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.store.delta.location import Lake
+from windrow.store.journal.outcomes import StepOutcome
 from windrow.view.backfill import backfilled_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 class Step(StrEnum):
@@ -36,11 +46,17 @@ Wait = Annotated[
 ]
 Run = Annotated[str, typer.Option("--run", metavar="NAME", help="The name of the run, the same for all of its steps.")]
 
+Attempt = Annotated[
+    str | None,
+    typer.Option("--attempt", metavar="NAME", help="Keep in the audits, under this name, how this attempt ends."),
+]
+
 
 def step(
     step: Annotated[Step, typer.Argument(help="Which step.", show_default=False)],
     file: File,
     run: Run,
+    attempt: Attempt = None,
     from_: From = None,
     to: To = None,
     output: Output = None,
@@ -59,8 +75,9 @@ def step(
     Example: windrow step compute conf/pipelines/flights.yaml --run monday --from 2013-01-01 --to 2013-01-02
     """
     try:
-        mode = _mode(wait, early, whole)
-        _step(step, file, run, (from_, to), mode, output, settings, project, master, conf)
+        pipeline = opened(file, settings, project)
+        with session(master, conf) as spark, _recorded(pipeline, spark, run, attempt):
+            _step(step, pipeline, spark, run, _span(from_, to), _mode(wait, early, whole), output)
     except Exception as error:
         if os.environ.get(TRACE):
             traceback.print_exc()
@@ -76,26 +93,60 @@ def _mode(wait: bool, early: bool, whole: bool) -> str | None:
     return said[0] if said else None
 
 
-def _step(
-    step: Step, file: Path, run: str, times: tuple[str | None, str | None], mode: str | None, output: Path | None,
-    settings: Set, project: Project, master: Master, conf: Conf,
-) -> None:  # fmt: skip
-    pipeline = opened(file, settings, project)
-    start, end = time_of("--from", times[0]), time_of("--to", times[1])
+def _span(from_: str | None, to: str | None) -> tuple[int, int]:
+    """The span of the windows' starts. Raises SpecError."""
+    start, end = time_of("--from", from_), time_of("--to", to)
     if start is None or end is None:
         raise SpecError("--to" if end is None else "--from", "is missing", None, "a backfill is over [--from, --to)")
-    with session(master, conf) as spark:
-        if step is Step.REPORT:
-            typer.echo(write_report(pipeline, spark, run, start, end, output))
-            return
-        from windrow.drivers.pipeline.pipeline import PipelineWork
-        from windrow.drivers.recompute.backfill import Backfill
-        from windrow.drivers.recompute.scope import Mode
+    return start, end
 
-        told = Mode(mode) if mode in ("early", "whole") else Mode.EXPIRED
-        made = Backfill(PipelineWork.open(pipeline, spark), run, start, end, mode=told, waits=mode == "wait")
-        if step is not Step.LAND:
-            made = made.as_it_began() if mode is None else made.told()
-        for result in getattr(made, step.value)() or ():
-            if step in (Step.COMPUTE, Step.PUBLISH):
-                typer.echo(backfilled_text(result, dry_run=step is Step.COMPUTE))
+
+@contextmanager
+def _recorded(pipeline: Pipeline, spark: SparkSession, run: str, attempt: str | None) -> Iterator[None]:
+    """Keep in the audits how what is done within has ended, where the attempt has a name.
+
+    Raises whatever is raised within: that it could not be kept is said on stderr then.
+    """
+    if attempt is None:
+        yield
+        return
+    from windrow.drivers.spark.session import working_session
+    from windrow.store.journal.audits import Audits
+
+    record = partial(Audits.of(Lake.of(pipeline.lake)).record_outcome, working_session(spark), run, attempt)
+    try:
+        yield
+    except Exception as error:
+        try:
+            record(_outcome(error))
+        except Exception as fault:
+            print(f"windrow: this outcome is not in the audits: {in_one_line(fault)}", file=sys.stderr)
+        raise
+    record(StepOutcome(0))
+
+
+def _outcome(error: Exception) -> StepOutcome:
+    """How an attempt has ended with an error. The words of others than windrow may hold values of the environment."""
+    return StepOutcome(
+        step_code(error), shown_plainly(error) if isinstance(error, WindrowError) else type(error).__name__
+    )
+
+
+def _step(
+    step: Step, pipeline: Pipeline, spark: SparkSession, run: str, span: tuple[int, int], mode: str | None,
+    output: Path | None,
+) -> None:  # fmt: skip
+    if step is Step.REPORT:
+        typer.echo(write_report(pipeline, spark, run, *span, output))
+        return
+    from windrow.drivers.pipeline.pipeline import PipelineWork
+    from windrow.drivers.recompute.backfill import Backfill
+    from windrow.drivers.recompute.scope.scope import Mode
+
+    told = Mode(mode) if mode in ("early", "whole") else Mode.EXPIRED
+    made = Backfill(PipelineWork.open(pipeline, spark), run, *span, mode=told, waits=mode == "wait")
+    if step is not Step.LAND:
+        made = made.as_it_began() if mode is None else made.told()
+    for result in getattr(made, step.value)() or ():
+        if step in (Step.COMPUTE, Step.PUBLISH):
+            typer.echo(backfilled_text(result, dry_run=step is Step.COMPUTE))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import SparkSession
 
-from windrow.drivers.ingest.landing import clock_micros
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork

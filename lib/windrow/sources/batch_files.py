@@ -13,8 +13,9 @@ from urllib.parse import unquote, urlparse
 from pyspark.sql import SparkSession
 
 from windrow.sources.files import is_read_together
-from windrow.spec.sources.connectors import is_glob
-from windrow.spec.sources.source import Files, resolve_environment
+from windrow.spec.sources.connector import is_glob
+from windrow.spec.sources.files import Files
+from windrow.spec.sources.source import resolve_environment
 
 _BETWEEN = "\0"
 """What no path has in it: all of them come from the JVM as one text."""

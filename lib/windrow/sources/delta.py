@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 from windrow.compile.elements.envelope import OFFSET, RAW
 from windrow.compile.sql.columns import Column, call, col, named, null, when
 from windrow.spec.errors import SpecError
-from windrow.spec.sources.connectors import WEIGHT, DeltaSource
+from windrow.spec.sources.delta import WEIGHT, DeltaSource
 from windrow.spec.sources.source import Source, resolve_environment
 
 FEED_PROPERTY = "delta.enableChangeDataFeed"

@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.elements.envelope import OFFSET, RAW
 from windrow.sources.json_rows import json_rows
-from windrow.spec.sources.connectors import is_glob
-from windrow.spec.sources.source import FileFormat, Files, Source, resolve_environment
+from windrow.spec.sources.connector import is_glob
+from windrow.spec.sources.files import FileFormat, Files
+from windrow.spec.sources.source import Source, resolve_environment
 
 _TEXT = "_text"
 FOR_EVER = "36500d"

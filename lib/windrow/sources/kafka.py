@@ -15,7 +15,7 @@ from windrow.compile.elements.envelope import OFFSET, PARTITION
 from windrow.compile.sql.columns import Column, call, col, named
 from windrow.sources.json_rows import json_rows
 from windrow.spec.errors import SourceUnavailable, SpecError
-from windrow.spec.sources.connectors import Kafka
+from windrow.spec.sources.kafka import Kafka
 from windrow.spec.sources.source import Source, resolve_environment
 
 _EARLIEST = -2

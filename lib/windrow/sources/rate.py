@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.elements.envelope import OFFSET, RAW
 from windrow.compile.sql.columns import col, named, null
-from windrow.spec.sources.connectors import Rate
+from windrow.spec.sources.rate import Rate
 from windrow.spec.sources.source import Source
 
 

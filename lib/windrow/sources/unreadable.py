@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.sources.files import read_again
 from windrow.sources.java_words import causes_of
 from windrow.spec.errors import SourceUnavailable
-from windrow.spec.sources.source import Files, Source
+from windrow.spec.sources.files import Files
+from windrow.spec.sources.source import Source
 
 _KINDS = (
     (r"PermissionDenied|Permission denied|AccessControlException|AccessDenied", "there is no permission to read it"),

@@ -102,6 +102,15 @@ class NotInThisVersion(SpecError):
         return cls(place, "is not in this version", got)
 
 
+class NotReadable(SpecError):
+    """A table that `deltalake` cannot read: only Hadoop knows its place, or it has features that others do not know."""
+
+    @classmethod
+    def because(cls, place: str, path: str, error: Exception) -> NotReadable:
+        """The table of that path, and what was raised when it was to be opened."""
+        return cls(place, f"cannot be read without Spark: {next(iter(str(error).splitlines()), '')}", path)
+
+
 class NeedsSpark(WindrowError, ImportError):
     """Something that works on Spark only, where the packages of the extra `spark` are not installed."""
 

@@ -22,7 +22,8 @@ from windrow.spec.fields.schemas import Schema
 from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.expectations import Expectation
-from windrow.spec.sources.source import Files, Source, TimeColumn
+from windrow.spec.sources.files import Files
+from windrow.spec.sources.source import Source, TimeColumn
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.stages.stage import Stage

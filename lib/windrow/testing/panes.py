@@ -17,7 +17,7 @@ from windrow.compile.elements import envelope
 from windrow.compile.panes.panes import as_timestamp, pane_rows
 from windrow.compile.sql.columns import bigint, call, coalesce, col, lit
 from windrow.compile.stage import CompiledStage
-from windrow.drivers.recompute.replacing import WAITS, all_inserted, transitions
+from windrow.drivers.recompute.publish.replacing import WAITS, all_inserted, transitions
 from windrow.engine.compiling.chain import pane_elements, rows_of, with_windows_of
 from windrow.engine.compiling.stage import InputRows, compile_stage
 from windrow.engine.final import final_values

@@ -194,64 +194,123 @@ FROM judged
 FROM judged
 |> SELECT named_struct('carrier', `carrier`) AS `key`, `_event_time` AS `event_time`
 
--- windows, and what the tick brings to each
+-- what is kept beside windows: shared_1
 FROM elements
 |> EXTEND (`event_time` - pmod(`event_time`, 3600000000L)) AS `_slice`
+|> WHERE
+    (((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L) > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
 |> AGGREGATE
     count(1) AS `elements`,
     count(CASE WHEN (1 IS NOT NULL) THEN 1 ELSE NULL END) AS `p_flights_n`
   GROUP BY `key`, `_slice`
+
+-- what is kept beside windows
+FROM shared_1
+|> WHERE
+    CASE
+      WHEN (`elements` > 0)
+      THEN (
+        ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L) > array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
+      )
+      ELSE FALSE
+    END
+|> EXTEND `_slice` AS `window_start`
+|> SELECT
+    `key`, `window_start`,
+    (`window_start` + 3600000000L) AS `window_end`,
+    CAST(
+      NULL AS array<
+        struct<
+          change: string,
+          weight: int,
+          timing: string,
+          pane_index: int,
+          on_time_index: int,
+          is_first: boolean,
+          is_last: boolean,
+          `trigger`: string,
+          watermark_percentile: int,
+          result: struct<`flights`: bigint>
+        >
+      >
+    ) AS `panes`,
+    FALSE AS `expired`,
+    FALSE AS `opened`,
+    named_struct(
+      'a_flights_n', CAST(`p_flights_n` AS bigint),
+      'new', CAST(`elements` AS bigint),
+      'since', CAST(CAST(NULL AS bigint) AS bigint),
+      'emitted', CAST(CAST(NULL AS int) AS int),
+      'emitted_on_time', CAST(CAST(NULL AS int) AS int),
+      'completed', CAST(CAST(NULL AS boolean) AS boolean),
+      'closed', CAST(CAST(NULL AS boolean) AS boolean),
+      'standing', CAST(CAST(NULL AS boolean) AS boolean),
+      'last_v_flights', CAST(CAST(NULL AS bigint) AS bigint),
+      't1_rewound', CAST(CAST(NULL AS boolean) AS boolean),
+      't1_seen', CAST(CAST(NULL AS boolean) AS boolean),
+      'timer_now', CAST(CAST(NULL AS bigint) AS bigint),
+      'timer_watermark', CAST(CAST(NULL AS bigint) AS bigint)
+    ) AS `state`
+
+-- windows, and what the tick brings to each
+FROM shared_1
+|> UNION ALL BY NAME (
+  FROM cells
+  |> SELECT `key`, `window_start` AS `_slice`, `state`.`new` AS `elements`, `state`.`a_flights_n` AS `p_flights_n`
+)
 |> EXTEND
     explode(
       CASE
-        WHEN (
-          greatest(
-            (`_slice` + 3600000000L), array(100800000000L)[CAST(`_slice` IS NULL AS INT)]
-          ) <= ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L)
-        )
-        THEN sequence(
-          greatest((`_slice` + 3600000000L), array(100800000000L)[CAST(`_slice` IS NULL AS INT)]),
-          ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L),
-          3600000000L
-        )
+        WHEN (`elements` > 0)
+        THEN CASE
+          WHEN (
+            greatest((`_slice` + 3600000000L), array(100800000000L)[CAST(`_slice` IS NULL AS INT)]) <= least(
+              ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L),
+              array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
+            )
+          )
+          THEN sequence(
+            greatest((`_slice` + 3600000000L), array(100800000000L)[CAST(`_slice` IS NULL AS INT)]),
+            least(
+              ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L),
+              array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
+            ),
+            3600000000L
+          )
+          ELSE CAST(array() AS array<bigint>)
+        END
         ELSE CAST(array() AS array<bigint>)
       END
     ) AS `_window_id`
 |> EXTEND ((`_window_id` - 1) - pmod((`_window_id` - 1), 86400000000L)) AS `window_start`
 |> EXTEND `_window_id` AS `window_end`
+|> WHERE
+    CASE
+      WHEN (`elements` > 0)
+      THEN (
+        (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+        AND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
+      )
+      ELSE FALSE
+    END
 |> AGGREGATE
     sum(`elements`) AS `elements`,
     sum(`p_flights_n`) AS `p_flights_n`
   GROUP BY `key`, `window_start`, `window_end`
-|> FULL OUTER JOIN cells USING (`key`, `window_start`, `window_end`)
-|> WHERE
-    (
-      (`elements` IS NOT NULL)
-      OR (
-        (
-          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-        )
-        OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-      )
-    )
-|> SELECT
-    `key`, `window_start`, `window_end`,
-    `state`.`a_flights_n` AS `s_a_flights_n`,
-    `state`.`new` AS `s_new`,
-    `state`.`since` AS `s_since`,
-    `state`.`emitted` AS `s_emitted`,
-    `state`.`emitted_on_time` AS `s_emitted_on_time`,
-    `state`.`completed` AS `s_completed`,
-    `state`.`closed` AS `s_closed`,
-    `state`.`standing` AS `s_standing`,
-    `state`.`last_v_flights` AS `s_last_v_flights`,
-    `state`.`t1_rewound` AS `s_t1_rewound`,
-    `state`.`t1_seen` AS `s_t1_seen`,
-    `state`.`timer_now` AS `s_timer_now`,
-    `state`.`timer_watermark` AS `s_timer_watermark`,
-    coalesce(`elements`, 0L) AS `elements`,
-    `p_flights_n`
+|> EXTEND
+    CAST(NULL AS bigint) AS `s_a_flights_n`,
+    CAST(NULL AS bigint) AS `s_new`,
+    CAST(NULL AS bigint) AS `s_since`,
+    CAST(NULL AS int) AS `s_emitted`,
+    CAST(NULL AS int) AS `s_emitted_on_time`,
+    CAST(NULL AS boolean) AS `s_completed`,
+    CAST(NULL AS boolean) AS `s_closed`,
+    CAST(NULL AS boolean) AS `s_standing`,
+    CAST(NULL AS bigint) AS `s_last_v_flights`,
+    CAST(NULL AS boolean) AS `s_t1_rewound`,
+    CAST(NULL AS boolean) AS `s_t1_seen`,
+    CAST(NULL AS bigint) AS `s_timer_now`,
+    CAST(NULL AS bigint) AS `s_timer_watermark`
 
 -- the state before the tick
 FROM windows

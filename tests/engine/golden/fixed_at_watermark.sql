@@ -72,48 +72,112 @@ FROM judged
 |> WHERE `_kept`
 |> SELECT named_struct('carrier', `carrier`) AS `key`, `_event_time` AS `event_time`, `delay` AS `x_mean_delay`
 
--- windows, and what the tick brings to each
+-- what is kept beside windows: shared_1
 FROM elements
 |> EXTEND (`event_time` - pmod(`event_time`, 3600000000L)) AS `_slice`
-|> EXTEND `_slice` AS `window_start`
-|> EXTEND (`_slice` + 3600000000L) AS `window_end`
-|> WHERE (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+|> WHERE
+    (((`_slice` - pmod(`_slice`, 3600000000L)) + 3600000000L) > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
 |> AGGREGATE
     count(1) AS `elements`,
     count(CASE WHEN (1 IS NOT NULL) THEN 1 ELSE NULL END) AS `p_flights_n`,
     sum(CAST(`x_mean_delay` AS bigint)) AS `p_mean_delay_sum`,
     count(CASE WHEN (`x_mean_delay` IS NOT NULL) THEN 1 ELSE NULL END) AS `p_mean_delay_n`
-  GROUP BY `key`, `window_start`, `window_end`
-|> FULL OUTER JOIN cells USING (`key`, `window_start`, `window_end`)
+  GROUP BY `key`, `_slice`
+
+-- what is kept beside windows
+FROM shared_1
 |> WHERE
-    (
-      (`elements` IS NOT NULL)
-      OR (
-        (
-          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-        )
-        OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+    CASE
+      WHEN (`elements` > 0)
+      THEN (
+        ((`_slice` - pmod(`_slice`, 3600000000L)) + 3600000000L) > array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
       )
-    )
+      ELSE FALSE
+    END
+|> EXTEND `_slice` AS `window_start`
 |> SELECT
-    `key`, `window_start`, `window_end`,
-    `state`.`a_flights_n` AS `s_a_flights_n`,
-    `state`.`a_mean_delay_sum` AS `s_a_mean_delay_sum`,
-    `state`.`a_mean_delay_n` AS `s_a_mean_delay_n`,
-    `state`.`new` AS `s_new`,
-    `state`.`since` AS `s_since`,
-    `state`.`emitted` AS `s_emitted`,
-    `state`.`emitted_on_time` AS `s_emitted_on_time`,
-    `state`.`completed` AS `s_completed`,
-    `state`.`closed` AS `s_closed`,
-    `state`.`standing` AS `s_standing`,
-    `state`.`t1_rewound` AS `s_t1_rewound`,
-    `state`.`t1_seen` AS `s_t1_seen`,
-    `state`.`timer_now` AS `s_timer_now`,
-    `state`.`timer_watermark` AS `s_timer_watermark`,
-    coalesce(`elements`, 0L) AS `elements`,
-    `p_flights_n`, `p_mean_delay_sum`, `p_mean_delay_n`
+    `key`, `window_start`,
+    (`window_start` + 3600000000L) AS `window_end`,
+    CAST(
+      NULL AS array<
+        struct<
+          change: string,
+          weight: int,
+          timing: string,
+          pane_index: int,
+          on_time_index: int,
+          is_first: boolean,
+          is_last: boolean,
+          `trigger`: string,
+          watermark_percentile: int,
+          result: struct<`flights`: bigint, `mean_delay`: double>
+        >
+      >
+    ) AS `panes`,
+    FALSE AS `expired`,
+    FALSE AS `opened`,
+    named_struct(
+      'a_flights_n', CAST(`p_flights_n` AS bigint),
+      'a_mean_delay_sum', CAST(`p_mean_delay_sum` AS bigint),
+      'a_mean_delay_n', CAST(`p_mean_delay_n` AS bigint),
+      'new', CAST(`elements` AS bigint),
+      'since', CAST(CAST(NULL AS bigint) AS bigint),
+      'emitted', CAST(CAST(NULL AS int) AS int),
+      'emitted_on_time', CAST(CAST(NULL AS int) AS int),
+      'completed', CAST(CAST(NULL AS boolean) AS boolean),
+      'closed', CAST(CAST(NULL AS boolean) AS boolean),
+      'standing', CAST(CAST(NULL AS boolean) AS boolean),
+      't1_rewound', CAST(CAST(NULL AS boolean) AS boolean),
+      't1_seen', CAST(CAST(NULL AS boolean) AS boolean),
+      'timer_now', CAST(CAST(NULL AS bigint) AS bigint),
+      'timer_watermark', CAST(CAST(NULL AS bigint) AS bigint)
+    ) AS `state`
+
+-- windows, and what the tick brings to each
+FROM shared_1
+|> EXTEND (`_slice` + 3600000000L) AS `window_end`
+|> UNION ALL BY NAME (
+  FROM cells
+  |> SELECT
+      `key`,
+      `window_start` AS `_slice`,
+      `state`.`new` AS `elements`,
+      `state`.`a_flights_n` AS `p_flights_n`,
+      `state`.`a_mean_delay_sum` AS `p_mean_delay_sum`,
+      `state`.`a_mean_delay_n` AS `p_mean_delay_n`,
+      `window_end`
+)
+|> EXTEND `_slice` AS `window_start`
+|> WHERE
+    CASE
+      WHEN (`elements` > 0)
+      THEN (
+        (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+        AND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
+      )
+      ELSE FALSE
+    END
+|> AGGREGATE
+    sum(`elements`) AS `elements`,
+    sum(`p_flights_n`) AS `p_flights_n`,
+    sum(`p_mean_delay_sum`) AS `p_mean_delay_sum`,
+    sum(`p_mean_delay_n`) AS `p_mean_delay_n`
+  GROUP BY `key`, `window_start`, `window_end`
+|> EXTEND
+    CAST(NULL AS bigint) AS `s_a_flights_n`,
+    CAST(NULL AS bigint) AS `s_a_mean_delay_sum`,
+    CAST(NULL AS bigint) AS `s_a_mean_delay_n`,
+    CAST(NULL AS bigint) AS `s_new`,
+    CAST(NULL AS bigint) AS `s_since`,
+    CAST(NULL AS int) AS `s_emitted`,
+    CAST(NULL AS int) AS `s_emitted_on_time`,
+    CAST(NULL AS boolean) AS `s_completed`,
+    CAST(NULL AS boolean) AS `s_closed`,
+    CAST(NULL AS boolean) AS `s_standing`,
+    CAST(NULL AS boolean) AS `s_t1_rewound`,
+    CAST(NULL AS boolean) AS `s_t1_seen`,
+    CAST(NULL AS bigint) AS `s_timer_now`,
+    CAST(NULL AS bigint) AS `s_timer_watermark`
 
 -- the state before the tick
 FROM windows

@@ -143,7 +143,7 @@ FROM judged_of_payments
     `_event_time` AS `event_time`,
     named_struct('paid', `paid`) AS `x__payments_rows`
 
--- windows, and what the tick brings to each
+-- what is kept beside windows: shared_1
 FROM elements_of_orders
 |> EXTEND 'orders' AS `_input`
 |> UNION ALL BY NAME (
@@ -151,9 +151,8 @@ FROM elements_of_orders
   |> EXTEND 'payments' AS `_input`
 )
 |> EXTEND (`event_time` - pmod(`event_time`, 3600000000L)) AS `_slice`
-|> EXTEND `_slice` AS `window_start`
-|> EXTEND (`_slice` + 3600000000L) AS `window_end`
-|> WHERE (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+|> WHERE
+    (((`_slice` - pmod(`_slice`, 3600000000L)) + 3600000000L) > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
 |> AGGREGATE
     count(1) AS `elements`,
     collect_list(
@@ -170,9 +169,9 @@ FROM elements_of_orders
       END
     ) AS `p__payments_rows_list`,
     count(CASE WHEN (1 IS NOT NULL) THEN 1 ELSE NULL END) AS `p__payments_number_n`
-  GROUP BY `key`, `window_start`, `window_end`, `_input`
+  GROUP BY `key`, `_slice`, `_input`
 |> SELECT
-    `key`, `window_start`, `window_end`, `elements`,
+    `key`, `_slice`, `elements`,
     CASE WHEN (`_input` = 'orders') THEN `p__orders_rows_list` ELSE NULL END AS `p__orders_rows_list`,
     CASE WHEN (`_input` = 'orders') THEN `p__orders_number_n` ELSE NULL END AS `p__orders_number_n`,
     CASE WHEN (`_input` = 'payments') THEN `p__payments_rows_list` ELSE NULL END AS `p__payments_rows_list`,
@@ -183,46 +182,127 @@ FROM elements_of_orders
     sum(`p__orders_number_n`) AS `p__orders_number_n`,
     flatten(collect_list(`p__payments_rows_list`)) AS `p__payments_rows_list`,
     sum(`p__payments_number_n`) AS `p__payments_number_n`
-  GROUP BY `key`, `window_start`, `window_end`
-|> FULL OUTER JOIN cells USING (`key`, `window_start`, `window_end`)
+  GROUP BY `key`, `_slice`
+
+-- what is kept beside windows
+FROM shared_1
 |> WHERE
-    (
-      (`elements` IS NOT NULL)
-      OR (
-        (
-          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-        )
-        OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+    CASE
+      WHEN (`elements` > 0)
+      THEN (
+        ((`_slice` - pmod(`_slice`, 3600000000L)) + 3600000000L) > array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
       )
-    )
+      ELSE FALSE
+    END
+|> EXTEND `_slice` AS `window_start`
 |> SELECT
-    `key`, `window_start`, `window_end`,
-    `state`.`a__orders_rows_list` AS `s_a__orders_rows_list`,
-    `state`.`a__orders_number_n` AS `s_a__orders_number_n`,
-    `state`.`a__payments_rows_list` AS `s_a__payments_rows_list`,
-    `state`.`a__payments_number_n` AS `s_a__payments_number_n`,
-    `state`.`new` AS `s_new`,
-    `state`.`since` AS `s_since`,
-    `state`.`emitted` AS `s_emitted`,
-    `state`.`emitted_on_time` AS `s_emitted_on_time`,
-    `state`.`completed` AS `s_completed`,
-    `state`.`closed` AS `s_closed`,
-    `state`.`standing` AS `s_standing`,
-    `state`.`last_timing` AS `s_last_timing`,
-    `state`.`last_on_time_index` AS `s_last_on_time_index`,
-    `state`.`last_trigger` AS `s_last_trigger`,
-    `state`.`last_percentile` AS `s_last_percentile`,
-    `state`.`last_v__orders_rows` AS `s_last_v__orders_rows`,
-    `state`.`last_v__orders_number` AS `s_last_v__orders_number`,
-    `state`.`last_v__payments_rows` AS `s_last_v__payments_rows`,
-    `state`.`last_v__payments_number` AS `s_last_v__payments_number`,
-    `state`.`t1_rewound` AS `s_t1_rewound`,
-    `state`.`t1_seen` AS `s_t1_seen`,
-    `state`.`timer_now` AS `s_timer_now`,
-    `state`.`timer_watermark` AS `s_timer_watermark`,
-    coalesce(`elements`, 0L) AS `elements`,
-    `p__orders_rows_list`, `p__orders_number_n`, `p__payments_rows_list`, `p__payments_number_n`
+    `key`, `window_start`,
+    (`window_start` + 3600000000L) AS `window_end`,
+    CAST(
+      NULL AS array<
+        struct<
+          change: string,
+          weight: int,
+          timing: string,
+          pane_index: int,
+          on_time_index: int,
+          is_first: boolean,
+          is_last: boolean,
+          `trigger`: string,
+          watermark_percentile: int,
+          result: struct<
+            `_orders_rows`: array<struct<item:string>>,
+            `_orders_number`: bigint,
+            `_payments_rows`: array<struct<paid:bigint>>,
+            `_payments_number`: bigint
+          >
+        >
+      >
+    ) AS `panes`,
+    FALSE AS `expired`,
+    FALSE AS `opened`,
+    named_struct(
+      'a__orders_rows_list', CAST(`p__orders_rows_list` AS array<struct<at:bigint,value:struct<item:string>>>),
+      'a__orders_number_n', CAST(`p__orders_number_n` AS bigint),
+      'a__payments_rows_list', CAST(`p__payments_rows_list` AS array<struct<at:bigint,value:struct<paid:bigint>>>),
+      'a__payments_number_n', CAST(`p__payments_number_n` AS bigint),
+      'new', CAST(`elements` AS bigint),
+      'since', CAST(CAST(NULL AS bigint) AS bigint),
+      'emitted', CAST(CAST(NULL AS int) AS int),
+      'emitted_on_time', CAST(CAST(NULL AS int) AS int),
+      'completed', CAST(CAST(NULL AS boolean) AS boolean),
+      'closed', CAST(CAST(NULL AS boolean) AS boolean),
+      'standing', CAST(CAST(NULL AS boolean) AS boolean),
+      'last_timing', CAST(CAST(NULL AS int) AS int),
+      'last_on_time_index', CAST(CAST(NULL AS int) AS int),
+      'last_trigger', CAST(CAST(NULL AS int) AS int),
+      'last_percentile', CAST(CAST(NULL AS int) AS int),
+      'last_v__orders_rows', CAST(CAST(NULL AS array<struct<item:string>>) AS array<struct<item:string>>),
+      'last_v__orders_number', CAST(CAST(NULL AS bigint) AS bigint),
+      'last_v__payments_rows', CAST(CAST(NULL AS array<struct<paid:bigint>>) AS array<struct<paid:bigint>>),
+      'last_v__payments_number', CAST(CAST(NULL AS bigint) AS bigint),
+      't1_rewound', CAST(CAST(NULL AS boolean) AS boolean),
+      't1_seen', CAST(CAST(NULL AS boolean) AS boolean),
+      'timer_now', CAST(CAST(NULL AS bigint) AS bigint),
+      'timer_watermark', CAST(CAST(NULL AS bigint) AS bigint)
+    ) AS `state`
+
+-- windows, and what the tick brings to each
+FROM shared_1
+|> EXTEND (`_slice` + 3600000000L) AS `window_end`
+|> UNION ALL BY NAME (
+  FROM cells
+  |> SELECT
+      `key`,
+      `window_start` AS `_slice`,
+      `state`.`new` AS `elements`,
+      `state`.`a__orders_rows_list` AS `p__orders_rows_list`,
+      `state`.`a__orders_number_n` AS `p__orders_number_n`,
+      `state`.`a__payments_rows_list` AS `p__payments_rows_list`,
+      `state`.`a__payments_number_n` AS `p__payments_number_n`,
+      `window_end`
+)
+|> EXTEND `_slice` AS `window_start`
+|> WHERE
+    CASE
+      WHEN (`elements` > 0)
+      THEN (
+        (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+        AND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
+      )
+      ELSE FALSE
+    END
+|> AGGREGATE
+    sum(`elements`) AS `elements`,
+    flatten(collect_list(`p__orders_rows_list`)) AS `p__orders_rows_list`,
+    sum(`p__orders_number_n`) AS `p__orders_number_n`,
+    flatten(collect_list(`p__payments_rows_list`)) AS `p__payments_rows_list`,
+    sum(`p__payments_number_n`) AS `p__payments_number_n`
+  GROUP BY `key`, `window_start`, `window_end`
+|> EXTEND
+    CAST(NULL AS array<struct<at:bigint,value:struct<item:string>>>) AS `s_a__orders_rows_list`,
+    CAST(NULL AS bigint) AS `s_a__orders_number_n`,
+    CAST(NULL AS array<struct<at:bigint,value:struct<paid:bigint>>>) AS `s_a__payments_rows_list`,
+    CAST(NULL AS bigint) AS `s_a__payments_number_n`,
+    CAST(NULL AS bigint) AS `s_new`,
+    CAST(NULL AS bigint) AS `s_since`,
+    CAST(NULL AS int) AS `s_emitted`,
+    CAST(NULL AS int) AS `s_emitted_on_time`,
+    CAST(NULL AS boolean) AS `s_completed`,
+    CAST(NULL AS boolean) AS `s_closed`,
+    CAST(NULL AS boolean) AS `s_standing`,
+    CAST(NULL AS int) AS `s_last_timing`,
+    CAST(NULL AS int) AS `s_last_on_time_index`,
+    CAST(NULL AS int) AS `s_last_trigger`,
+    CAST(NULL AS int) AS `s_last_percentile`,
+    CAST(NULL AS array<struct<item:string>>) AS `s_last_v__orders_rows`,
+    CAST(NULL AS bigint) AS `s_last_v__orders_number`,
+    CAST(NULL AS array<struct<paid:bigint>>) AS `s_last_v__payments_rows`,
+    CAST(NULL AS bigint) AS `s_last_v__payments_number`,
+    CAST(NULL AS boolean) AS `s_t1_rewound`,
+    CAST(NULL AS boolean) AS `s_t1_seen`,
+    CAST(NULL AS bigint) AS `s_timer_now`,
+    CAST(NULL AS bigint) AS `s_timer_watermark`
 
 -- the state before the tick
 FROM windows

@@ -30,6 +30,9 @@ REASON = "_reason"
 RULE = "_rule"
 RAW = "_raw"
 
+QUARANTINED = "quarantined"
+"""The reason of the rows of a file that was taken out after it had landed."""
+
 ENVELOPE = (STEP, ROW, EVENT_TIME, ARRIVAL_TIME, PARTITION, OFFSET, REASON, RULE, RAW)
 assert ENVELOPE == ENVELOPE_NAMES
 

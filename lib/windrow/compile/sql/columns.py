@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import reduce
 
 from windrow.spec.times import INFINITY
@@ -94,7 +95,7 @@ class Column:
         return Column(f"({self.text} RLIKE {text(pattern)})")
 
 
-Value = Column | bool | int | float | str | None
+Value = Column | bool | int | float | Decimal | str | None
 """What may stand beside an operator: an expression, or a literal of Python."""
 
 
@@ -120,6 +121,10 @@ def text(value: Value) -> str:
             return f"CAST('{value}' AS DOUBLE)"
         case str():
             return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        case Decimal() if value.is_finite():
+            return f"{value:f}BD"
+        case _:
+            raise TypeError(f"not a literal of SQL: {value!r}")
 
 
 def col(*path: str) -> Column:

@@ -100,7 +100,7 @@ class Node:
         return self.FIELDS
 
     def of_tick(self, name: str) -> Column:
-        """What the node aggregates over the tick's elements of its cell."""
+        """What the node aggregates over the tick's elements of its cell; null where it has none, or only nulls."""
         return self.col(f"tick_{name}")
 
     def clock_columns(self, clock: TickClock) -> Mapping[str, Column]:

@@ -14,12 +14,15 @@ from math import gcd
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, floor_to
 from windrow.compile.windows.base import WINDOWS_PER_BUCKET
-from windrow.compile.windows.families import NonMergingWindows
+from windrow.compile.windows.families import NonMergingWindows, SlicedWindows
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+
+_FAR = 2**62
+"""Behind every time, and far enough from the ends of a bigint that a size may be added."""
 
 
 @dataclass(frozen=True)
-class AlignedWindows(NonMergingWindows):
+class AlignedWindows(SlicedWindows):
     """Fixed and sliding windows: `[k * period + offset, k * period + offset + size)`."""
 
     size: int
@@ -65,6 +68,16 @@ class AlignedWindows(NonMergingWindows):
 
     def slice_of(self, event_time: Column) -> Column:
         return floor_to(event_time, self.slice_size, self.offset)
+
+    def slice_end(self, slice_id: Column) -> Column:
+        return slice_id + bigint(self.slice_size)
+
+    @property
+    def earlier_span_of_slice(self) -> int:
+        return self.size - self.slice_size
+
+    def greatest_end_until(self, time: int) -> int:
+        return (time - self.size - self.offset) // self.period * self.period + self.offset + self.size
 
     def bounds(self, window_id: Column) -> tuple[Column, Column]:
         return window_id, window_id + bigint(self.size)
@@ -119,16 +132,18 @@ class AlignedWindows(NonMergingWindows):
 
 @dataclass(frozen=True)
 class OverlappingWindows(AlignedWindows):
-    """Sliding windows with a period below their size: they can be formed from slices."""
+    """Sliding windows with a period below their size: two blocks of slices form each."""
 
-    @property
-    def earlier_span_of_slice(self) -> int:
-        """How far before a slice a window can start that has it."""
-        return self.size - self.slice_size
+    def window_ids_ending(self, slice_id: Column, behind: int, until: int) -> Column:
+        first = slice_id - bigint(self.earlier_span_of_slice)
+        return self.starts_ending(first, slice_id, (behind, until), slice_id)
 
-    def greatest_end_until(self, time: int) -> int:
-        """The greatest end of a window at or before a time."""
-        return (time - self.size - self.offset) // self.period * self.period + self.offset + self.size
+    def starts_ending(self, first: Column, last: Column, ends: tuple[int, int], row: Column) -> Column:
+        """The window starts from first to last of windows that end behind the one time and up to the other."""
+        behind, until = (min(max(end, -_FAR), _FAR) - self.size for end in ends)
+        return self.starts_between(
+            sql.greatest(first, changing(behind + 1, row)), sql.least(last, changing(until, row))
+        )
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,3 @@ class CompiledByKey(SuccessiveWindows, UnalignedWindows):
 
     def bounds(self, window_id: Column) -> tuple[Column, Column]:
         return window_id, window_id + bigint(self.size)
-
-    def last_end(self, event_time: Column) -> Column:
-        return self.bounds(self.slice_of(event_time))[1]

@@ -91,6 +91,10 @@ class CompiledCalendar(SuccessiveWindows):
     def earliest_start(self, event_time: int) -> int:
         return self._bounds(event_time)[0]
 
+    def greatest_end_until(self, time: int) -> int:
+        """Where a zone has rules, only the JVM's count, which makes the windows: those of Python may be others."""
+        return self.earliest_start(time) if self.window.zone == "UTC" else time
+
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:
         return self._bounds(time - 1)
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, floor_to
-from windrow.compile.windows.families import NonMergingWindows
+from windrow.compile.windows.families import SlicedWindows
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
 
 @dataclass(frozen=True)
-class CompiledCumulative(NonMergingWindows):
+class CompiledCumulative(SlicedWindows):
     """`[start, start + step)`, `[start, start + 2 step)` and so on to `[start, start + size)`; step divides size."""
 
     size: int
@@ -32,7 +32,7 @@ class CompiledCumulative(NonMergingWindows):
     # ---------------------------------------------------------------- as columns
 
     def assigned(self, event_time: Column) -> Column:
-        return self._number(event_time, self._last_end(event_time))
+        return self._number(event_time, self.last_end(event_time))
 
     def late(self, event_time: Column, expired_end: int) -> Column:
         if expired_end == MINUS_INFINITY:
@@ -42,25 +42,31 @@ class CompiledCumulative(NonMergingWindows):
     def slice_of(self, event_time: Column) -> Column:
         return floor_to(event_time, self.step, self.offset)
 
+    def slice_end(self, slice_id: Column) -> Column:
+        return slice_id + bigint(self.step)
+
     def bounds(self, window_id: Column) -> tuple[Column, Column]:
         return floor_to(window_id - 1, self.size, self.offset), window_id
 
     def window_ids_of_slice(self, slice_id: Column, expired_end: int) -> Column:
+        return self.window_ids_ending(slice_id, expired_end, INFINITY)
+
+    def window_ids_ending(self, slice_id: Column, behind: int, until: int) -> Column:
         first = slice_id + bigint(self.step)
-        if expired_end != MINUS_INFINITY:
-            first = sql.greatest(first, changing(self._following(expired_end), slice_id))
-        return self._sequence(first, self._last_end(slice_id))
+        if behind != MINUS_INFINITY:
+            first = sql.greatest(first, changing(self._following(behind), slice_id))
+        return self._sequence(first, sql.least(self.last_end(slice_id), changing(until, slice_id)))
 
     def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         first = self.slice_of(event_time) + bigint(self.step)
         return self._sequence(first, self._last_expired(event_time, expired_end))
 
-    def _last_end(self, event_time: Column) -> Column:
+    def last_end(self, event_time: Column) -> Column:
         return floor_to(event_time, self.size, self.offset) + bigint(self.size)
 
     def _last_expired(self, event_time: Column, expired_end: int) -> Column:
         """The last end of the element's windows, or of any before it, that has expired."""
-        last = self._last_end(event_time)
+        last = self.last_end(event_time)
         if expired_end == INFINITY:
             return last
         latest = max(_floor(expired_end, self.step, self.offset), -(2**62))
@@ -85,6 +91,13 @@ class CompiledCumulative(NonMergingWindows):
 
     def earliest_start(self, event_time: int) -> int:
         return _floor(event_time, self.size, self.offset)
+
+    @property
+    def earlier_span_of_slice(self) -> int:
+        return self.size - self.step
+
+    def greatest_end_until(self, time: int) -> int:
+        return _floor(time, self.step, self.offset)
 
     def greatest_start_before(self, time: int) -> tuple[int, int] | None:
         start = self.earliest_start(time - 1)

@@ -2,8 +2,8 @@
 
 Rule: docs/semantics.md#windows.
 
-Windows either stay as they are, or merge. Windows that records make (`records.py`) are a family of one function, and so
-are those that slices can form (`aligned.py`).
+Windows either stay as they are, or merge. Most that stay can be formed from slices of window time. Windows that records
+make (`records.py`) are a family of one function, and so are those that overlap (`aligned.py`).
 """
 
 from __future__ import annotations
@@ -35,12 +35,46 @@ class NonMergingWindows(CompiledWindows):
         """The marks of the windows of a slice that have not expired, as an array."""
 
 
-class SuccessiveWindows(NonMergingWindows):
+class SlicedWindows(NonMergingWindows):
+    """Windows that slices of window time can form. A slice is known by its start, and lies in all of its windows."""
+
+    @abstractmethod
+    def slice_end(self, slice_id: Column) -> Column:
+        """The end of a slice."""
+
+    def last_end_of_slice(self, slice_id: Column) -> Column:
+        """The greatest end of a window that has the slice, null without one."""
+        return self.last_end(slice_id)
+
+    def window_ids_ending(self, slice_id: Column, behind: int, until: int) -> Column:
+        """The ids of the windows of a slice that end behind one time, and perhaps of some that end behind the other."""
+        return self.window_ids_of_slice(slice_id, behind)
+
+    @property
+    def earlier_span_of_slice(self) -> int:
+        """How far before a slice a window can start that has it, and how far behind it one can end."""
+        return 0
+
+    def greatest_end_until(self, time: int) -> int:
+        """The greatest end of a window at or before a time, or a time behind it where the driver does not know."""
+        return time
+
+
+class SuccessiveWindows(SlicedWindows):
     """Windows that follow each other: every element is in one, and a slice is a window, marked by its start."""
 
     @property
     def shares_slices(self) -> bool:
         return False
+
+    def slice_end(self, slice_id: Column) -> Column:
+        return self.bounds(slice_id)[1]
+
+    def last_end_of_slice(self, slice_id: Column) -> Column:
+        return self.slice_end(slice_id)
+
+    def last_end(self, event_time: Column) -> Column:
+        return self.slice_end(self.slice_of(event_time))
 
     def assigned(self, event_time: Column) -> Column:
         return bigint(1)

@@ -11,15 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from windrow.compile.columns import KEY, SLICE
-from windrow.compile.sql.columns import Column, bigint, call, changing, col, floor_to, greatest, least, over_frame
+from windrow.compile.sql.columns import Column, bigint, call, col, floor_to, greatest, least, over_frame
 from windrow.compile.windows.aligned import OverlappingWindows
 
 BLOCK = "_block"
 PREVIOUS, FOLLOWING = "_previous", "_following"
 """The slices of the key right before and behind one, null without one."""
-
-_FAR = 2**62
-"""Behind every time, and far enough from the ends of a bigint that a size may be added."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +35,6 @@ class SliceColumns:
         found = {PREVIOUS: "lag", FOLLOWING: "lead"}
         return {name: Column(f"{function}({col(SLICE).text}) {in_key}") for name, function in found.items()}
 
-    def starts(self) -> Column:
-        """The starts of all wanted windows that have the slice, as an array."""
-        return self._starts(col(SLICE) - bigint(self.windows.earlier_span_of_slice), col(SLICE))
-
     def starts_at_edge(self) -> Column:
         """The starts of the wanted windows in whose first block the slice is the first, or in whose second the last.
 
@@ -59,11 +52,7 @@ class SliceColumns:
         return start >= col(BLOCK)
 
     def _starts(self, first: Column, last: Column) -> Column:
-        behind, until = (min(max(end, -_FAR), _FAR) - self.windows.size for end in self.ends)
-        slice_id = col(SLICE)
-        return self.windows.starts_between(
-            greatest(first, changing(behind + 1, slice_id)), least(last, changing(until, slice_id))
-        )
+        return self.windows.starts_ending(first, last, self.ends, col(SLICE))
 
 
 def so_far(merge: Column) -> Column | None:

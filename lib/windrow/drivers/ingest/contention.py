@@ -19,6 +19,7 @@ from typing import Self, TextIO
 from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.sources.readers import words_of
+from windrow.store.delta.steps import StepTaken
 
 FRUITLESS = 30
 """How many races are lost, without a step that anybody has landed in between, before the error is raised."""
@@ -27,29 +28,36 @@ _LEAST, _MOST = 0.1, 1.0
 
 _LOST = re.compile(
     r"CONCURRENT_STREAM_LOG_UPDATE|CONCURRENT_QUERY|Multiple streaming (?:jobs|queries)|"
-    r"another (?:streaming )?query with same id|StepTaken|"
+    r"another (?:streaming )?query with same id|"
     r"FileAlreadyExistsException[^\n]*/_windrow/checkpoints/|"
     r"FileNotFoundException[^\n]*/_windrow/checkpoints/|Failed to rename temp file[^\n]*/_windrow/checkpoints/"
 )
 
 
-def is_lost_race(failure: BaseException) -> bool:
-    """Whether a landing query has failed because another one is at work on its checkpoint."""
-    return _LOST.search(words_of(failure)) is not None
+def is_lost_race(failure: BaseException, fault: BaseException | None = None) -> bool:
+    """Whether a landing query has failed because another one is at work, on its checkpoint or on `raw`.
+
+    `fault` is what its last batch has failed with. Of the query's own failure only Spark's and Hadoop's words are left.
+    """
+    return isinstance(fault, StepTaken) or _LOST.search(words_of(failure)) is not None
 
 
 class LandingRun:
     """The landing of what is there now: a query, and another one where it has lost a race, until one has ended well.
 
-    `progress` gives the newest landing step. Whoever starts it looks at `is_active` until it is False, as that is where
-    it starts again; or ends it with `stop`.
+    `progress` gives the newest landing step, `fault` what the last batch has failed with. Whoever starts it looks at
+    `is_active` until it is False, as that is where it starts again; or ends it with `stop`.
     """
 
     def __init__(
-        self, start: Callable[[], StreamingQuery | None], checkpoint: str, progress: Callable[[], int]
+        self,
+        start: Callable[[], StreamingQuery | None],
+        checkpoint: str,
+        progress: Callable[[], int],
+        fault: Callable[[], Exception | None] = lambda: None,
     ) -> None:
         self.failure: Exception | None = None
-        self._start, self._progress = start, progress
+        self._start, self._progress, self._fault = start, progress, fault
         self._lock = CheckpointLock(checkpoint)
         self._query: StreamingQuery | None = None
         self._again: float | None = None
@@ -121,7 +129,7 @@ class LandingRun:
         step = self._progress()
         self._lost = self._lost + 1 if step == self._seen else 1
         self._seen = step
-        if is_lost_race(failure) and self._lost <= FRUITLESS:
+        if is_lost_race(failure, self._fault()) and self._lost <= FRUITLESS:
             self._later()
         else:
             self.failure = failure

@@ -16,7 +16,8 @@ from windrow.engine.frames import where
 from windrow.sources.batch_files import BatchFiles, offset_of, strays
 from windrow.sources.files import read_again
 from windrow.sources.unreadable import sort_out
-from windrow.spec.sources.source import Files, Source
+from windrow.spec.sources.files import Files
+from windrow.spec.sources.source import Source
 from windrow.store.upstream.raw import Raw
 
 _log = logging.getLogger("windrow")

@@ -8,7 +8,6 @@ offsets. So a batch may be landed by whoever comes first, and several processes 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
@@ -17,6 +16,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from windrow.compile.elements.envelope import QUARANTINED
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.ingest.contention import LandingRun
 from windrow.drivers.ingest.file_faults import FileFaults, Why
 from windrow.drivers.pipeline.points import point
@@ -29,15 +30,10 @@ from windrow.spec.quality.expectations import Expectation
 from windrow.spec.sources.source import Source
 from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import StepTaken, tried_again
-from windrow.store.upstream.raw import QUARANTINED, Raw
+from windrow.store.upstream.raw import Raw
 
 END_OFFSET = "end_offset"
 """The note that says where a batch of a Delta table has ended: its files may be other ones later."""
-
-
-def clock_micros() -> int:
-    """The clock of this machine in microseconds."""
-    return time.time_ns() // 1000
 
 
 @dataclass
@@ -64,11 +60,12 @@ class Landing:
 
         Errors: SpecError, SourceUnavailable.
         """
-        self.fault = None
-        run = LandingRun(self._start, self.lake.checkpoint(self.source.name), lambda: self.raw.last_step(self.spark))
+        checkpoint = self.lake.checkpoint(self.source.name)
+        run = LandingRun(self._start, checkpoint, lambda: self.raw.last_step(self.spark), lambda: self.fault)
         return run if run.is_begun else None
 
     def _start(self) -> StreamingQuery | None:
+        self.fault = None
         rows = read(self.spark, self.source, self._offsets)
         if rows is None:
             return None
@@ -94,7 +91,7 @@ class Landing:
         if failure is None:
             return None
         known = failure_of(self.source, failure)
-        told = fault if known is failure and fault is not None and type(fault).__name__ in str(failure) else known
+        told = fault if known is failure and fault is not None else known
         if not getattr(told, "__notes__", ()):
             told.add_note(f"while source {self.source.name} landed")
         return told
@@ -103,7 +100,7 @@ class Landing:
         """What has landed, where the checkpoint does not know from where to go on."""
         if self.lake.has_begun(self.spark, self.source.name):
             return None
-        if self.source.delta is None:
+        if not self.source.connector.NOTES_END:
             return self.raw.offsets(self.spark)
         last = self.raw.log.last(self.spark)
         return None if last is None else json.loads(last.notes.get(END_OFFSET, "null"))
@@ -126,7 +123,7 @@ class Landing:
             if last.notes["query"] == query and last.notes["batch"] >= number:
                 return
             notes["others_until"] = _others_until(last.step, last.notes, query)
-        if self.source.delta is not None:
+        if self.source.connector.NOTES_END:
             notes[END_OFFSET] = self.lake.batch_end(spark, self.source.name, number)
         step = _Step(self, spark, 1 if last is None else last.step + 1, notes)
         step.append(batch)

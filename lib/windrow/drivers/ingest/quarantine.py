@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from pyspark.sql import SparkSession
 
-from windrow.compile.elements.envelope import EVENT_TIME, OFFSET, REASON, RULE
+from windrow.compile.elements.envelope import EVENT_TIME, OFFSET, QUARANTINED, REASON, RULE
 from windrow.compile.sql.columns import Column, call, col, lit, when
 from windrow.compile.windows.registry import compile_windows
 from windrow.drivers.pipeline.points import point
@@ -25,7 +25,7 @@ from windrow.spec.times import SECOND
 from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import tried_again
 from windrow.store.projections.source import SourceProjections
-from windrow.store.upstream.raw import QUARANTINED, Raw
+from windrow.store.upstream.raw import Raw
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, gains
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.graph import reads_of
 from windrow.store.delta.location import Lake
+from windrow.store.reading.generations import Generation, newest_generations
 from windrow.view.plan.pipeline import StageSince, headline, plan_sections, since_section
 from windrow.view.text.sections import laid_out
 
@@ -27,37 +26,26 @@ def since_last_run(pipeline: Pipeline) -> tuple[list[StageSince], str | None]:
 
     The second value says why the lake could not be looked at, if so: one that only Spark can reach, for instance.
     """
-    from deltalake.exceptions import DeltaError
+    from windrow.store.reading.arrow import ArrowTables
 
     try:
-        known = _generations(Lake.of(pipeline.lake).internal("generations").path)
-    except (SpecError, DeltaError, OSError, ValueError) as error:
-        return [], f"the lake cannot be looked at without Spark: {str(error).splitlines()[0]}"
+        known = newest_generations(ArrowTables(), Lake.of(pipeline.lake).internal("generations"))
+    except SpecError as error:
+        return [], f"the lake cannot be looked at without Spark: {str(error.__cause__ or error).splitlines()[0]}"
     here: list[StageSince] = []
     for stage in pipeline.stages:
         rebuilt = [item.stage for item in here if item.outcome in ("changed", "rebuilt")]
         above = next((name for name in reads_of(stage).values() if name in rebuilt), None)
         here.append(replace(_since(pipeline, stage.name, known), rebuilt_with=above))
     names = {stage.name for stage in pipeline.stages}
-    gone = [StageSince(name, number, in_file=False) for name, (number, _) in known.items() if name not in names]
+    gone = [StageSince(name, one.number, in_file=False) for name, one in known.items() if name not in names]
     return [*here, *gone], None
 
 
-def _since(pipeline: Pipeline, name: str, known: Mapping[str, tuple[int, Mapping[str, Any]]]) -> StageSince:
+def _since(pipeline: Pipeline, name: str, known: Mapping[str, Generation]) -> StageSince:
     if name not in known:
         return StageSince(name, None)
-    number, fingerprint = known[name]
+    number, fingerprint = known[name].number, known[name].fingerprint
     stage = pipeline.stage(name)
-    now = fingerprint_of(stage, pipeline.upstreams_of(stage), {name: number for name, (number, _) in known.items()})
+    now = fingerprint_of(stage, pipeline.upstreams_of(stage), {name: one.number for name, one in known.items()})
     return StageSince(name, number, changes(fingerprint, now), gained=gains(fingerprint, now))
-
-
-def _generations(path: str) -> dict[str, tuple[int, Mapping[str, Any]]]:
-    """The newest generation of every stage, and what it means, from the log of `windrow.store.journal.generations`."""
-    from deltalake import DeltaTable
-
-    if not DeltaTable.is_deltatable(path):
-        return {}
-    rows = DeltaTable(path).to_pyarrow_table(columns=["stage", "generation", "fingerprint", "step"]).to_pylist()
-    rows.sort(key=lambda row: row["step"])
-    return {row["stage"]: (row["generation"], json.loads(row["fingerprint"])) for row in rows}

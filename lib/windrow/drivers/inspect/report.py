@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-
-from pyspark.sql import DataFrame, SparkSession
+from typing import TYPE_CHECKING
 
 from windrow.compile.panes.panes import TIMINGS
-from windrow.compile.sql.columns import Column, bigint, call, col
-from windrow.drivers.ingest.landing import clock_micros
-from windrow.drivers.inspect.status import status
-from windrow.drivers.spark.session import working_session
-from windrow.drivers.stream.gate import RUN as STREAM
-from windrow.engine.frames import group, where, with_column
+from windrow.drivers.clock import clock_micros
+from windrow.drivers.inspect.look import look
+from windrow.drivers.inspect.status import status_in
 from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.loading import suites_of
@@ -22,10 +18,14 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import DAY, HOUR, MINUTE, SECOND, instant
 from windrow.store.delta.location import Lake
-from windrow.store.journal.audits import Audits, Found
+from windrow.store.journal.audits import STREAM_RUN, Audits, Found
+from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
 from windrow.view.report import Balance, Chart, Part, Report, page
 from windrow.view.status import SourceStatus, StageStatus
 from windrow.view.text.bars import Bars
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 BARS = 48
 """The most bars of a chart."""
@@ -44,44 +44,31 @@ _WHY = {
 
 @dataclass(frozen=True)
 class _Reader:
-    spark: SparkSession
+    tables: Tables
     pipeline: Pipeline
     lake: Lake
 
     @classmethod
-    def of(cls, pipeline: Pipeline, spark: SparkSession) -> _Reader:
-        return cls(working_session(spark), pipeline, Lake.of(pipeline.lake))
+    def of(cls, pipeline: Pipeline, tables: Tables) -> _Reader:
+        return cls(tables, pipeline, Lake.of(pipeline.lake))
 
     def audits(self, run: str) -> dict[tuple[str, str], Found]:
-        return Audits.of(self.lake).of_run(self.spark, run)
+        return Audits.of(self.lake).read_run(self.tables, run)
+
+    def last_run(self) -> str | None:
+        return Audits.of(self.lake).last_run(self.tables, but=STREAM_RUN)
 
     def charts(self, start: int | None, end: int | None) -> list[Chart]:
         """The panes of every stage by timing, over windows that start in [start, end)."""
         charts = []
         for stage in self.pipeline.stages:
-            table = self.lake.table(stage.name, "panes")
-            if table.exists(self.spark) and not stage.window.IS_GLOBAL:
-                bars = self._bars(where(table.read(self.spark), col("weight") > 0), start, end)
-                if bars:
-                    charts.append(Chart(stage.name, Bars(TIMINGS, bars)))
+            table = None if stage.window.IS_GLOBAL else self.tables.open(self.lake.table(stage.name, "panes"))
+            bars = {} if table is None else _bars(table, start, end)
+            if bars:
+                charts.append(Chart(stage.name, Bars(TIMINGS, bars)))
         return charts
 
-    def _bars(self, panes: DataFrame, start: int | None, end: int | None) -> dict[int, dict[str, int]]:
-        at = call("unix_micros", col("window_start"))
-        if start is not None and end is not None:
-            panes = where(panes, (at >= bigint(start)) & (at < bigint(end)))
-        first, last = group(panes, (), {"first": call("min", at), "last": call("max", at)}).collect()[0]
-        if first is None:
-            return {}
-        width = next((width for width in _WIDTHS if (last - first) // width < BARS), _WIDTHS[-1])
-        slot = Column(f"({at.text} - pmod({at.text}, {bigint(width).text}))")
-        counted = group(with_column(panes, "slot", slot), ("slot", "timing"), {"n": call("count", 1)}).collect()
-        bars: dict[int, dict[str, int]] = {at: {} for at in range(first - first % width, last + 1, width)}
-        for row in counted:
-            bars[row["slot"]][row["timing"]] = row["n"]
-        return bars
-
-    def tables(self) -> dict[str, str]:
+    def paths(self) -> dict[str, str]:
         """The tables that people read, and where they are."""
         owned: list[tuple[str, tuple[str, ...]]]
         owned = [(source.name, ("landings", "dead_letters")) for source in self.pipeline.sources]
@@ -90,9 +77,26 @@ class _Reader:
         return {name: path if "://" in path else f"file://{path}" for name, path in paths.items()}
 
 
+def _bars(panes: LakeTable, start: int | None, end: int | None) -> dict[int, dict[str, int]]:
+    """The panes that were emitted, by timing and by the start of their windows, in so wide steps as there is room."""
+    conditions = [Condition("weight", ">", 0), Condition("window_start", "is known")]
+    if start is not None and end is not None:
+        conditions += [Condition("window_start", ">=", start), Condition("window_start", "<", end)]
+    found = panes.groups(Groups(by=("window_start", "timing")), *conditions).to_pylist()
+    if not found:
+        return {}
+    first, last = (bound(row["window_start"] for row in found) for bound in (min, max))
+    width = next((width for width in _WIDTHS if (last - first) // width < BARS), _WIDTHS[-1])
+    bars: dict[int, dict[str, int]] = {at: {} for at in range(first - first % width, last + 1, width)}
+    for row in found:
+        bar = bars[row["window_start"] - row["window_start"] % width]
+        bar[row["timing"]] = bar.get(row["timing"], 0) + row[NUMBER]
+    return bars
+
+
 def report(
     pipeline: Pipeline,
-    spark: SparkSession,
+    spark: SparkSession | None = None,
     run: str | None = None,
     start: datetime | str | int | None = None,
     end: datetime | str | int | None = None,
@@ -100,22 +104,23 @@ def report(
     """What a backfill's run did, or the stream, as the text of one HTML page that needs no network.
 
     Without `run` it is the page of the stream, over [start, end), or its last day. Times are datetimes, text in ISO
-    8601, or microseconds. Raises SpecError for a run that is not known.
+    8601, or microseconds. The tables are read by `deltalake`; the session is for a lake that it cannot read. Raises
+    SpecError for a run that is not known.
     """
     first, last = (None if time is None else instant("start", time) for time in (start, end))
-    found = (
-        report_of_stream(pipeline, spark, first, last)
-        if run is None
-        else report_of_run(pipeline, spark, run, first, last)
-    )
-    return page(found)
+    return page(look(pipeline, spark, lambda tables: report_in(tables, pipeline, run, first, last)))
 
 
-def report_of_run(pipeline: Pipeline, spark: SparkSession, run: str, start: int | None, end: int | None) -> Report:
+def report_in(tables: Tables, pipeline: Pipeline, run: str | None, start: int | None, end: int | None) -> Report:
+    """The report as these tables tell it; of the stream without `run`."""
+    if run in (None, STREAM_RUN):
+        return report_of_stream(tables, pipeline, start, end)
+    return report_of_run(tables, pipeline, run, start, end)
+
+
+def report_of_run(tables: Tables, pipeline: Pipeline, run: str, start: int | None, end: int | None) -> Report:
     """The report of one run of a backfill over its windows, or those that start in [start, end). Errors: SpecError."""
-    if run == STREAM:
-        return report_of_stream(pipeline, spark, start, end)
-    reader = _Reader.of(pipeline, spark)
+    reader = _Reader.of(pipeline, tables)
     found = reader.audits(run)
     if not found:
         raise SpecError("--run", "has left nothing in this lake", run, _last_run(reader))
@@ -131,34 +136,34 @@ def report_of_run(pipeline: Pipeline, spark: SparkSession, run: str, start: int 
         pipeline=pipeline.pipeline, run=run, start=start, end=end, made_at=clock_micros(),
         outcome=outcome, is_good=is_good, facts=facts,
         balances=[*_landed(found), *_in_windows(found)], gates=gates, charts=reader.charts(start, end),
-        tables=reader.tables(),
+        tables=reader.paths(),
     )  # fmt: skip
 
 
-def report_of_stream(pipeline: Pipeline, spark: SparkSession, start: int | None, end: int | None) -> Report:
+def report_of_stream(tables: Tables, pipeline: Pipeline, start: int | None, end: int | None) -> Report:
     """The report of the stream: all rows since its beginning, and the panes of [start, end), or of its last day."""
-    reader = _Reader.of(pipeline, spark)
-    sources, stages = status(pipeline, spark)
+    reader = _Reader.of(pipeline, tables)
+    sources, stages = status_in(tables, pipeline)
     if start is None or end is None:
         latest = max((s.greatest_event_time for s in sources if s.greatest_event_time is not None), default=None)
         start, end = (
             (None, None) if latest is None else (latest // HOUR * HOUR + HOUR - DAY, latest // HOUR * HOUR + HOUR)
         )
-    judged = reader.audits(STREAM)
+    judged = reader.audits(STREAM_RUN)
     gates = [GateResult.from_mapping(judged["gate", name]) for name in suites_of(pipeline) if ("gate", name) in judged]
     stopping = [gate.subject for gate in gates if gate.stops]
     outcome = f"Stopped by the gate of {', '.join(stopping)}." if stopping else _progress(stages)
     return Report(
-        pipeline=pipeline.pipeline, run=STREAM, start=start, end=end, made_at=clock_micros(),
+        pipeline=pipeline.pipeline, run=STREAM_RUN, start=start, end=end, made_at=clock_micros(),
         outcome=outcome, is_good=not stopping,
         facts={"rows landed": sum(s.rows for s in sources), "windows shown": sum(s.shown for s in stages)},
         balances=[*map(_of_source, sources), *(balance for s in stages for balance in _of_stage(s))], gates=gates,
-        charts=reader.charts(start, end), tables=reader.tables(),
+        charts=reader.charts(start, end), tables=reader.paths(),
     )  # fmt: skip
 
 
 def _last_run(reader: _Reader) -> str | None:
-    last = Audits.of(reader.lake).last_run(reader.spark, but=STREAM)
+    last = reader.last_run()
     return None if last is None else f"the last one is {last}"
 
 

@@ -6,9 +6,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from windrow.drivers.inspect import wanted_in_arrow
+from windrow.drivers.inspect.look import look
 from windrow.drivers.inspect.wanted import Found, Wanted
+from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import instant
+from windrow.store.delta.location import Lake
+from windrow.store.reading.arrow import ArrowTable
+from windrow.store.reading.tables import Tables
 from windrow.view.show import Shown
 
 if TYPE_CHECKING:
@@ -27,11 +33,11 @@ def show(
     """The last `limit` rows of `current`, or of `panes`, in the order of windows, or of ticks.
 
     `keys` has texts by the names of keys (`null` for the null key), `at` is a time inside of the windows: a
-    datetime, text in ISO 8601, or microseconds. Without a session the table is read by `deltalake`. Errors: SpecError
-    for a name that is not a key, and where the stage has not run.
+    datetime, text in ISO 8601, or microseconds. The table is read by `deltalake`; the session is for a lake that it
+    cannot read. Errors: SpecError for a name that is not a key, and where the stage has not run.
     """
     wanted = Wanted(pipeline.stage(stage), panes, keys or {}, None if at is None else instant("at", at), limit)
-    newest, total = _found(pipeline, spark, wanted)
+    newest, total = look(pipeline, spark, lambda tables: shown_in(tables, pipeline, wanted))
     return Shown(
         stage=stage,
         keys=list(wanted.stage.keys),
@@ -43,11 +49,16 @@ def show(
     )
 
 
-def _found(pipeline: Pipeline, spark: SparkSession | None, wanted: Wanted) -> Found:
-    if spark is None:
-        from windrow.drivers.inspect import wanted_in_arrow
-
-        return wanted_in_arrow.found(pipeline, wanted)
+def shown_in(tables: Tables, pipeline: Pipeline, wanted: Wanted) -> Found:
+    """The rows that are wanted, as these tables have them. Errors: SpecError where the stage has not run."""
+    stage = wanted.stage.name
+    table = tables.open(Lake.of(pipeline.lake).table(stage, wanted.table))
+    if table is None:
+        raise SpecError(f"stages.{stage}", "has not run in this lake", pipeline.lake, "windrow run, or --set lake=...")
+    if isinstance(table, ArrowTable):
+        return wanted_in_arrow.found(table, wanted)
     from windrow.drivers.inspect import wanted_in_spark
+    from windrow.store.reading.spark import SparkTable
 
-    return wanted_in_spark.found(pipeline, spark, wanted)
+    assert isinstance(table, SparkTable)
+    return wanted_in_spark.found(table, wanted)

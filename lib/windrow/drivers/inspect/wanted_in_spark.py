@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, bigint, call, coalesce, col, lit, quoted
 from windrow.drivers.inspect.wanted import NULL, Found, Wanted
-from windrow.drivers.spark.session import working_session
 from windrow.engine.frames import select, where
-from windrow.spec.errors import SpecError
-from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.store.delta.location import Lake
+from windrow.store.reading.spark import SparkTable
 from windrow.view.show import TIMES
 
 
-def found(pipeline: Pipeline, spark: SparkSession, wanted: Wanted) -> Found:
-    """The rows of a stage's table. Errors: SpecError where the stage has not run."""
-    session, stage = working_session(spark), wanted.stage.name
-    table = Lake.of(pipeline.lake).table(stage, wanted.table)
-    if not table.exists(session):
-        raise SpecError(f"stages.{stage}", "has not run in this lake", pipeline.lake, "windrow run, or --set lake=...")
-    rows = table.read(session)
+def found(table: SparkTable, wanted: Wanted) -> Found:
+    """The rows of a stage's table."""
+    rows = table.frame
     for condition in [*_key_conditions(wanted), *_inside(wanted.at)]:
         rows = where(rows, condition)
     newest = rows.orderBy(*[F.col(quoted(name)).desc() for name in wanted.order]).limit(wanted.limit)

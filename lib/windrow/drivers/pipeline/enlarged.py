@@ -29,7 +29,9 @@ def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, ad
     former = strategy_of(journal.stage).former
     if former is None:
         return None
-    cells = journal.cells(spark, None, saturating_add(last.clock.expired_end, -former.retention))
+    if not journal.has_rows(spark, former.among):
+        return None
+    cells = journal.cells(spark, None, saturating_add(last.clock.expired_end, -former.retention), shown=False)
     ending = None if cells is None else former.among(cells)
     if ending is None or ending.isEmpty():
         return None
@@ -44,6 +46,6 @@ def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, ad
     )
     kept = replace(journal, stage=former.stage).cells(spark, None, last.clock.expired_end)
     assert kept is not None
-    windows = open_windows(journal.stage, former.open_windows(kept, admission), times)
-    journal.commit(spark, control, windows.unionByName(former.ended(ending)), {})
+    windows = open_windows(journal.stage, former.open_windows(former.among(kept), admission), times)
+    journal.commit(spark, control, windows.unionByName(former.ended(ending, windows)), {})
     return control

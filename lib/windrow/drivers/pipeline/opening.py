@@ -17,9 +17,9 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.elements.envelope import ROW, STEP
 from windrow.drivers.pipeline.points import point
-from windrow.drivers.recompute.admission_ticks import admit
-from windrow.drivers.recompute.replacing import with_gone, withdrawals
-from windrow.drivers.recompute.unrestated import unrestated
+from windrow.drivers.recompute.publish.replacing import with_gone, withdrawals
+from windrow.drivers.recompute.scope.admission_ticks import admit
+from windrow.drivers.recompute.windows.unrestated import unrestated
 from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING

@@ -9,7 +9,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from windrow.compile.stage import CompiledStage
-from windrow.drivers.ingest.landing import Landing, clock_micros
+from windrow.drivers.clock import clock_micros
+from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.pipeline.clocks import Clocks, ClocksOfSource, ClocksOfStage, InputClocks
 from windrow.drivers.pipeline.compiled import compiled_stage
 from windrow.drivers.pipeline.points import point
@@ -26,10 +27,11 @@ from windrow.spec.quality.suites import Suite
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.stage import Stage
 from windrow.store.delta.location import Lake
-from windrow.store.journal.generations import Generation, Generations
+from windrow.store.journal.generations import Generations
 from windrow.store.journal.journal import Journal
 from windrow.store.projections.source import SourceProjections
 from windrow.store.projections.tables import Projections
+from windrow.store.reading.generations import Generation
 from windrow.store.upstream.base import Upstream
 from windrow.store.upstream.inputs import InputLogs
 from windrow.store.upstream.panes import StagePanes

@@ -16,36 +16,27 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
-from windrow.compile.elements import envelope
-from windrow.compile.panes.panes import as_timestamp
-from windrow.compile.sql.columns import Column, any_of, bigint, col
-from windrow.drivers.ingest.landing import clock_micros
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
-from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.commit import BackfillResult, commit, counted_windows
-from windrow.drivers.recompute.counting import in_windows, landed
-from windrow.drivers.recompute.recomputed import Recomputed, recomputed, times_of
-from windrow.drivers.recompute.replacing import WAITS
-from windrow.drivers.recompute.scope import Mode, Request, Scope, first_of, offsets_of, scope_of
-from windrow.drivers.recompute.unrestated import files_in_quarantine, has_letters
-from windrow.drivers.recompute.waiting import still_waiting, wait_for
-from windrow.engine.frames import apply, local, over, select, where, with_column
-from windrow.engine.tick.published import Made, Span
-from windrow.quality.gate import judge
+from windrow.drivers.recompute.counting import landed
+from windrow.drivers.recompute.gates import Gates
+from windrow.drivers.recompute.publish.commit import BackfillResult, commit, counted_windows
+from windrow.drivers.recompute.run import Run
+from windrow.drivers.recompute.scope.scope import Mode, Request, Scope, first_of, offsets_of, scope_of
+from windrow.drivers.recompute.scope.waiting import still_waiting, wait_for
+from windrow.drivers.recompute.staged import StagedWindows
+from windrow.drivers.recompute.windows.recomputed import recomputed, times_of
+from windrow.engine.tick.published import Span
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.quality.judgements import GateFailed, GateResult, Outcome
+from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import format_time, instant
 from windrow.store.delta.steps import tried_again
-from windrow.store.journal.audits import BEGIN, Audits, Found
-from windrow.store.journal.control import ADMISSION, READING, has_stream
-from windrow.store.journal.staging import Staged, Staging
-from windrow.store.projections.dead_letters import Restated
-from windrow.store.projections.schemas import struct_of
+from windrow.store.journal.audits import BEGIN, Found
+from windrow.store.journal.staging import Staged
 from windrow.store.upstream.offsets import START, Offsets
 
 
@@ -110,8 +101,15 @@ class Backfill:
         return Request((*before, (self.start, self.end)), mode=self.mode)
 
     @property
-    def audits(self) -> Audits:
-        return Audits.of(self.work.lake)
+    def _run(self) -> Run:
+        return Run(self.work, self.run, self.start, self.end, tuple(item.name for item in self.stages))
+
+    @property
+    def _gates(self) -> Gates:
+        return Gates(self._run)
+
+    def _staged(self, item: StageWork) -> StagedWindows:
+        return StagedWindows(self._run, item, self.mode)
 
     def whole(self, dry_run: bool) -> list[BackfillResult]:
         """All steps one after the other; those that have to do with gates only where the pipeline has suites."""
@@ -137,59 +135,16 @@ class Backfill:
         A try that was killed has left the offsets where it began, and the next one counts from there. A run that waits
         for all of its windows ends here until they have expired. Raises WindowsWait.
         """
-        begun = self._begun()
-        self._land(begun)
+        self._land(self._begun())
         if self.waits:
             self._check_expired()
 
-    def _check_expired(self) -> None:
-        """Raises WindowsWait where a window of the run has not expired by the watermark of what has landed."""
-        requests = {item.name: self.request_of(item) for item in self.stages}
-        waiting = tried_again(lambda: still_waiting(self.work, self.stages, requests))
-        if waiting:
-            raise wait_for(waiting)
-
-    def _land(self, begun: Mapping[str, int]) -> None:
-        for landing, projection in zip(self.work.landings, self.work.sources, strict=True):
-            landing.run()
-            projection.project()
-            name, after = landing.source.name, landing.raw.last_step(self.work.spark)
-            self._record("land", name, landed(self.work.spark, landing.raw, begun[name], after))
-
-    def _begun(self) -> dict[str, int]:
-        """The last landing step of every source when the run began."""
-        found = self.audits.of_run(self.work.spark, self.run)
-        if {step for step, _ in found} in ({BEGIN}, {BEGIN, "land"}) and found[BEGIN, ""].get("mode") == self._how:
-            return dict(found[BEGIN, ""]["steps"])  # it was killed then, or has waited
-        steps = {landing.source.name: landing.raw.last_step(self.work.spark) for landing in self.work.landings}
-        self._record(BEGIN, "", {"steps": steps, "mode": self._how})
-        return steps
-
-    @property
-    def _how(self) -> dict[str, object]:
-        return {"mode": self.mode.value, "waits": self.waits}
-
-    def as_it_began(self) -> Backfill:
-        """The run with what its first step was told of windows that have not expired."""
-        found = self.audits.of_run(self.work.spark, self.run)
-        how: Mapping[str, Any] = found.get(("mode", "")) or found.get((BEGIN, ""), {}).get("mode") or self._how
-        return replace(self, mode=Mode(how["mode"]), waits=how["waits"])
-
-    def told(self) -> Backfill:
-        """The run, whose steps from this one on make of windows that have not expired what it says."""
-        self._record("mode", "", self._how)
-        return self
-
     def gate_rows(self) -> list[GateResult]:
         """Judge the rows of the interval's windows by the suite of their source. Errors: GateFailed."""
-        offsets = [(item, offsets_of(self.work, item)) for item in self.stages]
-        read = {name: step for item, until in offsets for name, step in self._read(item, until).items()}
-        return self._passed([result for name, step in read.items() for result in self._gated_rows(name, step)])
-
-    def _read(self, item: StageWork, offsets: Offsets) -> dict[str, int]:
-        """The sources of a stage, and how far each is read."""
-        upstream = item.runner.upstream
-        return {name: upstream.step_of(name, offsets) for name in upstream.names if name in self.work.raws}
+        read: dict[str, int] = {}
+        for item in self.stages:
+            read.update(self._read(item, offsets_of(self.work, item)))
+        return self._gates.passed([result for name, step in read.items() for result in self._gated_rows(name, step)])
 
     def compute(self) -> list[BackfillResult]:
         """Recompute every stage into its staging area, behind the gate on its rows.
@@ -201,39 +156,9 @@ class Backfill:
         self._check_none_waits(found)
         return found
 
-    def _computed(self, items: list[StageWork], fresh: bool = False) -> list[BackfillResult]:
-        """What stands in the staging areas of these stages, and what of it waits."""
-        found = []
-        for item in items:
-            staged = tried_again(lambda item=item: self._staged(item, fresh))  # type: ignore[misc]
-            if staged is not None:
-                scope, of = staged
-                found.append(counted_windows(self.work, item, scope, self._read_staged(item, of).windows))
-        return found
-
-    def _check_none_waits(self, found: list[BackfillResult]) -> None:
-        waiting = [one.waiting for one in found if one.waiting is not None and one.waiting.is_by_clock]
-        if self.waits and waiting:
-            begun = self.audits.of_run(self.work.spark, self.run).get((BEGIN, ""))
-            self._land(self._begun() if begun is None else begun["steps"])
-            raise wait_for(waiting)
-
-    def _levels(self) -> list[list[StageWork]]:
-        """The stages that read none of the others, and those behind, which are computed when these are published."""
-        chosen = {item.name for item in self.stages}
-        levels = [[item for item in level if item.name in chosen] for level in self.work.levels]
-        return [level for level in levels if level]
-
     def gate_results(self) -> list[GateResult]:
         """Judge the staged windows by the suite of each stage. Errors: GateFailed."""
         return self._gated_level(self._levels()[0])
-
-    def _gated_level(self, items: list[StageWork]) -> list[GateResult]:
-        results: list[GateResult] = []
-        for item in items:
-            staged = tried_again(lambda item=item: self._staged(item))  # type: ignore[misc]
-            results += self._gated_results(item, staged)
-        return self._passed(results)
 
     def publish(self) -> list[BackfillResult]:
         """Commit what was staged and judged, and project the tables, when every stage has passed its gate.
@@ -253,158 +178,103 @@ class Backfill:
     def discard(self) -> None:
         """Delete what was staged."""
         for item in self.stages:
-            self._staging(item).log.location.remove(self.work.spark)
+            self._staged(item).discard()
 
-    # ---------------------------------------------------------------- what each of them needs
+    # ---------------------------------------------------------------- what the run was told when it began
 
-    def _staged(self, item: StageWork, fresh: bool = False) -> tuple[Scope, Staged] | None:
+    def as_it_began(self) -> Backfill:
+        """The run with what its first step was told of windows that have not expired."""
+        found = self._run.found()
+        how: Mapping[str, Any] = found.get(("mode", "")) or found.get((BEGIN, ""), {}).get("mode") or self._how
+        return replace(self, mode=Mode(how["mode"]), waits=how["waits"])
+
+    def told(self) -> Backfill:
+        """The run, whose steps from this one on make of windows that have not expired what it says."""
+        self._run.record("mode", "", self._how)
+        return self
+
+    @property
+    def _how(self) -> dict[str, object]:
+        return {"mode": self.mode.value, "waits": self.waits}
+
+    def _begun(self) -> dict[str, int]:
+        """The last landing step of every source when the run began."""
+        found = self._run.found()
+        if {step for step, _ in found} in ({BEGIN}, {BEGIN, "land"}) and found[BEGIN, ""].get("mode") == self._how:
+            return dict(found[BEGIN, ""]["steps"])  # it was killed then, or has waited
+        steps = {landing.source.name: landing.raw.last_step(self.work.spark) for landing in self.work.landings}
+        self._run.record(BEGIN, "", {"steps": steps, "mode": self._how})
+        return steps
+
+    # ---------------------------------------------------------------- landing and waiting
+
+    def _land(self, begun: Mapping[str, int]) -> None:
+        for landing, projection in zip(self.work.landings, self.work.sources, strict=True):
+            landing.run()
+            projection.project()
+            name, after = landing.source.name, landing.raw.last_step(self.work.spark)
+            self._run.record("land", name, landed(self.work.spark, landing.raw, begun[name], after))
+
+    def _check_expired(self) -> None:
+        """Raises WindowsWait where a window of the run has not expired by the watermark of what has landed."""
+        requests = {item.name: self.request_of(item) for item in self.stages}
+        waiting = tried_again(lambda: still_waiting(self.work, self.stages, requests))
+        if waiting:
+            raise wait_for(waiting)
+
+    def _check_none_waits(self, found: list[BackfillResult]) -> None:
+        waiting = [one.waiting for one in found if one.waiting is not None and one.waiting.is_by_clock]
+        if self.waits and waiting:
+            begun = self._run.found().get((BEGIN, ""))
+            self._land(self._begun() if begun is None else begun["steps"])
+            raise wait_for(waiting)
+
+    # ---------------------------------------------------------------- computing, judging, publishing
+
+    def _levels(self) -> list[list[StageWork]]:
+        """The stages that read none of the others, and those behind, which are computed when these are published."""
+        chosen = {item.name for item in self.stages}
+        levels = [[item for item in level if item.name in chosen] for level in self.work.levels]
+        return [level for level in levels if level]
+
+    def _computed(self, items: list[StageWork], fresh: bool = False) -> list[BackfillResult]:
+        """What stands in the staging areas of these stages, and what of it waits."""
+        found = []
+        for item in items:
+            standing = tried_again(lambda item=item: self._standing(item, fresh))  # type: ignore[misc]
+            if standing is not None:
+                scope, of = standing
+                found.append(counted_windows(self.work, item, scope, self._staged(item).read(of).windows))
+        return found
+
+    def _standing(self, item: StageWork, fresh: bool = False) -> tuple[Scope, Staged] | None:
         """What stands in the staging area, computed where there is nothing, where it is out of date, or afresh.
 
         With what it read and may publish. None where nothing has landed. Raises GateFailed for the rows.
         """
-        work = self.work
-        scope = scope_of(work, item, self.request_of(item))
+        scope = scope_of(self.work, item, self.request_of(item))
         if scope is None:
             self._pass_rows(item, START)
             return None
-        tick = 0 if item.runner.last is None else item.runner.last.tick
-        quarantined = item.runner.upstream.quarantined(work.spark)
-        staging = self._staging(item)
-        before = None if fresh else staging.last(work.spark)
-        if before is not None and before.quarantined == quarantined and before.mode == self.mode.value:
-            known = _as_staged(scope, before)
-            if known is not None and self._is_valid(item, known, before, tick):
-                return known, before
+        staged = self._staged(item)
+        standing = None if fresh else staged.standing(scope)
+        if standing is not None:
+            return standing
         self._pass_rows(item, scope.offsets)
-        found = recomputed(work, item, scope)
-        of = Staged(
-            "", tick, scope.offsets, quarantined, 0, self.mode.value, _listed(scope.spans),
-            [[one.first, one.last, one.until] for one in scope.made], scope.until, _listed(scope.gaps), found.restates,
-        )  # fmt: skip
-        staged = staging.write(found.windows, of)
-        point("backfill:after_staging")
-        self._record("rows", item.name, in_windows(work.spark, item, scope.spans, scope.offsets))
-        return scope, staged
+        return scope, staged.compute(scope)
 
     def _pass_rows(self, item: StageWork, until: Offsets) -> None:
         """Raises GateFailed for the rows that a stage has read so far."""
         for name, step in self._read(item, until).items():
-            self._passed(self._gated_rows(name, step))
+            self._gates.passed(self._gated_rows(name, step))
 
-    def _is_valid(self, item: StageWork, scope: Scope, staged: Staged, tick: int) -> bool:
-        """Whether nothing has happened since, or nothing that would give other windows.
+    def _read(self, item: StageWork, offsets: Offsets) -> dict[str, int]:
+        """The sources of a stage, and how far each is read."""
+        upstream = item.runner.upstream
+        return {name: upstream.step_of(name, offsets) for name in upstream.names if name in self.work.raws}
 
-        That is the commit of what is staged, if the run was killed then; or ticks of a stream that had closed these
-        windows before, so that no row was for them but late ones, which are dead letters.
-        """
-        if staged.tick == tick or self._has_only_admitted(item, staged.tick, tick):
-            return staged.offsets == scope.offsets
-        if self._has_only_passed(item, scope, staged.tick, tick):
-            return True
-        if staged.offsets != scope.offsets:
-            return False
-        result = commit(self.work, item, scope, self._read_staged(item, staged), dry_run=True)
-        return result.inserted + result.changed + result.withdrawn == 0
-
-    def _has_only_admitted(self, item: StageWork, after: int, until: int) -> bool:
-        """Whether the journal holds nothing since that tick but admissions: rows of them would give other offsets."""
-        ticks = item.runner.journal.controls(self.work.spark, after, until)
-        return all(control.kind == ADMISSION for control in ticks.values())
-
-    def _has_only_passed(self, item: StageWork, scope: Scope, after: int, until: int) -> bool:
-        """Whether the journal holds nothing since that tick but ticks of a stream, without a late row for the span.
-
-        Such a row may be late for a window in the span whose letter names one before it.
-        """
-        ticks = item.runner.journal.controls(self.work.spark, max(after - 1, 0), until)
-        if after == 0 or not has_stream(ticks[after]):
-            return False
-        if any(control.kind not in READING for tick, control in ticks.items() if tick > after):
-            return False
-        late_span = item.runner.stage.windows.late_span
-        within_late_span = tuple(replace(one, first=one.first - late_span) for one in scope.made)
-        restated = Restated(within_late_span, quarantined_files=files_in_quarantine(self.work, item))
-        return not has_letters(self.work, item, restated, after)
-
-    def _read_staged(self, item: StageWork, staged: Staged) -> Recomputed:
-        return Recomputed(self._staging(item).read(self.work.spark, staged), staged.restates)
-
-    def _staging(self, item: StageWork) -> Staging:
-        return Staging.of(self.work.lake, self.run, item.runner.journal, self.start, self.end)
-
-    def _gated_rows(self, source: str, raw_step: int) -> list[GateResult]:
-        """The rows of the interval's windows that could be read and dated: those that were rejected count as well."""
-
-        def rows() -> DataFrame:
-            at, reason = col(envelope.EVENT_TIME), col(envelope.REASON)
-            inside = any_of(at.between(bigint(first), bigint(end - 1)) for first, end in self._times(source))
-            inside = inside & (reason.is_null() | (reason == "rejected"))
-            if raw_step == 0:
-                (schema,) = [s.columns for s in self.work.pipeline.sources if s.name == source]
-                return local(self.work.spark, [], struct_of(schema.ddl))
-            landed = self.work.raws[source].rows(self.work.spark, 0, raw_step)
-            return where(landed, inside).drop(*envelope.ENVELOPE)
-
-        quarantined = self.work.raws[source].quarantined(self.work.spark)
-        return self._gated(source, f"{raw_step} {quarantined} {self.start} {self.end}", rows)
-
-    def _gated_results(self, item: StageWork, found: tuple[Scope, Staged] | None) -> list[GateResult]:
-        """The staged windows, as the stage would show them."""
-        if found is None:
-            return []
-        _, staged = found
-        return self._gated(item.name, staged.id, lambda: results(item, self._shown(item, staged)))
-
-    def _shown(self, item: StageWork, staged: Staged) -> DataFrame:
-        """The staged windows that would be shown."""
-        windows = self._read_staged(item, staged).windows
-        return windows if self.mode is Mode.EARLY else where(windows, ~col(WAITS))
-
-    def _gated(self, subject: str, version: str, rows: Callable[[], DataFrame]) -> list[GateResult]:
-        """The judgement of a suite on rows of that version, made unless this run has made it; none without a suite.
-
-        A check that could not be made is made again.
-        """
-        suite = self.work.suites.get(subject)
-        if suite is None:
-            return []
-        judged = {"version": version, "suite": suite.to_list()}
-        found = self.audits.of_run(self.work.spark, self.run).get(("gate", subject))
-        if found is not None and judged == {name: found[name] for name in judged}:
-            before = GateResult.from_mapping(found)
-            if not any(judgement.outcome is Outcome.ERROR for judgement in before.judgements):
-                return [before]
-        result = judge(subject, rows(), suite)
-        self._record("gate", subject, {**result.to_mapping(), **judged})
-        return [result]
-
-    def _published(self, item: StageWork) -> BackfillResult:
-        def announced(result: BackfillResult) -> None:
-            """What will be committed, and by whom, for a try that finds it done."""
-            self._record("publishing", item.name, {**asdict(result), "writer": item.runner.journal.log.writer})
-
-        staged = self._staged(item)
-        if staged is None:
-            result = BackfillResult(item.name, 0, 0, 0, 0, None)
-        else:
-            self._passed(self._gated_results(item, staged))
-            scope, of = staged
-            scope = replace(scope, offsets=of.offsets)
-            result = commit(self.work, item, scope, self._read_staged(item, of), announce=announced)
-        found = self.audits.of_run(self.work.spark, self.run)
-        if result.tick is not None:
-            self._record("publish", item.name, asdict(result))
-        elif ("publish", item.name) not in found:
-            self._record("publish", item.name, self._done_before(item, found) or asdict(result))
-        return result
-
-    def _done_before(self, item: StageWork, found: Mapping[tuple[str, str], Found]) -> Found | None:
-        """What a try of this run has committed that was killed behind its commit."""
-        announced = found.get(("publishing", item.name))
-        if announced is None:
-            return None
-        owner = item.runner.journal.log.owner(self.work.spark, announced["tick"])
-        return announced if owner == announced["writer"] else None
+    def _gated_rows(self, source: str, step: int) -> list[GateResult]:
+        return self._gates.of_rows(source, step, self._times(source))
 
     def _times(self, source: str) -> set[Span]:
         """The source's event times of the rows of the windows, over all stages that read the source."""
@@ -416,50 +286,44 @@ class Backfill:
             for time in [times_of(item, span) or span]
         }
 
-    # ---------------------------------------------------------------- what is recorded
+    def _gated_level(self, items: list[StageWork]) -> list[GateResult]:
+        results: list[GateResult] = []
+        for item in items:
+            standing = tried_again(lambda item=item: self._standing(item))  # type: ignore[misc]
+            results += self._gated_windows(item, standing)
+        return self._gates.passed(results)
 
-    def _passed(self, results: list[GateResult]) -> list[GateResult]:
-        stopping = tuple(result for result in results if result.stops)
-        if stopping:
-            raise GateFailed(stopping, self.run)
-        return results
+    def _gated_windows(self, item: StageWork, standing: tuple[Scope, Staged] | None) -> list[GateResult]:
+        """The judgement of the staged windows, as the stage would show them."""
+        if standing is None:
+            return []
+        _, of = standing
+        return self._gates.of_windows(item, of.id, lambda: self._staged(item).shown(of))
 
-    def _record(self, step: str, subject: str, found: Found) -> None:
-        about = {"start": self.start, "end": self.end, "stages": [item.name for item in self.stages]}
-        self.audits.record(self.work.spark, self.run, step, subject, {**found, **about})
+    def _published(self, item: StageWork) -> BackfillResult:
+        def announced(result: BackfillResult) -> None:
+            """What will be committed, and by whom, for a try that finds it done."""
+            self._run.record("publishing", item.name, {**asdict(result), "writer": item.runner.journal.log.writer})
 
+        standing = self._standing(item)
+        if standing is None:
+            result = BackfillResult(item.name, 0, 0, 0, 0, None)
+        else:
+            self._gates.passed(self._gated_windows(item, standing))
+            scope, of = standing
+            scope = replace(scope, offsets=of.offsets)
+            result = commit(self.work, item, scope, self._staged(item).read(of), announce=announced)
+        found = self._run.found()
+        if result.tick is not None:
+            self._run.record("publish", item.name, asdict(result))
+        elif ("publish", item.name) not in found:
+            self._run.record("publish", item.name, self._done_before(item, found) or asdict(result))
+        return result
 
-def _as_staged(scope: Scope, staged: Staged) -> Scope | None:
-    """The scope with the windows that may be published of what is staged: those that could be then.
-
-    None where other spans were staged.
-    """
-    if _listed(scope.spans) != staged.spans:
-        return None
-    made, gaps = tuple(Made(*one) for one in staged.made), tuple((first, last) for first, last in staged.gaps)
-    return replace(scope, made=made, until=staged.until, gaps=gaps)
-
-
-def _listed(spans: tuple[Span, ...]) -> list[list[int]]:
-    return [list(span) for span in spans]
-
-
-def results(item: StageWork, staged: DataFrame) -> DataFrame:
-    """Recomputed windows with the columns that a stage's suite knows: keys, bounds, aggregates and derived ones.
-
-    Of a join, the rows of these windows.
-    """
-    stage = item.runner.stage.shown
-    staged = apply(item.runner.stage.panes.rows(over(staged)), staged)
-    frame = select(
-        staged,
-        {
-            **{name: col(KEY, name) for name in stage.keys},
-            "window_start": as_timestamp(col(WINDOW_START)),
-            "window_end": as_timestamp(col(WINDOW_END)),
-            **{name: col(f"v_{name}") for name in stage.emitted},
-        },
-    )
-    for name, expression in stage.derive.items():
-        frame = with_column(frame, name, Column(expression.value_sql))
-    return frame
+    def _done_before(self, item: StageWork, found: Mapping[tuple[str, str], Found]) -> Found | None:
+        """What a try of this run has committed that was killed behind its commit."""
+        announced = found.get(("publishing", item.name))
+        if announced is None:
+            return None
+        owner = item.runner.journal.log.owner(self.work.spark, announced["tick"])
+        return announced if owner == announced["writer"] else None

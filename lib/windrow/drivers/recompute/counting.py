@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import call, col
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.recomputed import rows_of
+from windrow.drivers.recompute.windows.recomputed import rows_of
 from windrow.engine.frames import group, where
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.collect_statistics import collect_statistics

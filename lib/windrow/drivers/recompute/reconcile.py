@@ -16,8 +16,8 @@ from windrow.compile.elements.envelope import REASON
 from windrow.compile.sql.columns import bigint, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.unrestated import cells_of, unrestated
-from windrow.drivers.recompute.values import batch_of
+from windrow.drivers.recompute.windows.unrestated import cells_of, unrestated
+from windrow.drivers.recompute.windows.values import batch_of
 from windrow.engine.final import PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
 from windrow.engine.tick.elements import PAIR

@@ -14,15 +14,15 @@ from pyspark.sql import SparkSession
 
 from windrow.compile.columns import WINDOW_START
 from windrow.compile.sql.columns import call, col
-from windrow.drivers.ingest.landing import clock_micros
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.backfill import Backfill
-from windrow.drivers.recompute.commit import BackfillResult
-from windrow.drivers.recompute.recomputed import widened
-from windrow.drivers.recompute.refusals import check
-from windrow.drivers.recompute.scope import Request, admitted, catch_up, follow, scope_of
-from windrow.drivers.recompute.unrestated import files_in_quarantine
+from windrow.drivers.recompute.publish.commit import BackfillResult
+from windrow.drivers.recompute.scope.refusals import check
+from windrow.drivers.recompute.scope.scope import Request, admitted, catch_up, follow, scope_of
+from windrow.drivers.recompute.windows.recomputed import widened
+from windrow.drivers.recompute.windows.unrestated import files_in_quarantine
 from windrow.engine.frames import group
 from windrow.engine.tick.published import Span, starts_in
 from windrow.spec.errors import NotYet

@@ -11,6 +11,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from windrow.drivers.spark.jvm import class_archive, session_jars
+from windrow.drivers.spark.names import cache_names
 
 TRACE = "WINDROW_TRACE"
 """The environment variable that has the traces of any error shown, Python's and the JVM's."""
@@ -100,6 +101,8 @@ def submitted_session(app: str) -> SparkSession:
 
 def working_session(spark: SparkSession) -> SparkSession:
     """A session beside the caller's, with windrow's settings; the caller's own stay as they are."""
+    if not is_remote(spark):
+        cache_names(spark)
     session = _cloned(spark) if is_remote(spark) else spark.newSession()
     for name, value in RUNTIME.items():
         session.conf.set(name, value)

@@ -9,10 +9,7 @@ from windrow.engine.frames import where
 from windrow.quality.gate import judge
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.store.journal.audits import Audits
-
-RUN = "stream"
-"""The name under which the audits keep what the stream has judged."""
+from windrow.store.journal.audits import STREAM_RUN, Audits
 
 
 def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
@@ -24,7 +21,7 @@ def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
     if suite is None or last is None:
         return None
     audits = Audits.of(work.lake)
-    found = audits.of_run(work.spark, RUN).get(("gate", item.name))
+    found = audits.of_run(work.spark, STREAM_RUN).get(("gate", item.name))
     generation, until = item.runner.journal.generation, last.clock.expired_end
     is_same = found is not None and found["generation"] == generation
     before = int(found["passed_until"]) if found is not None and is_same else MINUS_INFINITY
@@ -41,5 +38,5 @@ def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
     result = judge(item.name, expired.select(*[quoted(name) for name in columns]), suite)
     passed_until = before if result.stops else until
     found = {**result.to_mapping(), "generation": generation, "passed_until": passed_until}
-    audits.record(work.spark, RUN, "gate", item.name, found)
+    audits.record(work.spark, STREAM_RUN, "gate", item.name, found)
     return result

@@ -12,17 +12,19 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.ingest.contention import LandingRun
-from windrow.drivers.ingest.landing import Landing, clock_micros
+from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.ingest.outages import Outages
 from windrow.drivers.pipeline.during import during
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.stream.gate import RUN, judge_expired
+from windrow.drivers.stream.gate import judge_expired
 from windrow.drivers.stream.pace import Pace
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateFailed
+from windrow.store.journal.audits import STREAM_RUN
 from windrow.store.journal.control import Control
 from windrow.store.upstream.offsets import Offsets
 
@@ -205,7 +207,7 @@ class Stream:
         found = [judge_expired(self.work, stage) for stage in self.work.stages]
         stopping = tuple(result for result in found if result is not None and result.stops)
         if stopping:
-            raise GateFailed(stopping, RUN)
+            raise GateFailed(stopping, STREAM_RUN)
 
     def _ticked(self, stage: StageWork, control: Control | None, head: Offsets | None = None) -> bool:
         if control is None:

@@ -30,6 +30,10 @@ class Made:
         inside = starts_in(((self.first, self.last),), start)
         return inside if self.until == INFINITY else inside & (end <= bigint(self.until))
 
+    def has(self, start: int, end: int) -> bool:
+        """The same of one window, on the driver."""
+        return (self.first <= start < self.last or start == MINUS_INFINITY) and end <= self.until
+
     def is_within(self, others: Iterable[Made]) -> bool:
         """Whether the others have all of these windows between them."""
         reached = self.first

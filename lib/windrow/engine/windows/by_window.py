@@ -10,21 +10,18 @@ from typing import Self
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import CELL, ELEMENTS, EVENT_TIME, KEY, NET, SLICE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, EVENT_TIME, KEY, SLICE, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.sql.columns import bigint, coalesce, col
+from windrow.compile.sql.columns import col
 from windrow.compile.stage import CompiledStage
-from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows.families import NonMergingWindows
 from windrow.compile.windows.inherited import CompiledInherited
-from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.frames import group, select, where, with_column
+from windrow.engine.frames import group, where, with_column
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import grouped
-from windrow.engine.tick.evaluated import no_state, state_of, with_timer_due
 from windrow.engine.windows.assign import assign, bounded
 from windrow.engine.windows.closed import shut
-from windrow.engine.windows.strategy import Merged, WindowStrategy
+from windrow.engine.windows.strategy import WindowStrategy
 from windrow.spec.times import MINUS_INFINITY
 
 
@@ -55,28 +52,6 @@ class ByWindow(WindowStrategy):
         if admission != Admission():
             pairs = where(pairs, admission.admits(col(WINDOW_START), col(WINDOW_END)))
         return grouped(stage, pairs, CELL)
-
-    def merge(
-        self,
-        combined: DataFrame | None,
-        cells: DataFrame | None,
-        admission: Admission,
-        times: TickTimes,
-        clock: TickClock,
-    ) -> Merged:
-        stage = self.stage
-        if combined is None:
-            assert cells is not None
-            return Merged(with_timer_due(stage, cells, clock))
-        if cells is None:
-            return Merged(select(combined, {**{name: col(name) for name in combined.columns}, **no_state(stage)}))
-        joined = combined.join(cells, on=list(CELL), how="full")
-        wanted = where(joined, col(ELEMENTS).is_not_null() | stage.cells.is_timer_due(clock))
-        added = {ELEMENTS: coalesce(col(ELEMENTS), bigint(0)), **{name: col(name) for name in stage.cells.tick_parts}}
-        if stage.is_weighted:
-            added[NET] = coalesce(col(NET), bigint(0))
-        identity = {name: col(name) for name in CELL}
-        return Merged(select(wanted, {**identity, **state_of(stage), **added}))
 
     def closed_out(self, keyed: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
         windows = self.windows

@@ -6,10 +6,10 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine.windows.by_window import ByWindow, Inherited
 from windrow.engine.windows.merging import Merging
 from windrow.engine.windows.records import Records
-from windrow.engine.windows.sliced import Overlapping, Sliced
+from windrow.engine.windows.sliced import Overlapping, Sliced, Unsliced
 from windrow.engine.windows.strategy import WindowStrategy
 
-FAMILIES: tuple[type[WindowStrategy], ...] = (Merging, Records, Sliced, Overlapping, Inherited, ByWindow)
+FAMILIES: tuple[type[WindowStrategy], ...] = (Merging, Records, Sliced, Overlapping, Unsliced, Inherited, ByWindow)
 """The first that fits is that of a stage."""
 
 

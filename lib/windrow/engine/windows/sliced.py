@@ -1,7 +1,7 @@
-"""Windows that overlap: formed from slices of window time by batches, and by ticks in which nothing is there yet.
+"""Windows that slices of window time form.
 
-Where they fire in the tick only in which they expire, cells are slices too. A tick appends what its elements make of
-each slice and reads nothing; windows are formed as they fire.
+Where they fire in the tick only in which they expire, cells are slices. A tick appends what its elements make of each
+slice and reads nothing; windows are formed as they fire. Batches form windows that overlap from slices in any case.
 """
 
 from __future__ import annotations
@@ -16,38 +16,28 @@ from windrow.compile.sql.columns import Column, changing, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows.aligned import OverlappingWindows
+from windrow.compile.windows.families import SlicedWindows
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import where, with_column
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.statistics import BatchStatistics
 from windrow.engine.windows.by_window import ByWindow
-from windrow.engine.windows.slices import ALL, Slices
+from windrow.engine.windows.slices import ALL, OverlappingSlices, Slices
 from windrow.engine.windows.strategy import FormerCells, Merged
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.triggers.firings import keeps_slices
 
 
 @dataclass(frozen=True)
-class Overlapping(ByWindow):
-    """A cell for each key and window."""
+class Unsliced(ByWindow):
+    """A cell for each key and window: with a smaller allowed lateness, it might have been one for each slice."""
 
-    windows: OverlappingWindows
+    windows: SlicedWindows
 
     @classmethod
     def of(cls, stage: CompiledStage) -> Self | None:
-        return cls(stage, stage.windows) if isinstance(stage.windows, OverlappingWindows) else None
-
-    @property
-    def slices(self) -> Slices:
-        return Slices(self.stage, self.windows)
-
-    def windows_of(self, elements: DataFrame) -> DataFrame:
-        sliced = with_column(elements, SLICE, self.windows.slice_of(col(EVENT_TIME)))
-        return self.slices.formed(grouped(self.stage, sliced, (KEY, SLICE)), ALL)
-
-    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
-        return self.windows_of(elements) if admission == Admission() else super().combine(elements, admission)
+        return cls(stage, stage.windows) if isinstance(stage.windows, SlicedWindows) else None
 
     @property
     def former(self) -> FormerCells | None:
@@ -55,7 +45,24 @@ class Overlapping(ByWindow):
 
 
 @dataclass(frozen=True)
-class Sliced(Overlapping):
+class Overlapping(Unsliced):
+    """The same for windows that overlap, which batches form from slices."""
+
+    windows: OverlappingWindows
+
+    @classmethod
+    def of(cls, stage: CompiledStage) -> Self | None:
+        return cls(stage, stage.windows) if isinstance(stage.windows, OverlappingWindows) else None
+
+    def windows_of(self, elements: DataFrame) -> DataFrame:
+        return formed_of(self.stage, self.windows, elements)
+
+    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+        return self.windows_of(elements) if admission == Admission() else super().combine(elements, admission)
+
+
+@dataclass(frozen=True)
+class Sliced(Unsliced):
     """A cell for each key and slice, in as many rows as there were ticks with elements for it."""
 
     adds_up = True
@@ -63,6 +70,15 @@ class Sliced(Overlapping):
     @classmethod
     def of(cls, stage: CompiledStage) -> Self | None:
         return super().of(stage) if keeps_slices(stage.stage) else None
+
+    @property
+    def slices(self) -> Slices:
+        return slices_of(self.stage, self.windows)
+
+    def windows_of(self, elements: DataFrame) -> DataFrame:
+        if isinstance(self.windows, OverlappingWindows):
+            return formed_of(self.stage, self.windows, elements)
+        return ByWindow.combine(self, elements, Admission())
 
     @property
     def retention(self) -> int:
@@ -76,7 +92,7 @@ class Sliced(Overlapping):
     def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
         """What the elements make of each slice, but for those of which no window is open."""
         sliced = with_column(elements, SLICE, self.windows.slice_of(col(EVENT_TIME)))
-        is_open = self.windows.last_end(col(SLICE)) > changing(admission.expired_end, col(SLICE))
+        is_open = self.windows.last_end_of_slice(col(SLICE)) > changing(admission.expired_end, col(SLICE))
         return grouped(self.stage, where(sliced, is_open), (KEY, SLICE))
 
     def merge(
@@ -93,7 +109,8 @@ class Sliced(Overlapping):
         if not self._fires(times):
             return Merged(None, kept)
         earlier = None if cells is None else self.slices.of_cells(cells)
-        known = [frame for frame in (combined, earlier) if frame is not None]
+        new = None if combined is None else self.slices.of_elements(combined)
+        known = [frame for frame in (new, earlier) if frame is not None]
         slices = known[0] if len(known) == 1 else known[0].unionByName(known[1])
         return Merged(self._as_new(slices, ends, admission), kept)
 
@@ -123,11 +140,22 @@ class Sliced(Overlapping):
         """Those of the cells that are slices."""
         return self.slices.among(cells)
 
-    def ended(self, cells: DataFrame) -> DataFrame:
-        """The transitions of slices that are no more."""
-        return self.slices.ended(cells)
+    def ended(self, cells: DataFrame, windows: DataFrame) -> DataFrame:
+        """The transitions of slices that are no more, but for those whose cells are windows now."""
+        return self.slices.ended(cells, windows)
 
 
 def expiring(times: TickTimes) -> tuple[int, int]:
     """The windows that a tick brings to their end: those that end behind the first and up to the last."""
     return times.before.expired_end, times.after.expired_end
+
+
+def slices_of(stage: CompiledStage, windows: SlicedWindows) -> Slices:
+    """The slices of a stage with such windows."""
+    return OverlappingSlices(stage, windows) if isinstance(windows, OverlappingWindows) else Slices(stage, windows)
+
+
+def formed_of(stage: CompiledStage, windows: OverlappingWindows, elements: DataFrame) -> DataFrame:
+    """Every window of the elements, formed from slices."""
+    sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
+    return slices_of(stage, windows).formed(grouped(stage, sliced, (KEY, SLICE)), ALL)

@@ -8,16 +8,17 @@ from typing import Protocol, Self
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import CELL
-from windrow.compile.sql.columns import Column, bigint, col, lit, null
+from windrow.compile.columns import CELL, ELEMENTS, NET
+from windrow.compile.sql.columns import Column, bigint, coalesce, col, lit, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows.base import CompiledWindows
 from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.frames import group
+from windrow.engine.frames import group, select, where
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.elements import PAIR, elements_of, pairs_of_rows
+from windrow.engine.tick.evaluated import no_state, state_of, with_timer_due
 from windrow.engine.tick.published import Made
 from windrow.engine.tick.statistics import BatchStatistics
 from windrow.spec.times import MINUS_INFINITY
@@ -49,8 +50,8 @@ class FormerCells(Protocol):
     def among(self, cells: DataFrame) -> DataFrame:
         """Those of the cells of the stage that are kept so."""
 
-    def ended(self, cells: DataFrame) -> DataFrame:
-        """The transitions by which they are no more."""
+    def ended(self, cells: DataFrame, windows: DataFrame) -> DataFrame:
+        """The transitions by which they are no more, beside those of the windows that are there now."""
 
     def open_windows(self, cells: DataFrame, admission: Admission) -> DataFrame:
         """The windows over them that have not expired, with all that they hold."""
@@ -59,6 +60,9 @@ class FormerCells(Protocol):
 @dataclass(frozen=True)
 class WindowStrategy(ABC):
     """How one family of windows goes through a tick. The defaults are those of a cell for each key and window.
+
+    A family has to say which windows it is for (`of`), which ones an element is in (`pairs`), how elements are combined
+    (`combine`), and which of them meet a closed cell (`closed_out`).
 
     Frames: `elements` have `key`, `event_time` and arguments; `pairs` are elements with the bounds of a window, once
     for each; `cells` have `key`, bounds and `state`; what is combined has `key`, bounds and partials (`p_` columns).
@@ -100,7 +104,6 @@ class WindowStrategy(ABC):
     def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
         """Elements combined as far as no cell is needed, but for the windows that admit none."""
 
-    @abstractmethod
     def merge(
         self,
         combined: DataFrame | None,
@@ -110,6 +113,19 @@ class WindowStrategy(ABC):
         clock: TickClock,
     ) -> Merged:
         """The windows that got elements, whose timer is due, or that expire. One of the frames is not None."""
+        stage = self.stage
+        if combined is None:
+            assert cells is not None
+            return Merged(with_timer_due(stage, cells, clock))
+        if cells is None:
+            return Merged(select(combined, {**{name: col(name) for name in combined.columns}, **no_state(stage)}))
+        joined = combined.join(cells, on=list(CELL), how="full")
+        wanted = where(joined, col(ELEMENTS).is_not_null() | stage.cells.is_timer_due(clock))
+        added = {ELEMENTS: coalesce(col(ELEMENTS), bigint(0)), **{name: col(name) for name in stage.cells.tick_parts}}
+        if stage.is_weighted:
+            added[NET] = coalesce(col(NET), bigint(0))
+        identity = {name: col(name) for name in CELL}
+        return Merged(select(wanted, {**identity, **state_of(stage), **added}))
 
     def has_elements(self, found: BatchStatistics) -> bool:
         """Whether a row of a micro-batch may be in a window."""

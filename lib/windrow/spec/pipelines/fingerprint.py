@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from windrow.spec.fields.schemas import Schema
-from windrow.spec.sources.source import CONNECTORS, Source
+from windrow.spec.sources.all import CONNECTORS
+from windrow.spec.sources.source import Source
 from windrow.spec.sources.watermarks import BOUND
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.stages.inputs import ONLY

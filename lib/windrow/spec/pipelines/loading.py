@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from windrow.spec.errors import SpecError
 from windrow.spec.extensions import find_extensions_in
@@ -57,12 +58,9 @@ def _checked_against(owner: Source | Stage) -> Callable[[Suite], None]:
 
 
 def _source(source: Source, root: Path) -> Source:
-    source = replace(source, quality=_quality(source, root))
-    if source.files is not None:
-        return replace(source, files=replace(source.files, path=_under(root, source.files.path)))
-    if source.delta is not None:
-        return replace(source, delta=replace(source.delta, path=_under(root, source.delta.path)))
-    return source
+    connector = source.connector.located(lambda path: _under(root, path))
+    changed: dict[str, Any] = {connector.NAME: connector, "quality": _quality(source, root)}
+    return replace(source, **changed)
 
 
 def _quality(owner: Source | Stage, root: Path) -> str | None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from windrow.spec.errors import SpecError
-from windrow.spec.sources.connectors import DeltaSource, is_glob
-from windrow.spec.sources.source import Files, Source, resolve_environment, without_variables
+from windrow.spec.sources.connector import is_glob
+from windrow.spec.sources.source import Source, resolve_environment, without_variables
 
 
 def check_paths(lake: str, sources: Iterable[Source], stages: Iterable[str]) -> None:
@@ -27,11 +27,10 @@ def check_paths(lake: str, sources: Iterable[Source], stages: Iterable[str]) -> 
     sources = tuple(sources)
     own = ("_windrow", *stages, *(source.name for source in sources))
     for index, source in enumerate(sources):
-        match source.connector:
-            case Files(path=path):
-                _check_apart(lake, path, f"sources[{index}].files.path", ("",))
-            case DeltaSource(path=path):
-                _check_apart(lake, path, f"sources[{index}].delta.path", own)
+        connector = source.connector
+        if connector.location is not None:
+            place = f"sources[{index}].{connector.NAME}.{connector.PATH}"
+            _check_apart(lake, connector.location, place, own if connector.MAY_BE_IN_LAKE else ("",))
 
 
 def _check_apart(lake: str, path: str, place: str, folders: tuple[str, ...]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from windrow.spec.errors import SpecError
+from windrow.spec.errors import NotReadable, SpecError
 from windrow.spec.notebooks import InNotebooks
 from windrow.spec.sources.source import Source, resolve_environment
 from windrow.spec.stages.stage import Stage
@@ -72,8 +72,7 @@ class Table(InNotebooks):
             if DeltaTable.is_deltatable(path):
                 return DeltaTable(path).to_pyarrow_dataset()
         except (DeltaError, OSError, ValueError) as error:
-            rule = f"cannot be read without Spark: {str(error).splitlines()[0]}"
-            raise SpecError(f"{self.name}/{table}", rule, path) from error
+            raise NotReadable.because(f"{self.name}/{table}", path, error) from error
         hint = "windrow run, or --set lake=..."
         raise SpecError(f"{self.name}/{table}", "is not there: it has not run in this lake", self.lake, hint)
 

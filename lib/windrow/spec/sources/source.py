@@ -13,29 +13,20 @@ from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields.kinds import EXPRESSION, FLAG, NAME, POSITIVE_INTEGER, TEXT, ZONE, choice, nested
+from windrow.spec.fields.kinds import EXPRESSION, NAME, TEXT, ZONE, choice, nested
 from windrow.spec.fields.reading import Kind, Spec
 from windrow.spec.fields.schemas import SCHEMA, Schema, SchemaLike
 from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
 from windrow.spec.notebooks import InNotebooks
-from windrow.spec.sources.connectors import Connector, DeltaSource, Kafka, Rate
+from windrow.spec.sources.all import CONNECTORS
+from windrow.spec.sources.connector import Connector
+from windrow.spec.sources.delta import DeltaSource
+from windrow.spec.sources.files import Files
+from windrow.spec.sources.kafka import Kafka
+from windrow.spec.sources.rate import Rate
 from windrow.spec.sources.watermarks import UNBOUNDED, Watermark
 from windrow.spec.stages.weights import check_weight
 from windrow.spec.times import DAY
-
-
-class FileFormat(StrEnum):
-    """What the files of a source hold: JSON lines, CSV with or without a header, or Parquet."""
-
-    JSON = "json"
-    CSV = "csv"
-    PARQUET = "parquet"
-
-
-FileFormatLike = FileFormat | Literal["json", "csv", "parquet"]
-FILE_FORMAT: Kind[FileFormat, FileFormatLike] = choice(
-    FileFormat, {"jsonl": "json", "ndjson": "json", "jsonlines": "json"}
-)
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
@@ -59,25 +50,6 @@ def resolve_environment(text: str) -> str:
 def without_variables(text: str) -> str:
     """What a path says itself, whatever the environment holds."""
     return _VARIABLE.sub("", text)
-
-
-@specification
-class Files(Connector):
-    """Files under a path, each read once. A landing batch takes at most `max_files_per_batch` of them; the rest waits.
-
-    `header`: whether CSV files begin with a line of column names.
-    """
-
-    YAML_HINTS = {"max_files_per_trigger": "max_files_per_batch", "dir": "path", "folder": "path"}
-
-    path: str = plain(TEXT)
-    format: Converted[FileFormat, FileFormatLike] = converted(FILE_FORMAT, default=FileFormat.JSON)
-    max_files_per_batch: int = plain(POSITIVE_INTEGER, default=1000)
-    header: bool = plain(FLAG, default=True)
-
-    @property
-    def has_json(self) -> bool:
-        return self.format is FileFormat.JSON
 
 
 class TimeFormat(StrEnum):
@@ -139,9 +111,6 @@ UNKNOWN: Kind[Unknown, UnknownLike] = choice(
 )
 RESCUED = "_rescued"
 """The column of JSON sources with the fields that the schema does not name, as JSON; null where there are none."""
-
-CONNECTORS = ("files", "kafka", "delta", "rate")
-"""The fields of which a source has exactly one."""
 
 ENVELOPE_NAMES = ("_step", "_row", "_event_time", "_arrival_time", "_partition", "_offset", "_reason", "_rule", "_raw")
 """The columns that landing puts around every row."""
@@ -248,9 +217,10 @@ class Source(Spec, InNotebooks):
         if self.connector.HAS_PARTITIONS and self.partition is not None:
             hint = f"leave it out: the partitions of {name} are the source partitions of the watermark"
             raise SpecError("partition", f"is not for {name}", self.partition, hint)
-        if self.rate is not None and not self.schema.items() <= Rate.SCHEMA.items():
-            rule = "has a column that rows which count up have not"
-            raise SpecError("schema", rule, None, ", ".join(f"{name} {kind}" for name, kind in Rate.SCHEMA.items()))
+        own = self.connector.SCHEMA
+        if own is not None and not self.schema.items() <= own.items():
+            rule = f"has a column that {self.connector.kind_words()} do not have"
+            raise SpecError("schema", rule, None, ", ".join(f"{name} {kind}" for name, kind in own.items()))
         if self.unknown is Unknown.REJECT and not self.connector.has_json:
             rule = "is for JSON only: no other row has fields of its own"
             raise SpecError("unknown", rule, str(self.unknown), "leave it out")

@@ -9,7 +9,6 @@ from windrow.spec.stages.stage import Stage
 from windrow.spec.triggers.base import without_sugar
 from windrow.spec.triggers.closing import earliest_ready
 from windrow.spec.triggers.moments import Moment
-from windrow.spec.windows.aligned import SlidingWindows
 
 
 def fires_once(stage: Stage) -> bool:
@@ -35,12 +34,10 @@ def leaves_nothing(stage: Stage) -> bool:
 
 
 def keeps_slices(stage: Stage) -> bool:
-    """Whether the cells of the stage are slices of window time, from which overlapping windows are formed as they fire.
+    """Whether the cells of the stage are slices of window time, from which windows are formed as they fire.
 
     So where a window fires in the tick only in which it expires, and nothing but its elements and the watermark decides
     what the pane is.
     """
-    window = stage.window
-    overlaps = isinstance(window, SlidingWindows) and window.period < window.size
     sees_end_only = without_sugar(stage.trigger).sees_end_only()
-    return overlaps and stage.allowed_lateness == 0 and not stage.keeps_event_times and sees_end_only
+    return stage.window.has_slices and stage.allowed_lateness == 0 and not stage.keeps_event_times and sees_end_only

@@ -7,7 +7,7 @@ A window is half-open, `[start, end)`, in microseconds. All fields that are leng
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import ClassVar, Literal
 
@@ -49,6 +49,10 @@ class FixedWindows(WindowFunction):
     size: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
     offset: Converted[int, DurationLike] = converted(DURATION, default=0)
     phase: Converted[Phase | None, PhaseLike | None] = converted(PHASE, default=None)
+
+    @property
+    def has_slices(self) -> bool:
+        return True
 
     def validate(self) -> None:
         _check_size(self.size)
@@ -98,6 +102,10 @@ class SlidingWindows(WindowFunction):
     period: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
     offset: Converted[int, DurationLike] = converted(DURATION, default=0)
 
+    @property
+    def has_slices(self) -> bool:
+        return self.period <= self.size
+
     def validate(self) -> None:
         _check_size(max(self.size, self.period))
         _check_number("period", self.size, self.period)
@@ -107,6 +115,10 @@ class SlidingWindows(WindowFunction):
     @property
     def has_gaps(self) -> bool:
         return self.period > self.size
+
+    def windows_over(self, start: int, end: int) -> Iterable[tuple[int, int]]:
+        first = -((self.size - end + self.offset) // self.period) * self.period + self.offset
+        return [(at, at + self.size) for at in range(first, start + 1, self.period)]
 
     def words(self) -> str:
         begins = f"{length(self.size)} long, one begins every {length(self.period)}{_offset(self.offset)}"
@@ -133,6 +145,10 @@ class CumulativeWindows(WindowFunction):
     step: Converted[int, DurationLike] = converted(POSITIVE_DURATION)
     offset: Converted[int, DurationLike] = converted(DURATION, default=0)
 
+    @property
+    def has_slices(self) -> bool:
+        return True
+
     def validate(self) -> None:
         _check_size(self.size)
         if self.size % self.step != 0:
@@ -140,6 +156,10 @@ class CumulativeWindows(WindowFunction):
         _check_number("step", self.size, self.step)
         if self.offset >= self.size:
             raise SpecError("offset", "must be smaller than size", None, "0 <= offset < size")
+
+    def windows_over(self, start: int, end: int) -> Iterable[tuple[int, int]]:
+        first = (start - self.offset) // self.size * self.size + self.offset
+        return [(first, at) for at in range(end, first + self.size + 1, self.step)]
 
     def words(self) -> str:
         grows = f"each {length(self.step)} longer than the one before, up to {length(self.size)}"
@@ -191,6 +211,10 @@ class CalendarWindows(WindowFunction):
     count: int = plain(POSITIVE_INTEGER, default=1)
     zone: str = plain(ZONE, default="UTC")
     week_start: Converted[Weekday, WeekdayLike] = converted(WEEKDAY, default=Weekday.MONDAY)
+
+    @property
+    def has_slices(self) -> bool:
+        return True
 
     def validate(self) -> None:
         if self.count > MOST_UNITS:

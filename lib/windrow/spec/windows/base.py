@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from windrow.spec.expressions import Expression
@@ -29,6 +29,11 @@ class WindowFunction(Spec):
     REASON: ClassVar[str] = "bad_expression"
 
     @property
+    def has_slices(self) -> bool:
+        """Whether windows can be formed from slices of window time, each of which lies in all of its windows."""
+        return False
+
+    @property
     def expressions(self) -> Mapping[str, Expression]:
         """What the windows of an element depend on beside its event time, as expressions over it, by name."""
         return {}
@@ -36,6 +41,10 @@ class WindowFunction(Spec):
     def words(self) -> str:
         """How long the windows are, and how they lie in time, as `windrow plan` says it."""
         return f"those that {type(self).__module__}.{type(self).__qualname__} gives to each element"
+
+    def windows_over(self, start: int, end: int) -> Iterable[tuple[int, int]]:
+        """The bounds of the windows that hold a slice of window time, which no window of the function cuts."""
+        return ((start, end),)
 
     @property
     def expected_length(self) -> int | None:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from windrow.compile.sql.columns import bigint, call, col, lit
-from windrow.engine.frames import group, literals, where
 from windrow.store.delta.location import READABLE, Lake, Location
+from windrow.store.reading.tables import Condition, Groups, Tables
+
+if TYPE_CHECKING:  # they are read without Spark too
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -27,14 +29,26 @@ class Floors:
 
     def get(self, spark: SparkSession, name: str) -> int:
         """The floor of that name; 0 where everything is kept."""
+        from windrow.engine.frames import group, where
+
         if not self.location.exists(spark):
             return 0
         rows = where(self.location.read(spark), col("name") == name)
         floor = group(rows, (), {"floor": call("max", col("floor"))}).collect()[0]["floor"]
         return int(floor or 0)
 
+    def read(self, tables: Tables, name: str) -> int:
+        """The same for who only looks."""
+        table = tables.open(self.location)
+        if table is None:
+            return 0
+        (found,) = table.groups(Groups(greatest=("floor",)), Condition("name", "=", name)).to_pylist()
+        return found["floor"] or 0
+
     def raise_to(self, spark: SparkSession, name: str, floor: int) -> None:
         """Raise a floor; it never comes down."""
+        from windrow.engine.frames import literals
+
         row = {"name": lit(name), "floor": bigint(floor), "at": bigint(time.time_ns() // 1000)}
         writer = literals(spark, [row]).write.format("delta").mode("append")
         for option, value in READABLE.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 from windrow.spec.sources.source import resolve_environment
@@ -55,6 +55,13 @@ class Location:
         writer.save(self.path)
 
 
+class LogPlace(NamedTuple):
+    """Where a log is, and the name under which its commits carry their steps."""
+
+    location: Location
+    app_id: str
+
+
 @dataclass(frozen=True)
 class Lake:
     """The folders of a lake. `root` may hold `${NAME}`, replaced here and nowhere else."""
@@ -64,8 +71,13 @@ class Lake:
     @classmethod
     def of(cls, text: str) -> Lake:
         """A relative path starts where the process does: Delta makes tables at absolute ones only."""
-        root = resolve_environment(text).rstrip("/")
-        return cls(root if "://" in root or root.startswith("file:") else str(Path(root).absolute()))
+        lake = cls(resolve_environment(text).rstrip("/"))
+        return lake if lake.has_scheme else cls(str(Path(lake.root).absolute()))
+
+    @property
+    def has_scheme(self) -> bool:
+        """Whether it says on which file system it is."""
+        return "://" in self.root or self.root.startswith("file:")
 
     def table(self, owner: str, name: str) -> Location:
         """The table `name` of a source or stage."""
@@ -74,6 +86,18 @@ class Lake:
     def internal(self, name: str) -> Location:
         """A table of windrow's own that belongs to the lake as a whole."""
         return Location(f"{self.root}/_windrow/{name}")
+
+    def raw(self, source: str) -> LogPlace:
+        """The raw log of a source."""
+        return LogPlace(self.table(source, "raw"), f"windrow-raw-{source}")
+
+    def journal(self, stage: str, generation: int) -> LogPlace:
+        """The journal of a generation of a stage."""
+        return LogPlace(self.table(stage, f"journal/{generation}"), f"windrow-journal-{stage}-{generation}")
+
+    def cells(self, stage: str, generation: int) -> LogPlace:
+        """The snapshot into which that journal is compacted."""
+        return LogPlace(self.table(stage, f"cells/{generation}"), f"windrow-cells-{stage}-{generation}")
 
     def checkpoint(self, source: str) -> str:
         return f"{self.root}/_windrow/checkpoints/{source}"

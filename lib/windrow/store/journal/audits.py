@@ -5,20 +5,29 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
-from pyspark.sql import SparkSession
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from windrow.compile.sql.columns import bigint, call, col, lit
-from windrow.engine.frames import group, literals, where
 from windrow.store.delta.location import READABLE, Lake, Location
+from windrow.store.journal.outcomes import AUDITS, OUTCOME, StepOutcome
+from windrow.store.reading.tables import Condition, Groups, Tables
+
+if TYPE_CHECKING:  # they are read without Spark too
+    from pyspark.sql import SparkSession
+
+STREAM_RUN = "stream"
+"""The name under which it is kept what the stream has judged."""
 
 BEGIN = "begin"
 """The step with which a run begins, or is repeated."""
 
 Found = Mapping[str, Any]
 """What one step found about one source or stage, as plain values."""
+
+_ROW = ("step", "subject", "at", "result")
+_FOUND = Condition("step", "!=", OUTCOME)
+"""How an attempt has ended is for its scheduler: it is nothing that a run has found."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +38,12 @@ class Audits:
 
     @classmethod
     def of(cls, lake: Lake) -> Audits:
-        return cls(lake.internal("audits"))
+        return cls(lake.internal(AUDITS))
 
     def record(self, spark: SparkSession, run: str, step: str, subject: str, result: Found) -> None:
         """Keep what a step of a run found."""
+        from windrow.engine.frames import literals
+
         texts = {"run": run, "step": step, "subject": subject, "result": json.dumps(result)}
         row = {name: lit(text) for name, text in texts.items()}
         frame = literals(spark, [{**row, "at": bigint(time.time_ns() // 1000)}])
@@ -41,11 +52,17 @@ class Audits:
             writer = writer.option(name, value)
         self.location.save(writer)
 
+    def record_outcome(self, spark: SparkSession, run: str, attempt: str, outcome: StepOutcome) -> None:
+        """Keep how an attempt at a step of a run has ended, for a scheduler: it is nothing that the run has found."""
+        self.record(spark, run, OUTCOME, attempt, asdict(outcome))
+
     def of_run(self, spark: SparkSession, run: str) -> dict[tuple[str, str], Found]:
         """By step and subject, what a run has found since it last began; a run may be repeated under its name."""
+        from windrow.engine.frames import group, where
+
         if not self.location.exists(spark):
             return {}
-        rows = where(self.location.read(spark), col("run") == run)
+        rows = where(self.location.read(spark), (col("run") == run) & (col("step") != OUTCOME))
         newest = group(
             rows,
             ("step", "subject"),
@@ -54,10 +71,23 @@ class Audits:
         begun = max((row["at"] for row in newest if row["step"] == BEGIN), default=0)
         return {(row["step"], row["subject"]): json.loads(row["result"]) for row in newest if row["at"] >= begun}
 
-    def last_run(self, spark: SparkSession, but: str) -> str | None:
+    def read_run(self, tables: Tables, run: str) -> dict[tuple[str, str], Found]:
+        """The same for who only looks, in the order in which it was found."""
+        table = tables.open(self.location)
+        batches = [] if table is None else table.rows(_ROW, Condition("run", "=", run), _FOUND)
+        newest: dict[tuple[str, str], tuple[int, str]] = {}
+        for batch in batches:
+            for row in batch.to_pylist():
+                subject, found = (row["step"], row["subject"]), (row["at"], row["result"])
+                newest[subject] = max(found, newest.get(subject, found))
+        begun = max((at for (step, _), (at, _) in newest.items() if step == BEGIN), default=0)
+        found_last = sorted(newest.items(), key=lambda item: item[1][0])
+        return {subject: json.loads(result) for subject, (at, result) in found_last if at >= begun}
+
+    def last_run(self, tables: Tables, but: str) -> str | None:
         """The run that has recorded something last, but for one."""
-        if not self.location.exists(spark):
+        table = tables.open(self.location)
+        if table is None:
             return None
-        rows = where(self.location.read(spark), col("run") != but)
-        row = group(rows, (), {"run": call("max_by", col("run"), col("at"))}).first()
-        return None if row is None else row["run"]
+        runs = table.groups(Groups(by=("run",), greatest=("at",)), Condition("run", "!=", but), _FOUND).to_pylist()
+        return max(runs, key=lambda row: row["at"])["run"] if runs else None

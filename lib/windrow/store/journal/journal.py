@@ -15,19 +15,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, EXPIRED, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group, literals, local, select, where, with_column
-from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.micro_batch import DeadLetters
 from windrow.engine.tick.newest import newest
 from windrow.engine.windows.registry import strategy_of
@@ -55,13 +54,12 @@ class Journal:
     @classmethod
     def of(cls, lake: Lake, stage: CompiledStage, generation: int) -> Journal:
         name = stage.stage.name
-        journal, cells = lake.table(name, f"journal/{generation}"), lake.table(name, f"cells/{generation}")
         return cls(
             lake,
             stage,
             generation,
-            StepLog(journal, f"windrow-journal-{name}-{generation}", indexed=1),
-            StepLog(cells, f"windrow-cells-{name}-{generation}", indexed=0),
+            StepLog(*lake.journal(name, generation), indexed=1),
+            StepLog(*lake.cells(name, generation), indexed=0),
         )
 
     @property
@@ -159,14 +157,15 @@ class Journal:
     # ---------------------------------------------------------------- cells
 
     def cells(
-        self, spark: SparkSession, wanted: Column | None, expired_end: int, until: int | None = None
+        self, spark: SparkSession, wanted: Column | None, expired_end: int, until: int | None = None, shown: bool = True
     ) -> DataFrame | None:
         """The cells that have not expired: snapshot and tail, the newest of each. None when there can be none.
 
         `wanted` is a condition on a cell that may be pushed into the snapshot; the tail is united whole, and the newest
         picked before anything else is decided. Only the windows that end by `expired_end`, which have expired, are left
         out of both before: in the tail alone that would revive what the snapshot still has. `until` is the last tick
-        that is looked at, if not the newest.
+        that is looked at, if not the newest. `shown`: windows that have expired count as the newest of their cells; not
+        so for slices, of which one may have the bounds of a window that was formed from it.
         """
         if not self.location.exists(spark):
             return None
@@ -178,6 +177,8 @@ class Journal:
         own = {name: col(name) for name in (*CELL, STATE, "tick")}
         if strategy_of(self.stage).adds_up:
             return self._added_up(spark, snapshot_tick, tail, lives if wanted is None else lives & wanted)
+        if not shown:
+            tail = where(tail, ~col(EXPIRED))
         rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
         if snapshot_tick > 0:
             snapshot = where(self._snapshot_rows(spark), lives)
@@ -186,10 +187,15 @@ class Journal:
             rows = select(snapshot, {**own, _ENDED: lit(False)}).unionByName(rows)
         return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
 
-    def open_windows(self, spark: SparkSession, admission: Admission) -> int:
-        """How many windows of keys are open, where the cells are not windows."""
-        cells = self.cells(spark, None, admission.expired_end)
-        return 0 if cells is None else strategy_of(self.stage).open_windows(cells, admission).count()
+    def has_rows(self, spark: SparkSession, among: Callable[[DataFrame], DataFrame]) -> bool:
+        """Whether some transitions are among those, which may have been replaced since; a look that groups nothing."""
+        if not self.location.exists(spark):
+            return False
+        snapshot_tick, last = self.snapshot_tick(spark), self.log.last(spark)
+        rows = select(self.rows(spark, snapshot_tick, 0 if last is None else last.step, "cell"), {STATE: col(STATE)})
+        if snapshot_tick > 0:
+            rows = rows.unionByName(select(self._snapshot_rows(spark), {STATE: col(STATE)}))
+        return not among(where(rows, col(STATE).is_not_null())).isEmpty()
 
     def _added_up(self, spark: SparkSession, snapshot_tick: int, tail: DataFrame, wanted: Column) -> DataFrame:
         """The cells that are wanted, of snapshot and tail: the rows of one are parts, and none replaces another.

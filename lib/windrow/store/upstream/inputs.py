@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.engine.tick.inputs import as_one, numbered
 from windrow.store.upstream.base import Upstream
-from windrow.store.upstream.offsets import START, Offsets
+from windrow.store.upstream.offsets import START, Offsets, steps_between
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,7 @@ class InputLogs:
 
     def steps_between(self, after: Offsets, until: Offsets) -> int:
         """How many steps until has read and after has not; those of a log that several inputs read count once."""
-        between = dict.fromkeys(self.names, 0)
-        for name, log in self.logs.items():
-            between[log.name] = max(between[log.name], until.of(name) - after.of(name))
-        return sum(between.values())
+        return steps_between(after, until, {name: log.name for name, log in self.logs.items()})
 
     def parts(self, spark: SparkSession, after: Offsets, until: Offsets) -> dict[str, DataFrame]:
         """The rows between two offsets of each input that may have some, with their envelope."""

@@ -52,5 +52,16 @@ class Offsets:
         return Offsets({name: min(step, other.of(name)) for name, step in self.steps.items()})
 
 
+def steps_between(after: Offsets, until: Offsets, logs: Mapping[str, str]) -> int:
+    """How many steps `until` has read and `after` has not; those of a log that several inputs read count once.
+
+    `logs` are the names of what the inputs read.
+    """
+    between = dict.fromkeys(logs.values(), 0)
+    for name, log in logs.items():
+        between[log] = max(between[log], until.of(name) - after.of(name))
+    return sum(between.values())
+
+
 START = Offsets()
 """Nothing has been read."""

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from windrow.compile.elements.envelope import OFFSET, PARTITION, STEP
+from windrow.compile.elements.envelope import OFFSET, PARTITION, QUARANTINED, STEP
 from windrow.compile.sql.columns import call, col
 from windrow.engine.frames import group
 from windrow.spec.errors import SpecError
 from windrow.store.delta.location import Lake
 from windrow.store.delta.steps import REWRITES, Commit, Notes, StepLog
-
-QUARANTINED = "quarantined"
-"""The reason of the rows of a file that was taken out after it had landed."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,7 @@ class Raw:
     @classmethod
     def of(cls, lake: Lake, source: str, schema: StructType | None = None) -> Raw:
         """The raw log; `schema` are the columns that rows have now, where those that landed may have had fewer."""
-        return cls(source, StepLog(lake.table(source, "raw"), f"windrow-raw-{source}", indexed=4, schema=schema))
+        return cls(source, StepLog(*lake.raw(source), indexed=4, schema=schema))
 
     def check(self, spark: SparkSession) -> None:
         """Refuse a column that has landed with another type than it has now. Errors: SpecError."""

@@ -15,7 +15,6 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.stages.stage import Stage
-from windrow.view.plan.sources import kind_in_words
 from windrow.view.plan.stages import in_short
 
 HEIGHT = 44.0
@@ -208,7 +207,7 @@ def _shares(rank: list[Vertex]) -> dict[Vertex, float]:
 
 
 def _words(one: Source | Stage) -> str:
-    return kind_in_words(one.connector) if isinstance(one, Source) else in_short(one)
+    return one.connector.kind_words() if isinstance(one, Source) else in_short(one)
 
 
 def _width(boxes: Iterable[Source | Stage]) -> float:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from windrow.spec.expressions.plain import plain
-from windrow.spec.sources.connectors import Connector, DeltaSource, Kafka, KafkaStart, Rate
-from windrow.spec.sources.source import FileFormat, Files, Source, TimeColumn, TimeFormat, Unknown
+from windrow.spec.sources.source import Source, TimeColumn, TimeFormat, Unknown
 from windrow.spec.sources.watermarks import Watermark
 from windrow.view.plan.tables import WRITES, tables_of_source, writes
 from windrow.view.text.sections import Section
-from windrow.view.text.times import length, many
+from windrow.view.text.times import length
 
-_FORMATS = {FileFormat.JSON: "JSON lines", FileFormat.CSV: "CSV", FileFormat.PARQUET: "Parquet"}
 _UNITS = {
     TimeFormat.TIMESTAMP: "a timestamp",
     TimeFormat.ISO8601: "ISO 8601",
@@ -29,7 +27,7 @@ def source_section(source: Source, lake: str | None) -> Section:
     return Section(
         f"Source {source.name}",
         [
-            ("reads", [_reads(source.connector)]),
+            ("reads", [source.connector.words()]),
             ("columns", _columns(source)),
             ("event time", _event_time(source)),
             ("arrival time", [_arrival_time(source)]),
@@ -39,48 +37,6 @@ def source_section(source: Source, lake: str | None) -> Section:
             (WRITES, writes(source.name, lake, tables_of_source(source))),
         ],
     )
-
-
-def _reads(connector: Connector) -> str:
-    match connector:
-        case Files():
-            return _files(connector)
-        case Kafka():
-            return _kafka(connector)
-        case DeltaSource():
-            batch = many(connector.max_files_per_batch, "file")
-            what = "every change of" if connector.is_feed else "what is appended to"
-            return f"{what} the Delta table {connector.path}; a landing batch takes at most {batch}"
-        case Rate():
-            return f"numbers that count up, {many(connector.rows_per_second, 'row')} a second"
-    raise NotImplementedError(connector)
-
-
-def kind_in_words(connector: Connector) -> str:
-    """What is read, in a few words."""
-    match connector:
-        case Files(format=kind):
-            return _FORMATS[kind]
-        case Kafka(topic=topic):
-            return f"Kafka topic {topic}"
-        case DeltaSource():
-            return "changes of a Delta table" if connector.is_feed else "Delta table"
-        case Rate():
-            return "numbers that count up"
-    raise NotImplementedError(connector)
-
-
-def _files(files: Files) -> str:
-    batch = many(files.max_files_per_batch, "file")
-    header = ", without a header" if files.format is FileFormat.CSV and not files.header else ""
-    return f"{_FORMATS[files.format]} in {files.path}{header}; a landing batch takes at most {batch}, the rest waits"
-
-
-def _kafka(kafka: Kafka) -> str:
-    batch = many(kafka.max_offsets_per_batch, "message")
-    start = {KafkaStart.EARLIEST: "from its beginning", KafkaStart.LATEST: "from its end at the first run"}[kafka.start]
-    where = f"JSON objects in the topic {kafka.topic} of {kafka.servers}, {start}"
-    return f"{where}; a landing batch takes at most {batch}, the rest waits"
 
 
 def _columns(source: Source) -> list[str]:

@@ -8,7 +8,7 @@ from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import bigint, call, col, struct
 from windrow.compile.stage import CompiledStage
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.widening import open_window
+from windrow.drivers.recompute.windows.widening import open_window
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.frames import group, where
 from windrow.engine.tick.published import Span

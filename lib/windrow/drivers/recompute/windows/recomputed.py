@@ -14,12 +14,12 @@ from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import any_of, bigint, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.refusals import check_none_open, is_checked_by_data
-from windrow.drivers.recompute.replacing import WAITS
-from windrow.drivers.recompute.scope import Mode, Scope
-from windrow.drivers.recompute.unrestated import cells_of, unrestated
-from windrow.drivers.recompute.values import batch_of
-from windrow.drivers.recompute.widening import Widened, batch_over
+from windrow.drivers.recompute.publish.replacing import WAITS
+from windrow.drivers.recompute.scope.refusals import check_none_open, is_checked_by_data
+from windrow.drivers.recompute.scope.scope import Mode, Scope
+from windrow.drivers.recompute.windows.unrestated import cells_of, unrestated
+from windrow.drivers.recompute.windows.values import batch_of
+from windrow.drivers.recompute.windows.widening import Widened, batch_over
 from windrow.engine.final import starting_in
 from windrow.engine.frames import where, with_column
 from windrow.engine.tick.published import Span, is_made, starts_in

@@ -14,9 +14,9 @@ from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import Column, any_of, bigint, call, coalesce, col, lit
 from windrow.compile.windows.merging import SESSION, overlapping
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.replacing import WAITS
-from windrow.drivers.recompute.unrestated import unrestated
-from windrow.drivers.recompute.values import batch_of
+from windrow.drivers.recompute.publish.replacing import WAITS
+from windrow.drivers.recompute.windows.unrestated import unrestated
+from windrow.drivers.recompute.windows.values import batch_of
 from windrow.engine.frames import apply, group, over, select, where, with_column
 from windrow.engine.tick.published import Span, starts_in
 from windrow.spec.errors import NotYet

@@ -17,12 +17,12 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.changes import Changes, all_new, compared, is_some
-from windrow.drivers.recompute.recomputed import Recomputed
-from windrow.drivers.recompute.replacing import WAITS, transitions
-from windrow.drivers.recompute.scope import Mode, Scope
-from windrow.drivers.recompute.unrestated import restated_by
-from windrow.drivers.recompute.waiting import WaitingWindows, not_expired, waiting_windows
+from windrow.drivers.recompute.publish.changes import Changes, all_new, compared, is_some
+from windrow.drivers.recompute.publish.replacing import WAITS, transitions
+from windrow.drivers.recompute.scope.scope import Mode, Scope
+from windrow.drivers.recompute.scope.waiting import WaitingWindows, not_expired, waiting_windows
+from windrow.drivers.recompute.windows.recomputed import Recomputed
+from windrow.drivers.recompute.windows.unrestated import restated_by
 from windrow.engine.frames import group
 from windrow.engine.tick.published import is_complete, is_made
 from windrow.store.journal.control import Control, Interval, has_stream

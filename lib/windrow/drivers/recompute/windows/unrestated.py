@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
+from windrow.compile.elements.envelope import QUARANTINED
 from windrow.compile.sql.columns import Column, all_of, array, bigint, call, case, col, keep, struct
 from windrow.engine.final import pairs
 from windrow.engine.frames import select, where, with_column
@@ -18,14 +19,13 @@ from windrow.engine.tick.elements import PAIR
 from windrow.engine.windows.record_frames import EXPIRED_END, RESTATED, is_restated
 from windrow.store.journal.control import Interval
 from windrow.store.projections.dead_letters import Restated, is_inside, not_restated
-from windrow.store.upstream.raw import QUARANTINED
 
 if TYPE_CHECKING:
     from windrow.drivers.pipeline.pipeline import PipelineWork
     from windrow.drivers.pipeline.runner import StageRunner
     from windrow.drivers.pipeline.stage import StageWork
-    from windrow.drivers.recompute.recomputed import Recomputed
-    from windrow.drivers.recompute.scope import Scope
+    from windrow.drivers.recompute.scope.scope import Scope
+    from windrow.drivers.recompute.windows.recomputed import Recomputed
 
 
 def unrestated(runner: StageRunner) -> DataFrame:

@@ -11,8 +11,8 @@ from enum import StrEnum
 from windrow.compile.sql.columns import bigint, call, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.admission_ticks import admit, first_time_behind, longest_of, standing
-from windrow.drivers.recompute.refusals import check, is_checked_by_data
+from windrow.drivers.recompute.scope.admission_ticks import admit, first_time_behind, longest_of, standing
+from windrow.drivers.recompute.scope.refusals import check, is_checked_by_data
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.frames import group, where
 from windrow.engine.tick.published import Made, Span, cut, joined, missing

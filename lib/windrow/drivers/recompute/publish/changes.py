@@ -16,10 +16,10 @@ from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import call, col, lit
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.replacing import WAITS, all_inserted, with_gone
-from windrow.drivers.recompute.scope import Mode, Scope, last_end
-from windrow.drivers.recompute.unrestated import cells_of, has_letters, lacking, unrestated
-from windrow.drivers.recompute.widening import Widened
+from windrow.drivers.recompute.publish.replacing import WAITS, all_inserted, with_gone
+from windrow.drivers.recompute.scope.scope import Mode, Scope, last_end
+from windrow.drivers.recompute.windows.unrestated import cells_of, has_letters, lacking, unrestated
+from windrow.drivers.recompute.windows.widening import Widened
 from windrow.engine.final import differing, starting_in
 from windrow.engine.frames import group, where, with_column
 from windrow.engine.tick.published import Made, is_made

@@ -1,61 +1,18 @@
-"""Connectors other than files: what a source reads, and the columns that come with its rows."""
+"""Kafka: one topic, each message once."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.kinds import POSITIVE_INTEGER, TEXT, choice, simple
-from windrow.spec.fields.reading import Kind, Named, Spec
+from windrow.spec.fields.reading import Kind, Named
 from windrow.spec.fields.typed import Converted, converted, plain, specification
-
-WEIGHT = "_weight"
-"""The column of a change feed that says whether a row is added, +1, or taken back, -1."""
-
-
-_GLOB = re.compile(r"[*?\[\]{}]")
-
-
-def is_glob(path: str) -> bool:
-    """Whether Hadoop takes a path as a pattern of many."""
-    return _GLOB.search(path) is not None
-
-
-class Connector(Spec):
-    """What a source reads from.
-
-    `COLUMNS` are columns that its rows have beside those of the schema, with their types. `HAS_PARTITIONS`: whether it
-    says itself which source partition a row is of; `HAS_FILES`: whether rows come from files. `FINGERPRINT` names the
-    fields whose change makes other rows.
-    """
-
-    COLUMNS: ClassVar[Mapping[str, str]] = {}
-    HAS_PARTITIONS: ClassVar[bool] = False
-    HAS_FILES: ClassVar[bool] = True
-    FINGERPRINT: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def beside(self) -> Mapping[str, str]:
-        """The columns that its rows have beside those of the schema, with their types."""
-        return self.COLUMNS
-
-    @property
-    def weight(self) -> str | None:
-        """The column that says whether a row is added or taken back, where the connector itself knows it."""
-        return None
-
-    @property
-    def has_json(self) -> bool:
-        """Whether its rows are JSON objects, which may have fields that no schema names."""
-        return False
-
-    @property
-    def fingerprint(self) -> dict[str, Any]:
-        """The fields that make other rows, in their YAML form."""
-        return {name: str(getattr(self, name)) for name in self.FINGERPRINT}
+from windrow.spec.sources.connector import Connector
+from windrow.spec.words import many
 
 
 class KafkaStart(StrEnum):
@@ -105,23 +62,12 @@ def _option(name: Any, value: Any) -> tuple[str, str]:
     return name, str(value)
 
 
-class DeltaChanges(StrEnum):
-    """What a Delta table gives: the rows that are appended to it, or every change, with its weight."""
-
-    APPEND = "append"
-    FEED = "feed"
-
-
 TOPIC = simple(_topic)
 OPTIONS: Kind[Named[str], Mapping[str, str | int]] = Kind(_options, _options, dict)
 KafkaStartLike = KafkaStart | Literal["earliest", "latest"]
 KafkaValueLike = KafkaValue | Literal["json"]
-DeltaChangesLike = DeltaChanges | Literal["append", "feed"]
 KAFKA_START: Kind[KafkaStart, KafkaStartLike] = choice(KafkaStart)
 KAFKA_VALUE: Kind[KafkaValue, KafkaValueLike] = choice(KafkaValue)
-DELTA_CHANGES: Kind[DeltaChanges, DeltaChangesLike] = choice(
-    DeltaChanges, {"cdf": "feed", "changes": "feed", "upsert": "feed"}
-)
 
 
 @specification
@@ -132,6 +78,7 @@ class Kafka(Connector):
     values of options is replaced when the topic is read, and its value is written nowhere.
     """
 
+    NAME = "kafka"
     YAML_HINTS = {
         "bootstrap_servers": "servers", "brokers": "servers", "subscribe": "topic", "starting_offsets": "start",
         "format": "value", "max_offsets_per_trigger": "max_offsets_per_batch",
@@ -152,40 +99,11 @@ class Kafka(Connector):
     def has_json(self) -> bool:
         return self.value is KafkaValue.JSON
 
+    def words(self) -> str:
+        batch = many(self.max_offsets_per_batch, "message")
+        start = {KafkaStart.EARLIEST: "from its beginning", KafkaStart.LATEST: "from its end at the first run"}
+        where = f"JSON objects in the topic {self.topic} of {self.servers}, {start[self.start]}"
+        return f"{where}; a landing batch takes at most {batch}, the rest waits"
 
-@specification
-class DeltaSource(Connector):
-    """A Delta table: the rows that it holds at first, then those that are appended, or every change of its feed.
-
-    The rows of a feed have a column `_weight`: -1 takes back the row as it was, in an update or a delete. A landing
-    batch takes at most `max_files_per_batch` of the table's files; the changes of one version stay together.
-    """
-
-    YAML_HINTS = {"table": "path", "max_files_per_trigger": "max_files_per_batch"}
-
-    path: str = plain(TEXT)
-    changes: Converted[DeltaChanges, DeltaChangesLike] = converted(DELTA_CHANGES, default=DeltaChanges.APPEND)
-    max_files_per_batch: int = plain(POSITIVE_INTEGER, default=1000)
-
-    @property
-    def is_feed(self) -> bool:
-        return self.changes is DeltaChanges.FEED
-
-    @property
-    def beside(self) -> Mapping[str, str]:
-        return {WEIGHT: "int"} if self.is_feed else {}
-
-    @property
-    def weight(self) -> str | None:
-        return WEIGHT if self.is_feed else None
-
-
-@specification
-class Rate(Connector):
-    """Rows that count up, so many a second, to try a pipeline out: `timestamp` and `value`, from 0 on."""
-
-    YAML_HINTS = {"rowsPerSecond": "rows_per_second"}
-    HAS_FILES = False
-    SCHEMA: ClassVar[Mapping[str, str]] = {"timestamp": "timestamp", "value": "bigint"}
-
-    rows_per_second: int = plain(POSITIVE_INTEGER, default=1)
+    def kind_words(self) -> str:
+        return f"Kafka topic {self.topic}"

@@ -1,0 +1,37 @@
+"""What the control rows of a journal say: where the newest tick has left the stage, and what all of them counted."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+
+from windrow.engine.tick.counters import KNOWN_AT_COMMIT, Counters
+from windrow.spec.errors import SpecError
+from windrow.store.journal.control import Control
+from windrow.store.reading.tables import Condition, LakeTable
+
+
+@dataclass(frozen=True)
+class ControlRows:
+    """The newest of them, and the sums of what each counted until it was committed."""
+
+    last: Control
+    counters: Counters
+
+    @classmethod
+    def of(cls, journal: LakeTable | None, stage: str) -> ControlRows | None:
+        """None before the first tick. Raises SpecError for a journal of an earlier version."""
+        newest, sums = (0, ""), Counter[str]()
+        batches = [] if journal is None else journal.rows(("tick", "control"), Condition("kind", "=", "control"))
+        for batch in batches:
+            for row in batch.to_pylist():
+                newest = max(newest, (row["tick"], row["control"]))
+                counts = json.loads(row["control"])["counts"]
+                sums.update({name: counts.get(name) or 0 for name in KNOWN_AT_COMMIT})
+        if newest[0] == 0:
+            return None
+        try:
+            return cls(Control.from_json(newest[1]), Counters.of(sums))
+        except SpecError as error:
+            raise error.within(f"stages.{stage}") from None

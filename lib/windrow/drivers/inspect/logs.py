@@ -1,0 +1,125 @@
+"""How many rows the logs have that stages read, by step: the raw rows of a source, or the panes of another stage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from windrow.compile.elements.envelope import ARRIVAL_TIME, EVENT_TIME, OFFSET, PARTITION, REASON, STEP
+from windrow.store.delta.floors import Floors, journal_floor
+from windrow.store.delta.location import Lake
+from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
+
+Landed = Mapping[str | None, tuple[int, int]]
+"""By the reason why they are dead (None: alive): the rows that a stage has read, and those that it has not."""
+
+
+@dataclass(frozen=True)
+class LogRows:
+    """The rows of a log up to its last step: their numbers by step and reason."""
+
+    name: str
+    last: int = 0
+    numbers: Mapping[tuple[int, str | None], int] = field(default_factory=dict)
+
+    def landed(self, read: int) -> Landed:
+        """As far as they are read up to a step."""
+        found: dict[str | None, tuple[int, int]] = {}
+        for (step, reason), number in sorted(self.numbers.items(), key=lambda item: (item[0][1] or "", item[0][0])):
+            before, behind = found.get(reason, (0, 0))
+            found[reason] = (before + number, behind) if step <= read else (before, behind + number)
+        return found
+
+
+def together(inputs: Sequence[Landed]) -> Landed:
+    """The rows of several logs."""
+    reasons = {reason: None for landed in inputs for reason in landed}
+    both = {reason: [landed.get(reason, (0, 0)) for landed in inputs] for reason in reasons}
+    return {reason: (sum(read for read, _ in found), sum(rest for _, rest in found)) for reason, found in both.items()}
+
+
+def dead_rows(landed: Landed) -> dict[str, int]:
+    """The dead rows that were read, by reason, the most first."""
+    dead = {reason: read for reason, (read, _) in landed.items() if reason is not None}
+    return dict(sorted(dead.items(), key=lambda item: -item[1]))
+
+
+@dataclass(frozen=True)
+class RawRows:
+    """The raw rows of a source."""
+
+    name: str
+    last: int
+    table: LakeTable | None
+
+    @classmethod
+    def of(cls, tables: Tables, lake: Lake, source: str) -> RawRows:
+        place = lake.raw(source)
+        table = tables.open(place.location)
+        return cls(source, 0 if table is None else table.last_step(place.app_id), table)
+
+    @cached_property
+    def _groups(self) -> pa.Table:
+        assert self.table is not None
+        wanted = Groups(by=(STEP, REASON), greatest=(EVENT_TIME, ARRIVAL_TIME))
+        return self.table.groups(wanted, Condition(STEP, "<=", self.last))
+
+    @cached_property
+    def rows(self) -> LogRows:
+        if self.last == 0:
+            return LogRows(self.name)
+        numbers = {(row[STEP], row[REASON]): row[NUMBER] for row in self._groups.to_pylist()}
+        return LogRows(self.name, self.last, numbers)
+
+    @property
+    def times(self) -> tuple[int | None, int | None]:
+        """The greatest event time of rows that are alive, and the last arrival."""
+        found = self._groups.to_pylist()
+        events = [row[EVENT_TIME] for row in found if row[REASON] is None and row[EVENT_TIME] is not None]
+        arrivals = [row[ARRIVAL_TIME] for row in found if row[ARRIVAL_TIME] is not None]
+        return max(events, default=None), max(arrivals, default=None)
+
+    @property
+    def files(self) -> int:
+        """How many files they are of; the rows of a log of messages are of none, as their offsets are numbers."""
+        assert self.table is not None
+        conditions = (Condition(STEP, "<=", self.last), Condition(OFFSET, "is no number"))
+        return int(self.table.groups(Groups(by=(OFFSET,)), *conditions).num_rows)
+
+    @property
+    def offsets(self) -> dict[str, int]:
+        """The greatest offset of each partition, of a source whose offsets are numbers."""
+        assert self.table is not None
+        found = self.table.groups(Groups(by=(PARTITION,), greatest=(OFFSET,)), Condition(STEP, "<=", self.last))
+        rows = sorted(found.to_pylist(), key=lambda row: _in_order(row[PARTITION]))
+        return {row[PARTITION]: row[OFFSET] for row in rows}
+
+
+def panes_of(tables: Tables, lake: Lake, stage: str, generation: int) -> LogRows:
+    """The panes of a stage, as another one reads them.
+
+    Those of ticks that maintenance has dropped are counted in the table `panes`, which had them before.
+    """
+    place = lake.journal(stage, generation)
+    journal = tables.open(place.location)
+    last = 0 if journal is None else journal.last_step(place.app_id)
+    if journal is None or last == 0:
+        return LogRows(stage)
+    floor = Floors.of(lake).read(tables, journal_floor(stage, generation))
+    behind = Condition("tick", ">", floor)
+    conditions = (Condition("kind", "=", "cell"), behind, Condition("panes", "is known"))
+    found = journal.groups(Groups(by=("tick",), lengths=("panes",)), *conditions).to_pylist()
+    numbers = {(row["tick"], None): row["panes"] for row in found}
+    table = tables.open(lake.table(stage, "panes")) if floor else None
+    if table is not None:
+        old = table.groups(Groups(by=("tick",)), Condition("tick", "<=", floor)).to_pylist()
+        numbers |= {(row["tick"], None): row[NUMBER] for row in old}
+    return LogRows(stage, last, {key: number for key, number in numbers.items() if key[0] <= last})
+
+
+def _in_order(partition: str | None) -> tuple[int, str]:
+    """Numbers in their order: 2 is before 10."""
+    return len(partition or ""), partition or ""

@@ -1,0 +1,92 @@
+"""The gates of a backfill: the suites that judge its rows before they are computed, and its windows before they show.
+
+Rule: docs/semantics.md#backfill-and-reconcile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
+from windrow.compile.elements import envelope
+from windrow.compile.panes.panes import as_timestamp
+from windrow.compile.sql.columns import Column, any_of, bigint, col
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.recompute.run import Run
+from windrow.engine.frames import apply, local, over, select, where, with_column
+from windrow.engine.tick.published import Span
+from windrow.quality.gate import judge
+from windrow.spec.quality.judgements import GateFailed, GateResult, Outcome
+from windrow.store.projections.schemas import struct_of
+
+
+@dataclass(frozen=True)
+class Gates:
+    """The gates of a run. Each judges a version of something once; a check that could not be made is made again."""
+
+    run: Run
+
+    def of_rows(self, source: str, step: int, times: Iterable[Span]) -> list[GateResult]:
+        """The rows of these event times, up to a landing step, that could be read and dated: rejected ones count."""
+        quarantined = self.run.work.raws[source].quarantined(self.run.work.spark)
+        version = f"{step} {quarantined} {self.run.start} {self.run.end}"
+        return self._judged(source, version, lambda: self._rows(source, step, times))
+
+    def of_windows(self, item: StageWork, id: str, windows: Callable[[], DataFrame]) -> list[GateResult]:
+        """The recomputed windows of a stage, as it would show them. `id` is that of their computation."""
+        return self._judged(item.name, id, lambda: results(item, windows()))
+
+    def passed(self, found: list[GateResult]) -> list[GateResult]:
+        """The judgements. Raises GateFailed where one of them stops the run."""
+        stopping = tuple(result for result in found if result.stops)
+        if stopping:
+            raise GateFailed(stopping, self.run.name)
+        return found
+
+    def _rows(self, source: str, step: int, times: Iterable[Span]) -> DataFrame:
+        work, reason = self.run.work, col(envelope.REASON)
+        if step == 0:
+            (schema,) = [one.columns for one in work.pipeline.sources if one.name == source]
+            return local(work.spark, [], struct_of(schema.ddl))
+        inside = any_of(col(envelope.EVENT_TIME).between(bigint(first), bigint(end - 1)) for first, end in times)
+        judged = inside & (reason.is_null() | (reason == "rejected"))
+        return where(work.raws[source].rows(work.spark, 0, step), judged).drop(*envelope.ENVELOPE)
+
+    def _judged(self, subject: str, version: str, rows: Callable[[], DataFrame]) -> list[GateResult]:
+        """The judgement of a suite on rows of that version, made unless this run has made it; none without a suite."""
+        suite = self.run.work.suites.get(subject)
+        if suite is None:
+            return []
+        judged = {"version": version, "suite": suite.to_list()}
+        found = self.run.found().get(("gate", subject))
+        if found is not None and judged == {name: found[name] for name in judged}:
+            before = GateResult.from_mapping(found)
+            if not any(judgement.outcome is Outcome.ERROR for judgement in before.judgements):
+                return [before]
+        result = judge(subject, rows(), suite)
+        self.run.record("gate", subject, {**result.to_mapping(), **judged})
+        return [result]
+
+
+def results(item: StageWork, windows: DataFrame) -> DataFrame:
+    """Recomputed windows with the columns that a stage's suite knows: keys, bounds, aggregates and derived ones.
+
+    Of a join, the rows of these windows.
+    """
+    stage = item.runner.stage.shown
+    windows = apply(item.runner.stage.panes.rows(over(windows)), windows)
+    frame = select(
+        windows,
+        {
+            **{name: col(KEY, name) for name in stage.keys},
+            "window_start": as_timestamp(col(WINDOW_START)),
+            "window_end": as_timestamp(col(WINDOW_END)),
+            **{name: col(f"v_{name}") for name in stage.emitted},
+        },
+    )
+    for name, expression in stage.derive.items():
+        frame = with_column(frame, name, Column(expression.value_sql))
+    return frame

@@ -1,0 +1,1 @@
+"""What differs between recomputed windows and those that a stage shows, and its commit."""

@@ -1,0 +1,33 @@
+"""A run of a backfill as its steps know it: a name, a span of window starts, and what its steps have found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.store.journal.audits import Audits, Found
+
+
+@dataclass(frozen=True)
+class Run:
+    """The run `name` over the windows of `stages` that start in [start, end), in microseconds."""
+
+    work: PipelineWork
+    name: str
+    start: int
+    end: int
+    stages: tuple[str, ...]
+
+    def record(self, step: str, subject: str, found: Found) -> None:
+        """Keep what a step has found about a source or a stage."""
+        about = {"start": self.start, "end": self.end, "stages": list(self.stages)}
+        self._audits.record(self.work.spark, self.name, step, subject, {**found, **about})
+
+    def found(self) -> Mapping[tuple[str, str], Found]:
+        """What the steps have found since the run last began, by step and subject."""
+        return self._audits.of_run(self.work.spark, self.name)
+
+    @property
+    def _audits(self) -> Audits:
+        return Audits.of(self.work.lake)

@@ -1,0 +1,153 @@
+"""Tables read by `deltalake` and Arrow, without a JVM."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlparse
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+
+from windrow.spec.errors import NotReadable
+from windrow.store.delta.location import Location
+from windrow.store.reading.tables import NUMBER, Condition, Groups
+
+if TYPE_CHECKING:  # to import Arrow's datasets takes long, and there may be no table
+    from pyarrow import dataset, fs
+
+_HOLDS: Mapping[str, Callable[[pc.Expression, Any], pc.Expression]] = {
+    "=": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
+    "is known": lambda column, _: column.is_valid(),
+    "is no number": lambda column, _: pc.match_substring_regex(column, "[^0-9]"),
+}  # fmt: skip
+
+SCHEMES = frozenset({"file", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl"})
+"""Of the places that `deltalake` reads: this machine, and object stores."""
+
+
+class ArrowTables:
+    """The tables that `deltalake` can open: those of local paths and of object stores."""
+
+    def open(self, location: Location) -> ArrowTable | None:
+        folder = _folder(location.path)
+        uri = location.path if folder is None else folder.as_uri()
+        if urlparse(uri).scheme not in SCHEMES:  # of others it says that there is no table
+            raise NotReadable("the lake", "is in no place that can be read without Spark", location.path)
+        try:
+            return ArrowTable(DeltaTable(uri), folder)
+        except TableNotFoundError:
+            return None
+        except (DeltaError, OSError, ValueError) as error:
+            raise NotReadable.because("the lake", location.path, error) from error
+
+
+def _folder(path: str) -> Path | None:
+    """The folder of a table on this machine; None of another one."""
+    if path.startswith("file:"):
+        return Path(unquote(urlparse(path).path))
+    return None if "://" in path else Path(path).absolute()
+
+
+@dataclass(frozen=True)
+class ArrowTable:
+    """A table at one version."""
+
+    table: DeltaTable
+    folder: Path | None
+
+    def last_step(self, log: str) -> int:
+        """From the stamp that each commit of a step carries; the newest of them is part of the table's state."""
+        return self.table.transaction_version(log) or 0
+
+    def number_of_rows(self) -> int:
+        """By what Delta knows of the files, where it knows it of all."""
+        rows = self.dataset  # first, as it refuses a table of whose files some rows are deleted
+        numbers = pa.table(self.table.get_add_actions(flatten=True)).column("num_records")
+        return int(rows.count_rows() if numbers.null_count else pc.sum(numbers).as_py() or 0)
+
+    def rows(self, columns: Sequence[str], *conditions: Condition) -> Iterator[pa.RecordBatch]:
+        wanted = {name: _plain(pc.field(name), self.dataset.schema.field(name).type) for name in columns}
+        yield from self.dataset.scanner(columns=wanted, filter=self._all(conditions)).to_batches()
+
+    def groups(self, wanted: Groups, *conditions: Condition) -> pa.Table:
+        from pyarrow import acero
+
+        condition, keys = self._all(conditions), self._keys(wanted.by)
+        columns = {**keys, **{_of(name): self._measured(name, wanted) for name in wanted.measures}}
+        aggregates: list[tuple[Any, ...]] = [([], "hash_count_all" if keys else "count_all", None, NUMBER)]
+        for function, names in (("max", wanted.greatest), ("sum", (*wanted.totals, *wanted.lengths))):
+            aggregates += [(_of(name), f"hash_{function}" if keys else function, None, name) for name in names]
+        needed = {name: pc.field(name) for name in self._needed(wanted, conditions)}
+        steps = [
+            acero.Declaration("scan", acero.ScanNodeOptions(self.dataset, columns=needed, filter=condition)),
+            acero.Declaration("filter", acero.FilterNodeOptions(condition)),
+            acero.Declaration("project", acero.ProjectNodeOptions([*columns.values()], [*columns])),
+            acero.Declaration("aggregate", acero.AggregateNodeOptions(aggregates, [*keys])),
+        ]
+        try:
+            return acero.Declaration.from_sequence(steps).to_table()
+        except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:  # a key that is a list, for instance
+            raise NotReadable.because(f"the column {', '.join(wanted.by)}", self.table.table_uri, error) from error
+
+    @cached_property
+    def dataset(self) -> dataset.Dataset:
+        """Errors: NotReadable where the table has features that `deltalake` does not read."""
+        try:
+            return self.table.to_pyarrow_dataset(filesystem=self._files)
+        except (DeltaError, OSError, ValueError) as error:
+            raise NotReadable.because("the lake", self.table.table_uri, error) from error
+
+    @property
+    def _files(self) -> fs.FileSystem | None:
+        """Arrow's own for a folder of this machine: what `deltalake` brings calls Python from threads of Arrow."""
+        from pyarrow import fs
+
+        return None if self.folder is None else fs.SubTreeFileSystem(str(self.folder), fs.LocalFileSystem())
+
+    def _needed(self, wanted: Groups, conditions: Sequence[Condition]) -> list[str]:
+        return list(dict.fromkeys([*wanted.by, *wanted.measures, *(one.column for one in conditions)]))
+
+    def _all(self, conditions: Sequence[Condition]) -> pc.Expression:
+        return reduce(operator.and_, map(self._holds, conditions), pc.scalar(True))
+
+    def _holds(self, one: Condition) -> pc.Expression:
+        kind = self.dataset.schema.field(one.column).type
+        value = pa.scalar(one.value).cast(kind) if pa.types.is_timestamp(kind) else one.value
+        return _HOLDS[one.holds](pc.field(one.column), value)
+
+    def _keys(self, names: Sequence[str]) -> dict[str, pc.Expression]:
+        found: dict[str, pc.Expression] = {}
+        for name in names:
+            for path, kind in _leaves((name,), self.dataset.schema.field(name).type):
+                found[".".join(path)] = _plain(pc.field(*path), kind)
+        return found
+
+    def _measured(self, name: str, wanted: Groups) -> pc.Expression:
+        column = pc.field(name)
+        return pc.list_value_length(column) if name in wanted.lengths else column.cast(pa.int64())
+
+
+def _of(name: str) -> str:
+    """The column from which a measure is made; a key may have the name of the measure."""
+    return f"{name} to measure"
+
+
+def _leaves(path: tuple[str, ...], kind: pa.DataType) -> Iterator[tuple[tuple[str, ...], pa.DataType]]:
+    """A column, or the fields of a struct, also of those in it."""
+    if not pa.types.is_struct(kind):
+        yield path, kind
+        return
+    for field in kind:
+        yield from _leaves((*path, field.name), field.type)
+
+
+def _plain(column: pc.Expression, kind: pa.DataType) -> pc.Expression:
+    """Timestamps as microseconds."""
+    return column.cast(pa.int64()) if pa.types.is_timestamp(kind) else column

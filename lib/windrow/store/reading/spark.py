@@ -1,0 +1,103 @@
+"""Tables read with Spark, where only Hadoop can reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import and_
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DataType, StructType, TimestampType
+
+from windrow.compile.sql.columns import Column, call, col, lit
+from windrow.engine.frames import group, select, where
+from windrow.store.delta.location import Location
+from windrow.store.delta.steps import StepLog
+from windrow.store.reading.tables import NUMBER, Condition, Groups
+
+_HOLDS: Mapping[str, Callable[[Column, Any], Column]] = {
+    "=": lambda column, value: column == lit(value),
+    "!=": lambda column, value: column != lit(value),
+    ">": lambda column, value: column > lit(value),
+    ">=": lambda column, value: column >= lit(value),
+    "<": lambda column, value: column < lit(value),
+    "<=": lambda column, value: column <= lit(value),
+    "is known": lambda column, _: column.is_not_null(),
+    "is no number": lambda column, _: column.rlike("[^0-9]"),
+}
+
+
+@dataclass(frozen=True)
+class SparkTables:
+    """The tables that a session can open. It is one of `working_session`."""
+
+    spark: SparkSession
+
+    def open(self, location: Location) -> SparkTable | None:
+        return SparkTable(self.spark, location) if location.exists(self.spark) else None
+
+
+@dataclass(frozen=True)
+class SparkTable:
+    """A table: ask for its last step first, as its rows may be those of later ones."""
+
+    spark: SparkSession
+    location: Location
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        return self.location.read(self.spark)
+
+    def last_step(self, log: str) -> int:
+        commit = StepLog(self.location, log).last(self.spark)
+        return 0 if commit is None else commit.step
+
+    def number_of_rows(self) -> int:
+        return self.frame.count()
+
+    def rows(self, columns: Sequence[str], *conditions: Condition) -> Iterator[pa.RecordBatch]:
+        kinds = {field.name: field.dataType for field in self.frame.schema.fields}
+        wanted = {name: _plain(col(name), kinds[name]) for name in columns}
+        yield from select(self._where(conditions), wanted).toArrow().to_batches()
+
+    def groups(self, wanted: Groups, *conditions: Condition) -> pa.Table:
+        keys = {name: column for name in wanted.by for name, column in self._leaves(name)}
+        measured = {
+            **{_of(name): col(name).cast("bigint") for name in (*wanted.greatest, *wanted.totals)},
+            **{_of(name): call("size", col(name)).cast("bigint") for name in wanted.lengths},
+        }
+        rows = select(self._where(conditions), {**keys, **measured})
+        aggregates = {NUMBER: call("count", 1)}
+        aggregates |= {name: call("max", col(_of(name))) for name in wanted.greatest}
+        aggregates |= {name: call("sum", col(_of(name))) for name in (*wanted.totals, *wanted.lengths)}
+        return group(rows, tuple(keys), aggregates).toArrow()
+
+    def _where(self, conditions: Sequence[Condition]) -> DataFrame:
+        kinds = {field.name: field.dataType for field in self.frame.schema.fields}
+        found = [_HOLDS[one.holds](_plain(col(one.column), kinds[one.column]), one.value) for one in conditions]
+        return where(self.frame, reduce(and_, found)) if found else self.frame
+
+    def _leaves(self, name: str) -> Iterator[tuple[str, Column]]:
+        for path, kind in _fields((name,), self.frame.schema[name].dataType):
+            yield ".".join(path), _plain(col(*path), kind)
+
+
+def _of(name: str) -> str:
+    """The column from which a measure is made; a key may have the name of the measure."""
+    return f"{name} to measure"
+
+
+def _fields(path: tuple[str, ...], kind: DataType) -> Iterator[tuple[tuple[str, ...], DataType]]:
+    if not isinstance(kind, StructType):
+        yield path, kind
+        return
+    for field in kind.fields:
+        yield from _fields((*path, field.name), field.dataType)
+
+
+def _plain(column: Column, kind: DataType) -> Column:
+    """Timestamps as microseconds."""
+    return call("unix_micros", column) if isinstance(kind, TimestampType) else column

@@ -1,0 +1,72 @@
+"""What can be asked of the tables of a lake without knowing what reads them. Answers are small, and in Arrow.
+
+`arrow.py` reads with `deltalake`, `spark.py` with Spark, for a lake that only Hadoop can reach. Neither holds a large
+table in memory: conditions and columns go into the scan, and groups are counted while it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from windrow.store.delta.location import Location
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+NUMBER = "n"
+"""The column of a group that says how many rows it has."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition on a column, which a null never meets. A timestamp is compared in microseconds.
+
+    `is no number` is said of texts.
+    """
+
+    column: str
+    holds: Literal["=", "!=", ">", ">=", "<", "<=", "is known", "is no number"]
+    value: int | str = 0
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of rows: what they have in common, and what is known of each beside the number of its rows.
+
+    `by`: a struct stands for its fields. `greatest` and `totals` are whole numbers, also where the column has them as
+    texts; `lengths` are the elements of arrays, added up. Each is named as its column.
+    """
+
+    by: Sequence[str] = ()
+    greatest: Sequence[str] = ()
+    totals: Sequence[str] = ()
+    lengths: Sequence[str] = ()
+
+    @property
+    def measures(self) -> Sequence[str]:
+        return (*self.greatest, *self.totals, *self.lengths)
+
+
+class LakeTable(Protocol):
+    """A table as it stood when it was opened. Timestamps come as microseconds."""
+
+    def last_step(self, log: str) -> int:
+        """The newest step of a log (`StepLog.app_id`) that it is; 0 before the first."""
+
+    def number_of_rows(self) -> int:
+        """How many rows it has."""
+
+    def rows(self, columns: Sequence[str], *conditions: Condition) -> Iterator[pa.RecordBatch]:
+        """These columns of the rows that meet the conditions."""
+
+    def groups(self, wanted: Groups, *conditions: Condition) -> pa.Table:
+        """The groups of the rows that meet the conditions, in no order."""
+
+
+class Tables(Protocol):
+    """The tables of a lake."""
+
+    def open(self, location: Location) -> LakeTable | None:
+        """A table as it stands now; None where there is none. Errors: NotReadable where another reader is needed."""
