@@ -10,7 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.store.delta import steps
 from windrow.store.delta.location import Location
-from windrow.store.delta.steps import StepLog, StepTaken
+from windrow.store.delta.retries import StepTaken
+from windrow.store.delta.step_log import StepLog
 from windrow.store.delta.transactions import CONFLICTS, Append
 
 

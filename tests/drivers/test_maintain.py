@@ -20,7 +20,8 @@ from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import Stream, run
 from windrow.spec.errors import SpecError
-from windrow.store.delta.steps import StepLog, StepTaken
+from windrow.store.delta.retries import StepTaken
+from windrow.store.delta.step_log import StepLog
 from windrow.store.delta.upkeep import Upkeep
 
 FILES = 6

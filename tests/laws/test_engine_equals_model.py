@@ -20,7 +20,8 @@ from windrow.spec.stages.stage import Stage
 from windrow.spec.transcripts.cases import Step
 from windrow.store.projections.schemas import struct_of
 from windrow.testing.matching import same
-from windrow.testing.memory.stage import MemoryStage, typed
+from windrow.testing.memory.landing import typed
+from windrow.testing.memory.stage import MemoryStage
 from windrow.testing.panes import panes
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "40" if "LONG" in os.environ else "8"))

@@ -22,7 +22,7 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import DAY, HOUR, format_duration
 from windrow.store.delta.floors import Floors, journal_floor, version_floor
 from windrow.store.delta.location import Location
-from windrow.store.delta.steps import tried_again
+from windrow.store.delta.retries import tried_again
 from windrow.store.delta.upkeep import MANY, SETTINGS, Size, Upkeep, is_done
 from windrow.store.journal.control import has_stream
 from windrow.store.journal.journal import Journal

@@ -18,7 +18,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.compile.elements.envelope import QUARANTINED
 from windrow.drivers.clock import clock_micros
-from windrow.drivers.ingest.contention import LandingRun
+from windrow.drivers.ingest.checkpoint_race import LandingRun
 from windrow.drivers.ingest.file_faults import FileFaults, Why
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.rows import row_schema
@@ -29,7 +29,7 @@ from windrow.sources.verdicts import landed, unread
 from windrow.spec.quality.expectations import Expectation
 from windrow.spec.sources.source import Source
 from windrow.store.delta.location import Lake
-from windrow.store.delta.steps import StepTaken, tried_again
+from windrow.store.delta.retries import StepTaken, tried_again
 from windrow.store.upstream.raw import Raw
 
 END_OFFSET = "end_offset"

@@ -23,7 +23,7 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.times import SECOND
 from windrow.store.delta.location import Lake
-from windrow.store.delta.steps import tried_again
+from windrow.store.delta.retries import tried_again
 from windrow.store.projections.source import SourceProjections
 from windrow.store.upstream.raw import Raw
 

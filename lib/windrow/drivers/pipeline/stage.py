@@ -9,7 +9,7 @@ from windrow.drivers.pipeline.runner import StageRunner
 from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import SpecError
 from windrow.store.delta.floors import Floors, journal_floor
-from windrow.store.delta.steps import ATTEMPTS, StepTaken, tried_again
+from windrow.store.delta.retries import ATTEMPTS, StepTaken, tried_again
 from windrow.store.journal.control import FOLLOW, STREAM, Control
 from windrow.store.projections.tables import Projections
 

@@ -34,7 +34,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import format_time, instant
-from windrow.store.delta.steps import tried_again
+from windrow.store.delta.retries import tried_again
 from windrow.store.journal.audits import BEGIN, Found
 from windrow.store.journal.staging import Staged
 from windrow.store.upstream.offsets import START, Offsets

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 
 from windrow.drivers.clock import clock_micros
-from windrow.drivers.ingest.contention import LandingRun
+from windrow.drivers.ingest.checkpoint_race import LandingRun
 from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.ingest.outages import Outages
 from windrow.drivers.pipeline.during import during

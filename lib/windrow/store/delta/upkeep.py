@@ -15,7 +15,8 @@ from pyspark.sql import SparkSession
 from windrow.spec.times import HOUR
 from windrow.store.delta.commits import CommitFiles
 from windrow.store.delta.location import Location
-from windrow.store.delta.steps import ATTEMPTS, LOOK_BACK
+from windrow.store.delta.retries import ATTEMPTS
+from windrow.store.delta.step_log import LOOK_BACK
 from windrow.store.delta.transactions import CONFLICTS
 
 SETTINGS = {

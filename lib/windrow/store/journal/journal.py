@@ -34,7 +34,8 @@ from windrow.spec.errors import SpecError
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.times import saturating_add
 from windrow.store.delta.location import Lake, Location
-from windrow.store.delta.steps import StepLog, StepTaken
+from windrow.store.delta.retries import StepTaken
+from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control, Stamp
 from windrow.store.projections.schemas import struct_of
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.store.delta.location import Lake
-from windrow.store.delta.steps import StepLog
+from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.journal import Journal
 from windrow.store.upstream.offsets import Offsets
 

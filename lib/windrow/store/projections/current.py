@@ -15,7 +15,7 @@ from windrow.compile.sql.columns import array, bigint, call, col, index_of, lit,
 from windrow.engine.frames import group, select, where, with_column
 from windrow.engine.tick.newest import newest
 from windrow.spec.pipelines.columns import current_columns
-from windrow.store.delta.steps import StepLog
+from windrow.store.delta.step_log import StepLog
 from windrow.store.projections.schemas import commented
 from windrow.store.projections.tick_range import TickRange, bounds
 

@@ -16,7 +16,8 @@ from windrow.compile.sql.columns import Column, call, coalesce, col, lit
 from windrow.engine.frames import group, select, where
 from windrow.spec.pipelines.columns import LANDINGS, SOURCE_DEAD_LETTERS
 from windrow.store.delta.location import Lake
-from windrow.store.delta.steps import StepLog, tried_again
+from windrow.store.delta.retries import tried_again
+from windrow.store.delta.step_log import StepLog
 from windrow.store.projections.schemas import commented, ensure_table, struct_of
 from windrow.store.upstream.raw import Raw
 

@@ -20,7 +20,7 @@ from windrow.engine.frames import apply, local, over
 from windrow.engine.tick.counters import Counters
 from windrow.spec.pipelines.columns import STAGE_DEAD_LETTERS, TICKS, current_columns
 from windrow.store.delta.location import Lake
-from windrow.store.delta.steps import StepLog
+from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control
 from windrow.store.journal.journal import Journal
 from windrow.store.projections.current import write_current

@@ -15,7 +15,7 @@ from pyspark.sql.types import DataType, StructType, TimestampType
 from windrow.compile.sql.columns import Column, call, col, lit
 from windrow.engine.frames import group, select, where
 from windrow.store.delta.location import Location
-from windrow.store.delta.steps import StepLog
+from windrow.store.delta.step_log import StepLog
 from windrow.store.reading.tables import NUMBER, Condition, Groups
 
 _HOLDS: Mapping[str, Callable[[Column, Any], Column]] = {

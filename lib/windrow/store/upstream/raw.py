@@ -12,7 +12,7 @@ from windrow.compile.sql.columns import call, col
 from windrow.engine.frames import group
 from windrow.spec.errors import SpecError
 from windrow.store.delta.location import Lake
-from windrow.store.delta.steps import REWRITES, Commit, Notes, StepLog
+from windrow.store.delta.step_log import REWRITES, Commit, Notes, StepLog
 
 
 @dataclass(frozen=True)

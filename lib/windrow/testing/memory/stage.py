@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any
 
-from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql import Row, SparkSession
+from pyspark.sql.types import StructType
 
 from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
@@ -28,12 +27,13 @@ from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.cogroups import by_input
 from windrow.spec.stages.inputs import ONLY
 from windrow.spec.stages.stage import Stage
-from windrow.spec.times import EARLIEST_EVENT_TIME, INFINITY, LATEST_EVENT_TIME
-from windrow.spec.transcripts.cases import Step, TranscriptElement
+from windrow.spec.times import INFINITY
+from windrow.spec.transcripts.cases import Step
 from windrow.store.projections.schemas import struct_of
 from windrow.store.upstream.base import Upstream
 from windrow.store.upstream.inputs import InputLogs
 from windrow.testing.memory.clocks import ClocksAsGiven, ClocksByRule, Given
+from windrow.testing.memory.landing import Landing, dead_rows
 from windrow.testing.memory.state import MemoryLog, MemoryPanes, MemoryState, frame_of
 
 
@@ -64,6 +64,7 @@ class MemoryStage:
     runner: TickRunner = field(init=False)
     _given: Given = field(default_factory=lambda: Given(0))
     _logs: dict[str, MemoryLog] = field(default_factory=dict)
+    _landings: dict[str, Landing] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.state = MemoryState(self.stage)
@@ -82,6 +83,7 @@ class MemoryStage:
             return panes, ClocksOfStage(self.spark, panes, spec, replays=False)
         log = self._logs[name] = MemoryLog(name)
         rule = self.rules.get(name)
+        self._landings[name] = Landing.of(self.schema, rule, self.stage.of_input(name).elements.weight)
         if rule is None:
             return log, ClocksAsGiven(self._given)
         return log, ClocksByRule(name, rule, spec, given=self._given)
@@ -123,47 +125,25 @@ class MemoryStage:
         self._given.now = now = self._given.now if step.now is None else step.now
         self._given.watermark = step.watermark
         taken = {name: len(log.steps) for name, log in self._logs.items()}
+        dead: list[dict[str, Any]] = []
         for name, log in self._logs.items():
-            elements = [(number, one) for number, one in enumerate(step.add) if (one.input or ONLY) == name]
-            if elements or (step.watermark is not None and self.rules.get(name) is None):
-                log.steps.append(self._rows(name, elements, now) if elements else None)
+            elements = [one for one in step.add if (one.input or ONLY) == name]
+            landed = self._landings[name].land(self.spark, elements, len(log.steps) + 1, now)
+            dead += dead_rows(landed)
+            if landed or (step.watermark is not None and self.rules.get(name) is None):
+                rows = [one.row for one in landed]
+                log.steps.append(frame_of(self.spark, rows, row_schema(self.schema)) if rows else None)
         try:
             control = self.runner.advance(self.runner.upstream.head(self.spark)) or self.runner.pass_time(now)
         except Exception:
             for name, log in self._logs.items():  # as if it had not been given
                 del log.steps[taken[name] :]
             raise
-        dead = self._dead_on_landing(step, now)
         if control is None:
             return TickOutcome([], dead, 0, self.runner.clock.watermark)
         panes = [self._pane(row, pane) for row in self.state.transitions[-1] for pane in row["panes"] or []]
         dead += [self._dead_letter(row) for row in self.state.dead_letters[-1]]
         return TickOutcome(self._with_derived(panes), dead, control.counts["unassigned"], control.clock.watermark)
-
-    def _rows(self, name: str, elements: list[tuple[int, TranscriptElement]], now: int) -> DataFrame:
-        schema = row_schema(self.schema)
-        return frame_of(
-            self.spark, [self._row(name, number, element, now, schema) for number, element in elements], schema
-        )
-
-    def _row(self, name: str, number: int, element: TranscriptElement, now: int, schema: StructType) -> tuple[Any, ...]:
-        rule = self.rules.get(name)
-        at = now if rule is not None and rule.processing_time else element.at
-        readable = at is not None and EARLIEST_EVENT_TIME <= at <= LATEST_EVENT_TIME
-        reason = None if readable else "bad_timestamp"
-        if (
-            readable
-            and at is not None
-            and rule is not None
-            and rule.max_future is not None
-            and at > now + rule.max_future
-        ):
-            reason = "future_timestamp"
-        weight = self.stage.of_input(name).elements.weight
-        if reason is None and weight is not None and element.columns.get(weight) not in (1, -1):
-            reason = "bad_expression"
-        values = [typed(element.columns.get(column), schema[column]) for column in self.schema]
-        return (len(self._logs[name].steps) + 1, number, at, now, element.partition, None, reason, None, None, *values)
 
     def _pane(self, row: Row, pane: Row) -> dict[str, Any]:
         end = row[WINDOW_END]
@@ -197,18 +177,6 @@ class MemoryStage:
             panes[row["number"]].update({name: row[name] for name in derive})
         return panes
 
-    def _dead_on_landing(self, step: Step, now: int) -> list[dict[str, Any]]:
-        schema = row_schema(self.schema)
-        own = [name for name in self.stage.inputs if name not in self.upstreams]
-        dead = []
-        for number, element in enumerate(step.add):
-            name = element.input or ONLY
-            row = self._row(name, number, element, now, schema) if name in own else None
-            if row is not None and row[6] is not None:
-                dead.append({**element.columns, "at": row[2], "partition": element.partition, "window": None,
-                             "reason": row[6]})  # fmt: skip
-        return dead
-
     def _dead_letter(self, row: Row) -> dict[str, Any]:
         window = None if row[WINDOW_START] is None else (row[WINDOW_START], row[WINDOW_END])
         columns, partition = row["element"].asDict(), row[envelope.PARTITION]
@@ -220,13 +188,3 @@ _PANE = ("timing", "on_time_index", "is_first", "is_last", "change", "weight", "
 
 def _last_instant(end: int) -> int | None:
     return None if end == INFINITY else end - 1
-
-
-def typed(value: Any, column: StructField) -> Any:
-    """A value of a YAML file as the type of its column wants it."""
-    kind = column.dataType.simpleString()
-    if value is None:
-        return None
-    if kind.startswith("decimal"):
-        return Decimal(str(value))
-    return float(value) if kind in ("double", "float") else value

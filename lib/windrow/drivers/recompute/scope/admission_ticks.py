@@ -10,23 +10,18 @@ rows wait in the upstream until a batch recomputes their windows, or a stream op
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from windrow.compile.stage import CompiledStage
 from windrow.drivers.pipeline.points import point
-from windrow.engine.clocks.clock import InputClock, StageClock
+from windrow.drivers.recompute.scope.batch_clock import clock_after, passed
+from windrow.engine.clocks.clock import StageClock
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.judging import judge
-from windrow.engine.tick.micro_batch import DeadLetters, MicroBatch, counters_of, with_statistics
-from windrow.engine.tick.published import earliest_behind
-from windrow.engine.tick.statistics import BatchStatistics
-from windrow.engine.windows.registry import strategy_of
-from windrow.spec.stages.chains import emits_retractions
+from windrow.engine.tick.micro_batch import DeadLetters, counters_of, with_statistics
 from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.spec.windows.base import LONGEST
 from windrow.store.journal.control import ADMISSION, Control, has_stream
 from windrow.store.upstream.offsets import Offsets
 
@@ -66,13 +61,6 @@ def standing(runner: StageRunner, now: int) -> AdmissionTick:
     return replace(found, clock=passed(runner, found.clock, found.offsets, now))
 
 
-def passed(runner: StageRunner, clock: StageClock, read: Offsets, now: int) -> StageClock:
-    """The clock when time has passed at the head of what is read; a history that is replayed has its own."""
-    if read.is_start or runner.clocks.replays:
-        return clock
-    return held_back(runner, runner.clocks.moved(runner.clocks.seen(clock.seen({}, now, None), {}, now), read))
-
-
 def _admission_ticks(runner: StageRunner, now: int | None = None) -> Iterator[AdmissionTick]:
     """What each tick of an admission would commit; each is made behind the one before, whether that was committed.
 
@@ -91,7 +79,7 @@ def _admission_ticks(runner: StageRunner, now: int | None = None) -> Iterator[Ad
             runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.strategy.judges_by_cells else None
         )
         judged, dead_letters = judge(runner.stage, micro_batch, cells, admission)
-        clock = _clock_after(runner, clock, micro_batch, until)
+        clock = clock_after(runner, clock, micro_batch, until)
         control = replace(_control(last, clock, until, counters_of(judged)), late_until=admission.expired_end)
         last, read = control.lasting(int(1000 * (time.monotonic() - started))), until
         yield AdmissionTick(read, clock, last, dead_letters)
@@ -114,54 +102,3 @@ def _control(last: Control | None, clock: StageClock, until: Offsets, counters: 
         backfilled=() if last is None else last.backfilled,
         shows=last is not None and last.shows,
     )
-
-
-def _clock_after(runner: StageRunner, clock: StageClock, micro_batch: MicroBatch, until: Offsets) -> StageClock:
-    now = max(clock.now, runner.clocks.now(micro_batch, until))
-    after = runner.clocks.seen(clock, micro_batch, now)
-    after = _as_they_came(clock, after, {name: found for name, (_, found) in micro_batch.items()})
-    return held_back(runner, runner.clocks.moved(after, until))
-
-
-def _as_they_came(before: StageClock, after: StageClock, found: Mapping[str, BatchStatistics]) -> StageClock:
-    """Each partition as last seen when its last row arrived, and not when the batch read it: so a stream has it."""
-    inputs = {
-        name: replace(one, clock=_as_it_came(before.inputs.get(name), one.clock, found[name])) if name in found else one
-        for name, one in after.inputs.items()
-    }
-    return replace(after, inputs=inputs)
-
-
-def _as_it_came(before: InputClock | None, after: StageClock, found: BatchStatistics) -> StageClock:
-    earlier = {} if before is None else before.clock.partitions
-    seen = dict(after.partitions)
-    for name, at in found.arrivals.items():
-        if name in seen:
-            last = earlier[name].last_seen if name in earlier else MINUS_INFINITY
-            seen[name] = replace(seen[name], last_seen=max(at, last))
-    return replace(after, partitions=seen)
-
-
-def held_back(runner: StageRunner, clock: StageClock) -> StageClock:
-    """The clock with the output watermark: panes that can still be corrected hold it where no reader can take it.
-
-    A stage behind one that retracts has an allowed lateness for that, so it stands where a stream would.
-    """
-    if emits_retractions(runner.stage.shown):
-        return clock.with_hold(None)
-    return clock.with_hold(first_time_behind(runner.stage, clock.expired_end))
-
-
-def first_time_behind(stage: CompiledStage, time: int) -> int:
-    """No pane of a window that ends behind a time has an event time before this."""
-    return earliest_behind(stage.windows, longest_of(stage), time, strategy_of(stage).is_made_whole)
-
-
-def longest_of(stage: CompiledStage) -> int | None:
-    """How long before the end of its window a pane of the stage can come; None where it comes at the end."""
-    if not stage.stage.keeps_event_times:
-        return None
-    if not strategy_of(stage).is_made_whole:
-        return stage.windows.longest
-    most = getattr(stage.stage.window, "max_session", None)
-    return LONGEST if most is None else int(most)

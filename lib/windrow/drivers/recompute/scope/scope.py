@@ -11,7 +11,8 @@ from enum import StrEnum
 from windrow.compile.sql.columns import bigint, call, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.scope.admission_ticks import admit, first_time_behind, longest_of, standing
+from windrow.drivers.recompute.scope.admission_ticks import admit, standing
+from windrow.drivers.recompute.scope.batch_clock import first_time_behind, longest_of
 from windrow.drivers.recompute.scope.refusals import check, is_checked_by_data
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.frames import group, where
@@ -19,7 +20,7 @@ from windrow.engine.tick.published import Made, Span, cut, joined, missing
 from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.times import INFINITY, saturating_add
 from windrow.spec.windows.base import LONGEST
-from windrow.store.delta.steps import StepTaken
+from windrow.store.delta.retries import StepTaken
 from windrow.store.journal.control import BACKFILL, FOLLOW, Control, has_stream
 from windrow.store.upstream.offsets import Offsets
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from windrow.drivers.pipeline.clocks import ClocksOfSource, ClocksOfStage
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.scope.admission_ticks import held_back, longest_of, standing
+from windrow.drivers.recompute.scope.admission_ticks import standing
+from windrow.drivers.recompute.scope.batch_clock import held_back, longest_of
 from windrow.drivers.recompute.scope.scope import Request, Scope, admitted, catch_up, last_end, made_by_batches
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.compiling.chain import in_band

@@ -9,10 +9,10 @@ finished: so after each commit the writer reads back who owns the step. Whoever 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,9 +20,9 @@ from pyspark.sql.types import StructType
 
 from windrow.compile.sql.columns import named, null, quoted
 from windrow.engine.frames import local
-from windrow.spec.errors import WindrowError, another_writer
 from windrow.store.delta.commits import CommitFiles
 from windrow.store.delta.location import READABLE, Location
+from windrow.store.delta.retries import ATTEMPTS, StepTaken
 from windrow.store.delta.transactions import CONFLICTS, Append
 
 Notes = Mapping[str, Any]
@@ -32,39 +32,8 @@ Notes = Mapping[str, Any]
 REWRITES = "rewrites"
 """The note of a step that changes rows of other steps."""
 
-ATTEMPTS = 5
-"""How often something is computed again when others have committed meanwhile."""
-
 LOOK_BACK = 256
 """How many older commits are looked at, at most, to find the files of a step."""
-
-
-class StepTaken(WindrowError):
-    """Another writer owns the step: read the log again and compute again."""
-
-    def __init__(self, log: str, step: int, writer: str | None) -> None:
-        super().__init__(f"step {step} of {log} was written by {writer or 'another writer'}")
-        self.log = log
-        self.step = step
-        self.writer = writer
-
-    @property
-    def in_words(self) -> str:
-        return another_writer(str(self))
-
-
-Made = TypeVar("Made")
-
-
-def tried_again(do: Callable[[], Made], look: Callable[[], Any] | None = None) -> Made:
-    """Do something, again where another writer was ahead; `look` at what there is in between. Errors: StepTaken."""
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return do()
-        except StepTaken:
-            if look is not None:
-                look()
-    return do()
 
 
 @dataclass(frozen=True)

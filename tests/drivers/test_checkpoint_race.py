@@ -15,13 +15,13 @@ import yaml
 
 from tests.drivers.test_sources import pipeline
 from tests.lake import iso, table
-from windrow.drivers.ingest import contention
-from windrow.drivers.ingest.contention import CheckpointLock, LandingRun
+from windrow.drivers.ingest import checkpoint_race
+from windrow.drivers.ingest.checkpoint_race import CheckpointLock, LandingRun
 from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.spark.session import working_session
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.location import Lake
-from windrow.store.delta.steps import StepTaken
+from windrow.store.delta.retries import StepTaken
 
 LANDS = 20
 
@@ -98,13 +98,13 @@ def test_several_in_one_process_that_no_lock_keeps_apart(spark, tmp_path: Path, 
     """As on a file system of other machines: they find out by Spark and by the files of the checkpoint."""
     monkeypatch.setattr(CheckpointLock, "is_taken", lambda self: True)
     lost: list[str] = []
-    before = contention.is_lost_race
+    before = checkpoint_race.is_lost_race
 
     def noted(failure: BaseException, fault: BaseException | None = None) -> bool:
         lost.append(str(failure))
         return before(failure, fault)
 
-    monkeypatch.setattr(contention, "is_lost_race", noted)
+    monkeypatch.setattr(checkpoint_race, "is_lost_race", noted)
     made = pipeline(tmp_path)
     failed: list[BaseException] = []
 
@@ -173,7 +173,7 @@ def ended(run: LandingRun) -> Exception | None:
 
 
 def test_a_lost_race_is_run_again(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(contention, "_MOST", 0.1)
+    monkeypatch.setattr(checkpoint_race, "_MOST", 0.1)
     assert ended(run_of(tmp_path, LOST_LOG, LOST_LOG, None)) is None
     wrong = ValueError("a disk is full")
     assert ended(run_of(tmp_path, LOST_LOG, wrong)) is wrong
@@ -181,7 +181,7 @@ def test_a_lost_race_is_run_again(tmp_path: Path, monkeypatch: Any) -> None:
 
 def test_a_batch_that_another_has_landed_is_a_lost_race(tmp_path: Path, monkeypatch: Any) -> None:
     """Its own failure is what counts: the query says it as a text only, as if it were any other."""
-    monkeypatch.setattr(contention, "_MOST", 0.1)
+    monkeypatch.setattr(checkpoint_race, "_MOST", 0.1)
     run = run_of(tmp_path, RuntimeError("[STREAM_FAILED] a batch has failed"), None)
     run._fault = lambda: StepTaken("raw", 1, None)
     assert ended(run) is None
@@ -193,8 +193,8 @@ LOST_LOG = RuntimeError("[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the
 
 
 def test_races_that_nobody_wins_come_to_an_end(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(contention, "_MOST", 0.1)
-    monkeypatch.setattr(contention, "FRUITLESS", 3)
+    monkeypatch.setattr(checkpoint_race, "_MOST", 0.1)
+    monkeypatch.setattr(checkpoint_race, "FRUITLESS", 3)
     assert ended(run_of(tmp_path, *[LOST_LOG] * 9, steps=iter([5] * 9))) is LOST_LOG
 
 

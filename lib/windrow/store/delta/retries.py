@@ -1,0 +1,39 @@
+"""Another writer was ahead: how that is said, and how something is done again then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from windrow.spec.errors import WindrowError, another_writer
+
+ATTEMPTS = 5
+"""How often something is computed again when others have committed meanwhile."""
+
+
+class StepTaken(WindrowError):
+    """Another writer owns the step: read the log again and compute again."""
+
+    def __init__(self, log: str, step: int, writer: str | None) -> None:
+        super().__init__(f"step {step} of {log} was written by {writer or 'another writer'}")
+        self.log = log
+        self.step = step
+        self.writer = writer
+
+    @property
+    def in_words(self) -> str:
+        return another_writer(str(self))
+
+
+Made = TypeVar("Made")
+
+
+def tried_again(do: Callable[[], Made], look: Callable[[], Any] | None = None) -> Made:
+    """Do something, again where another writer was ahead; `look` at what there is in between. Errors: StepTaken."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return do()
+        except StepTaken:
+            if look is not None:
+                look()
+    return do()
