@@ -27,7 +27,7 @@ settings.load_profile("windrow")
 deadlines: how long an example takes says nothing on a busy machine."""
 
 
-INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.ui.explainMode": "simple"}
+INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 """Plans that run once for a few rows are interpreted: to make code for them took a fifth of the time. Commands
 that tests start compile as a user's do, and so do the tests that ask for `compiled`."""
 

@@ -22,8 +22,8 @@ ASKING = {"merges", "made_by_records", "keeps_slices", "needs_spread"}
 SPECIFIED = {"MERGES", "MADE_BY_RECORDS"}
 """The same of what the user writes; the rules by which it is refused are in `spec/`."""
 
-HOMES = ("compile/windows/", "engine/windows/")
-"""Where it is asked: what a window is as columns, and what a tick does with it."""
+HOMES = ("compile/windows/", "engine/windows/", "spec/windows/all.py", "view/notebook/windows.py")
+"""Where it is asked: what a window is as columns, what a tick does with it, and how it is drawn."""
 
 
 def defined_in(folder: str) -> set[str]:
@@ -32,8 +32,8 @@ def defined_in(folder: str) -> set[str]:
     return {node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
-WINDOWS = defined_in("compile/windows") - {"CustomWindows"}
-"""What window functions are compiled to; a class of the user's own is none of the families."""
+WINDOWS = (defined_in("compile/windows") | defined_in("spec/windows")) - {"CustomWindows"}
+"""Window functions, and what they are compiled to; a class of the user's own is none of the families."""
 
 
 def classes_asked(tree: ast.Module) -> set[str]:
@@ -61,7 +61,12 @@ def test_no_module_asks_which_family_a_window_is_of() -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["stage.windows.merges", "stage.window.MERGES", "isinstance(windows, (MergingWindows, CompiledInherited))"],
+    [
+        "stage.windows.merges",
+        "stage.window.MERGES",
+        "isinstance(windows, (MergingWindows, CompiledInherited))",
+        "isinstance(stage.window, Sessions)",
+    ],
 )
 def test_a_question_is_seen(question: str, tmp_path: Path) -> None:
     file = tmp_path / "a.py"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from windrow.drivers.recompute.reconcile import reconcile as reconcile
     from windrow.drivers.recompute.restate import RestateResult as RestateResult
     from windrow.drivers.recompute.restate import restate as restate
-    from windrow.drivers.recompute.scope.waiting import WaitingWindows as WaitingWindows
+    from windrow.drivers.recompute.scope.waiting_windows import WaitingWindows as WaitingWindows
     from windrow.drivers.spark.session import local_session as local_session
     from windrow.drivers.stream.stream import Progress as Progress
     from windrow.drivers.stream.stream import Totals as Totals
@@ -146,7 +146,7 @@ _NAMES = {
     "drivers.recompute.publish.commit": "BackfillResult",
     "drivers.recompute.reconcile": "Difference Reconciliation reconcile",
     "drivers.recompute.restate": "RestateResult restate",
-    "drivers.recompute.scope.waiting": "WaitingWindows",
+    "drivers.recompute.scope.waiting_windows": "WaitingWindows",
     "drivers.spark.session": "local_session",
     "drivers.stream.stream": "Progress Totals run",
     "spec.aggregates": (

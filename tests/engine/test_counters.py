@@ -8,7 +8,7 @@ from typing import Any
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.tick.counters import KNOWN_AT_COMMIT, NAMES, NOTHING, WRITTEN, Counters
 from windrow.engine.tick.statistics import BatchStatistics, summed
-from windrow.spec.pipelines.columns import COMMENTS, TICK_COUNTERS
+from windrow.spec.pipelines.table_columns import COMMENTS, TICK_COUNTERS
 from windrow.store.journal.control import Control
 from windrow.store.upstream.offsets import START
 

@@ -18,7 +18,7 @@ from windrow.spec.fields.reading import Named
 from windrow.spec.sources.source import TimeColumn
 from windrow.spec.stages.stage import Stage
 from windrow.spec.transcripts.cases import Step
-from windrow.store.projections.schemas import struct_of
+from windrow.store.projections.creation import struct_of
 from windrow.testing.matching import same
 from windrow.testing.memory.landing import typed
 from windrow.testing.memory.stage import MemoryStage

@@ -19,7 +19,6 @@ from tests.model.values import normal
 from windrow.spec.expressions import Expression
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME, MINUS_INFINITY, saturating_add
 from windrow.spec.transcripts.cases import TranscriptElement as Element
-from windrow.spec.windows.inherited import InheritedWindows
 
 BAD_TIMESTAMP = "bad_timestamp"
 FUTURE_TIMESTAMP = "future_timestamp"
@@ -207,7 +206,7 @@ def _row(
     facts = {expression: evaluate(expression, columns, types) for expression in typed.trigger_expressions}
     weight = 1 if typed.weight is None else element.columns[typed.weight]
     size = _size(typed, element)
-    if isinstance(element, PaneElement) and isinstance(stage.window, InheritedWindows):
+    if isinstance(element, PaneElement) and stage.window.FOLLOWS_PANES:
         windows: tuple[Window, ...] = (element.window,)
     else:
         windows = tuple(windows_of(stage.window, event_time, key, typed.key_types, arguments))

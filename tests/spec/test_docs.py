@@ -36,7 +36,10 @@ from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.expressions.functions import FUNCTIONS
 from windrow.spec.fields.reading import Spec, kind_of, yaml_name
 from windrow.spec.fields.schemas import _SIMPLE, Schema
-from windrow.spec.pipelines.columns import (
+from windrow.spec.pipelines.documents import load_yaml
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.schedules import Schedule
+from windrow.spec.pipelines.table_columns import (
     COMMENTS,
     ENVELOPE_TYPES,
     LANDINGS,
@@ -47,9 +50,6 @@ from windrow.spec.pipelines.columns import (
     current_columns,
     pane_columns,
 )
-from windrow.spec.pipelines.documents import load_yaml
-from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.quality.expectations import SHAPES
 from windrow.spec.quality.suites import Suite
 from windrow.spec.sources.all import CONNECTORS

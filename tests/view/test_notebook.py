@@ -14,9 +14,9 @@ import pytest
 import windrow
 from tests.extensions.windows import OfficeHours
 from tests.spec.pages import ROOT, TEXTS, blocks
-from windrow.spec.pipelines.columns import pane_columns
 from windrow.spec.pipelines.documents import load_yaml
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.table_columns import pane_columns
 from windrow.spec.stages.stage import Stage
 from windrow.spec.transcripts.cases import read_transcripts
 from windrow.spec.windows.base import WindowFunction

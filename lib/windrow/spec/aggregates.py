@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
+from windrow.spec.expressions.plain import plain as in_words
 from windrow.spec.fields.kinds import EXPRESSION, NUMBER, SHARE, list_of, mapping_of, whole_between
 from windrow.spec.fields.reading import Kind, Spec, located, unknown_name
 from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
+from windrow.spec.words import many
 
 
 class Aggregate(Spec):
@@ -28,6 +30,12 @@ class Aggregate(Spec):
         """The expressions over an element that the aggregate needs."""
         return ()
 
+    def words(self) -> str:
+        """What it computes, as `windrow plan` says it: by default its name, its expressions and its other fields."""
+        of = ", ".join(map(in_words, self.expressions))
+        more = ", ".join(f"{name} {value}" for name, value in self.to_mapping().items() if name != "of")
+        return f"{self.NAME} of {of}{f' ({more})' if more else ''}"
+
 
 @specification
 class Count(Aggregate):
@@ -40,34 +48,46 @@ class Count(Aggregate):
     def expressions(self) -> tuple[Expression, ...]:
         return () if self.of is None else (self.of,)
 
+    def words(self) -> str:
+        return (
+            f"the number of elements{'' if self.of is None else f' where {in_words(self.expressions[0])} is not null'}"
+        )
+
 
 @specification
 class OfExpression(Aggregate):
-    """The base of aggregates over one expression."""
+    """The base of aggregates over one expression. `WORDS` are its words in `windrow plan`, with `{}` for that."""
 
+    WORDS: ClassVar[str | None] = None
     of: Converted[Expression, ExpressionLike] = converted(EXPRESSION)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
         return (self.of,)
 
+    def words(self) -> str:
+        return super().words() if self.WORDS is None else self.WORDS.format(in_words(self.expressions[0]))
+
 
 class CountIf(OfExpression):
     """The number of elements for which the condition is true. Never null."""
 
     NAME = "count_if"
+    WORDS = "the number of elements where {}"
 
 
 class Sum(OfExpression):
     """The sum: exact for integers and decimals; null over nothing, and where an integer sum does not fit a bigint."""
 
     NAME = "sum"
+    WORDS = "the sum of {}"
 
 
 class Mean(OfExpression):
     """The exact sum over the count; null over nothing."""
 
     NAME = "mean"
+    WORDS = "the mean of {}"
 
 
 class Variance(OfExpression):
@@ -77,66 +97,77 @@ class Variance(OfExpression):
     """
 
     NAME = "variance"
+    WORDS = "the variance of {} (of a sample)"
 
 
 class Stddev(OfExpression):
     """The standard deviation of a sample (Spark's `stddev_samp`): the square root of the variance."""
 
     NAME = "stddev"
+    WORDS = "the standard deviation of {} (of a sample)"
 
 
 class Min(OfExpression):
     """The smallest value; null over nothing."""
 
     NAME = "min"
+    WORDS = "the smallest {}"
 
 
 class Max(OfExpression):
     """The largest value; null over nothing."""
 
     NAME = "max"
+    WORDS = "the largest {}"
 
 
 class AnyTrue(OfExpression):
     """Whether the condition is true on some element; null over nothing."""
 
     NAME = "any"
+    WORDS = "whether {} for any element"
 
 
 class AllTrue(OfExpression):
     """Whether the condition is false on no element; null over nothing."""
 
     NAME = "all"
+    WORDS = "whether {} for all elements"
 
 
 class First(OfExpression):
     """The value with the smallest event time, at equal times the smaller value; null over nothing."""
 
     NAME = "first"
+    WORDS = "{} at the smallest event time"
 
 
 class Last(OfExpression):
     """The value with the largest event time, at equal times the larger value; null over nothing."""
 
     NAME = "last"
+    WORDS = "{} at the largest event time"
 
 
 class CountDistinct(OfExpression):
     """The number of different values, exactly."""
 
     NAME = "count_distinct"
+    WORDS = "the number of different values of {}"
 
 
 class Collect(OfExpression):
     """All values as a list, sorted by event time, then value."""
 
     NAME = "collect"
+    WORDS = "all values of {}, by event time"
 
 
 class CollectSet(OfExpression):
     """The different values as a sorted list."""
 
     NAME = "collect_set"
+    WORDS = "the different values of {}, sorted"
 
 
 MOST_KEPT = 10_000
@@ -151,6 +182,9 @@ class Top(OfExpression):
 
     NAME = "top"
     count: int = plain(whole_between(1, MOST_KEPT))
+
+    def words(self) -> str:
+        return f"the {many(self.count, 'largest value')} of {in_words(self.expressions[0])}"
 
 
 @specification
@@ -171,11 +205,16 @@ class Histogram(OfExpression):
             if one >= other:
                 raise SpecError(f"bounds[{index + 1}]", "must be larger than the bound before it", str(other))
 
+    def words(self) -> str:
+        buckets = ", ".join(f"from {bound}" for bound in self.bounds)
+        return f"the numbers of values of {in_words(self.expressions[0])}: below {self.bounds[0]}, {buckets}"
+
 
 class ApproxCountDistinct(OfExpression):
     """The number of different values, estimated by a HyperLogLog sketch: within 3 percent most of the time."""
 
     NAME = "approx_count_distinct"
+    WORDS = "about the number of different values of {} (a sketch)"
     IS_SKETCH = True
     CAN_BE_UNDONE = False
 
@@ -196,6 +235,10 @@ class Quantiles(OfExpression):
         if not self.at:
             raise SpecError("at", "must have a rank", None, "for instance [0.5, 0.99]")
 
+    def words(self) -> str:
+        ranks = f"{many(len(self.at), 'rank')} {', '.join(map(str, self.at))}"
+        return f"about the values of {in_words(self.expressions[0])} at the {ranks} (a sketch)"
+
 
 MOST_FREQUENT = 1_000
 """How many values `approx_top` may give."""
@@ -212,6 +255,10 @@ class ApproxTop(OfExpression):
     IS_SKETCH = True
     CAN_BE_UNDONE = False
     count: int = plain(whole_between(1, MOST_FREQUENT))
+
+    def words(self) -> str:
+        most = many(self.count, "most frequent value")
+        return f"about the {most} of {in_words(self.expressions[0])}, with their numbers (a sketch)"
 
 
 @specification

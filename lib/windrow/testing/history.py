@@ -28,7 +28,7 @@ from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import LATEST_EVENT_TIME
-from windrow.store.projections.schemas import struct_of
+from windrow.store.projections.creation import struct_of
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from windrow.compile.panes.event_times import end_of_window
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, bigint, call, case, changing, col, when
-from windrow.spec.pipelines.columns import pane_columns
+from windrow.spec.pipelines.table_columns import pane_columns
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 

@@ -12,7 +12,7 @@ from windrow.compile.panes.panes import TIMINGS
 from windrow.drivers.inspect.control_rows import ControlRows
 from windrow.drivers.inspect.logs import LogRows, RawRows, dead_rows, panes_of, together
 from windrow.drivers.inspect.look import look
-from windrow.drivers.inspect.open_windows import OpenWindows
+from windrow.drivers.inspect.open_windows_of_slices import OpenWindows
 from windrow.drivers.inspect.tick_sums import TickSums
 from windrow.engine.clocks.clock import StageClock
 from windrow.spec.pipelines.fingerprint import changes, fingerprint_of

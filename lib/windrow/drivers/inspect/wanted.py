@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from windrow.spec.errors import SpecError
-from windrow.spec.pipelines.columns import current_columns, pane_columns
+from windrow.spec.pipelines.table_columns import current_columns, pane_columns
 from windrow.spec.stages.stage import Stage
 
 NULL = "null"

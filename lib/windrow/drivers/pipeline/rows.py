@@ -8,7 +8,7 @@ from pyspark.sql.types import DataType, LongType, StringType, StructField, Struc
 
 from windrow.compile.elements import envelope
 from windrow.spec.fields.schemas import Schema
-from windrow.store.projections.schemas import struct_of
+from windrow.store.projections.creation import struct_of
 
 _KINDS: Mapping[str, DataType] = {
     envelope.STEP: LongType(), envelope.ROW: LongType(), envelope.EVENT_TIME: LongType(),

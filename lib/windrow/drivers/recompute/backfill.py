@@ -26,7 +26,7 @@ from windrow.drivers.recompute.gates import Gates
 from windrow.drivers.recompute.publish.commit import BackfillResult, commit, counted_windows
 from windrow.drivers.recompute.run import Run
 from windrow.drivers.recompute.scope.scope import Mode, Request, Scope, first_of, offsets_of, scope_of
-from windrow.drivers.recompute.scope.waiting import still_waiting, wait_for
+from windrow.drivers.recompute.scope.waiting_windows import still_waiting, wait_for
 from windrow.drivers.recompute.staged import StagedWindows
 from windrow.drivers.recompute.windows.recomputed import recomputed, times_of
 from windrow.engine.tick.published import Span

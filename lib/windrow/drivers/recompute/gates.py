@@ -20,7 +20,7 @@ from windrow.engine.frames import apply, local, over, select, where, with_column
 from windrow.engine.tick.published import Span
 from windrow.quality.gate import judge
 from windrow.spec.quality.judgements import GateFailed, GateResult, Outcome
-from windrow.store.projections.schemas import struct_of
+from windrow.store.projections.creation import struct_of
 
 
 @dataclass(frozen=True)

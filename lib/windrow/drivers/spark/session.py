@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from windrow.drivers.spark.hadoop import drop_unread_properties
 from windrow.drivers.spark.jvm import class_archive, session_jars
 from windrow.drivers.spark.names import cache_names
 
@@ -32,12 +33,14 @@ RUNTIME: Mapping[str, str] = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.ui.explainMode": "simple",
 }
 """Settings of every session in which windrow works. UTC and no ANSI errors, so that results do not depend on the
 caller's session and no row can stop a tick. No substitution of `${env:NAME}`, by which a text could read secrets. No
 adaptive planning, which costs small ticks more than it gives. A MERGE may read its source twice: what it reads is files
 that do not change. A landing that starts beside another in one JVM does not stop that one, but waits. Timestamps are
-written in microseconds: Spark's default is a format that other readers take for nanoseconds, which end in 2262."""
+written in microseconds: Spark's default is a format that other readers take for nanoseconds, which end in 2262. The
+texts of plans, made for every query, are short: nobody sees them without Spark's own pages."""
 
 _INTERPRETED: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
@@ -45,7 +48,6 @@ _INTERPRETED: Mapping[str, str] = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
-    "spark.sql.ui.explainMode": "simple",
     "spark.sql.debug.maxToStringFields": "0",
 }
 
@@ -83,7 +85,9 @@ def local_session(
         builder = builder.config(name, value)
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    return builder.getOrCreate()
+    spark = builder.getOrCreate()
+    drop_unread_properties(spark)
+    return spark
 
 
 def _log_level() -> str:

@@ -21,12 +21,11 @@ from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import MINUS_INFINITY, saturating_add
 from windrow.spec.windows.aligned import GlobalWindow
-from windrow.spec.windows.inherited import InheritedWindows
 
 
 def with_windows_of(stage: Stage, upstreams: Sequence[CompiledStage]) -> Stage:
     """The stage; one that inherits the window of all time from all that it reads has that window itself."""
-    inherits = isinstance(stage.window, InheritedWindows)
+    inherits = stage.window.FOLLOWS_PANES
     if not inherits or not all(one.stage.window.IS_GLOBAL for one in upstreams):
         return stage
     return replace(stage, window=GlobalWindow())
@@ -37,7 +36,7 @@ def rows_of(spark: SparkSession, stage: Stage, upstream: CompiledStage) -> Input
     schema = _transition_schema(upstream)
     rows = pane_elements(upstream, spark.createDataFrame([], schema))  # type: ignore[no-untyped-call, unused-ignore]
     weight = "weight" if emits_retractions(upstream.shown) else None
-    inherits = isinstance(stage.window, InheritedWindows)
+    inherits = stage.window.FOLLOWS_PANES
     return InputRows(rows, None, weight, _inherited(stage, upstream.windows) if inherits else None, True)
 
 

@@ -24,7 +24,6 @@ from windrow.spec.times import format_duration
 from windrow.spec.triggers.all import DEFAULT_TRIGGER
 from windrow.spec.triggers.firings import fires_once
 from windrow.spec.windows.base import WindowFunction
-from windrow.spec.windows.inherited import InheritedWindows
 
 
 def emits_retractions(stage: Stage) -> bool:
@@ -48,13 +47,12 @@ class Reading:
     @property
     def inherits(self) -> bool:
         """Whether the stage takes the windows of the panes."""
-        return isinstance(self.stage.window, InheritedWindows)
+        return self.stage.window.FOLLOWS_PANES
 
     @property
     def longest_session(self) -> int | None:
         """The longest window that there can be where windows merge; None where that is not known."""
-        longest: int | None = getattr(self.upstream.window, "max_session", None)
-        return longest
+        return self.upstream.window.expected_length
 
     @property
     def needed_lateness(self) -> int:
@@ -105,7 +103,7 @@ def _has_event_time(upstream: Stage) -> bool:
 OVER_A_SOURCE: tuple[Rule[Stage], ...] = (
     Refusal(
         "window",
-        applies=lambda stage: isinstance(stage.window, InheritedWindows),
+        applies=lambda stage: stage.window.FOLLOWS_PANES,
         rule="is for a stage that reads a stage: the elements of a source have no windows",
         got=lambda stage: stage.window.NAME,
         hint="for instance {fixed: {size: 1h}}, or from: a stage",

@@ -15,7 +15,6 @@ from windrow.spec.stages.cogroups import check_inputs_read
 from windrow.spec.stages.inputs import ONLY, input_path
 from windrow.spec.stages.stage import Stage
 from windrow.spec.windows.base import WindowFunction
-from windrow.spec.windows.inherited import InheritedWindows
 
 Read = Mapping[str, Stage | None]
 """What a stage reads by its inputs: a stage, or None where that is a source."""
@@ -79,5 +78,5 @@ def check_graph(stages: Sequence[Stage], sources: Iterable[str] = (), places: Se
         upstreams = {name: one for name, one in read[stage.name].items() if one is not None}
         made = {name: windows[one.name] for name, one in upstreams.items()}
         located(place, partial(check_inputs_read, upstreams=upstreams, windows=made), stage)
-        inherits = isinstance(stage.window, InheritedWindows)
+        inherits = stage.window.FOLLOWS_PANES
         windows[stage.name] = next(iter(made.values())) if inherits else stage.window

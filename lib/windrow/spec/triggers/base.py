@@ -13,8 +13,8 @@ from windrow.spec.expressions import Expression
 from windrow.spec.fields.kinds import choice
 from windrow.spec.fields.reading import Kind, Spec
 from windrow.spec.fields.typed import Converted, converted, specification
-from windrow.spec.triggers.lines import headed
 from windrow.spec.triggers.moments import Moment
+from windrow.spec.triggers.plan_layout import headed
 
 
 class Then(StrEnum):

@@ -11,8 +11,8 @@ from windrow.spec.fields.typed import Converted, converted, plain, specification
 from windrow.spec.triggers.base import ThenLike, Trigger, without_sugar
 from windrow.spec.triggers.grammar import TRIGGER, TRIGGER_LIST, TriggerLike
 from windrow.spec.triggers.leaves import AfterCount, AtWatermark
-from windrow.spec.triggers.lines import headed, indented, joined
 from windrow.spec.triggers.moments import Moment
+from windrow.spec.triggers.plan_layout import headed, indented, joined
 
 
 @specification

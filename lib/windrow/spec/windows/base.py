@@ -18,7 +18,8 @@ LONGEST = 10_000 * 365 * DAY
 class WindowFunction(Spec):
     """The base of all window functions. `NAME` is the name in YAML, `IS_GLOBAL` is true for the one that never ends.
 
-    `MERGES` is true where the windows of a key merge, `MADE_BY_RECORDS` where they depend on its other elements.
+    `MERGES` is true where the windows of a key merge, `MADE_BY_RECORDS` where they depend on its other elements,
+    `FOLLOWS_PANES` where they are those of the panes that are read.
     `REASON` is why an element is dead whose windows are invalid.
     """
 
@@ -26,6 +27,7 @@ class WindowFunction(Spec):
     IS_GLOBAL: ClassVar[bool] = False
     MERGES: ClassVar[bool] = False
     MADE_BY_RECORDS: ClassVar[bool] = False
+    FOLLOWS_PANES: ClassVar[bool] = False
     REASON: ClassVar[str] = "bad_expression"
 
     @property

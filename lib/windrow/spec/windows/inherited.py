@@ -17,6 +17,7 @@ class InheritedWindows(WindowFunction):
     """
 
     NAME = "inherited"
+    FOLLOWS_PANES = True
 
     def words(self) -> str:
         return "those of the panes that are read, as they are"

@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 
 from windrow.compile.sql.columns import named, null, quoted
 from windrow.engine.frames import local
-from windrow.store.delta.commits import CommitFiles
+from windrow.store.delta.commit_files import CommitFiles
 from windrow.store.delta.location import READABLE, Location
 from windrow.store.delta.retries import ATTEMPTS, StepTaken
 from windrow.store.delta.transactions import CONFLICTS, Append

@@ -13,7 +13,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
 from windrow.spec.times import HOUR
-from windrow.store.delta.commits import CommitFiles
+from windrow.store.delta.commit_files import CommitFiles
 from windrow.store.delta.location import Location
 from windrow.store.delta.retries import ATTEMPTS
 from windrow.store.delta.step_log import LOOK_BACK

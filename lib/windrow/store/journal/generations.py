@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from windrow.engine.frames import local
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import StepLog
-from windrow.store.projections.schemas import struct_of
+from windrow.store.projections.creation import struct_of
 from windrow.store.reading.generations import Generation, newest_generations
 from windrow.store.reading.spark import SparkTables
 

@@ -27,8 +27,8 @@ from windrow.compile.elements import envelope
 from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, null, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group, literals, local, select, where, with_column
+from windrow.engine.newest import newest
 from windrow.engine.tick.micro_batch import DeadLetters
-from windrow.engine.tick.newest import newest
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.errors import SpecError
 from windrow.spec.stages.graph import reads_of
@@ -37,7 +37,7 @@ from windrow.store.delta.location import Lake, Location
 from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control, Stamp
-from windrow.store.projections.schemas import struct_of
+from windrow.store.projections.creation import struct_of
 
 PARTITIONS = ("kind", "bucket")
 

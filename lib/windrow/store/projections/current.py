@@ -13,10 +13,10 @@ from windrow.compile.columns import CELL
 from windrow.compile.panes.panes import CHANGES, TIMINGS, WITHDRAWN, as_timestamp
 from windrow.compile.sql.columns import array, bigint, call, col, index_of, lit, name_at, null, quoted, struct
 from windrow.engine.frames import group, select, where, with_column
-from windrow.engine.tick.newest import newest
-from windrow.spec.pipelines.columns import current_columns
+from windrow.engine.newest import newest
+from windrow.spec.pipelines.table_columns import current_columns
 from windrow.store.delta.step_log import StepLog
-from windrow.store.projections.schemas import commented
+from windrow.store.projections.creation import commented
 from windrow.store.projections.tick_range import TickRange, bounds
 
 _GONE = "change IN ({})".format(", ".join(f"'{change}'" for change in WITHDRAWN))

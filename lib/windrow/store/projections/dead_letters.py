@@ -17,7 +17,7 @@ from windrow.engine.tick.published import Made
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control
-from windrow.store.projections.schemas import commented
+from windrow.store.projections.creation import commented
 from windrow.store.projections.tick_range import TickRange
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from windrow.store.delta.step_log import StepLog
-from windrow.store.projections.schemas import commented
+from windrow.store.projections.creation import commented
 from windrow.store.projections.tick_range import TickRange
 
 

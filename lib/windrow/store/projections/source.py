@@ -14,11 +14,11 @@ from windrow.compile.elements import envelope
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, call, coalesce, col, lit
 from windrow.engine.frames import group, select, where
-from windrow.spec.pipelines.columns import LANDINGS, SOURCE_DEAD_LETTERS
+from windrow.spec.pipelines.table_columns import LANDINGS, SOURCE_DEAD_LETTERS
 from windrow.store.delta.location import Lake
 from windrow.store.delta.retries import tried_again
 from windrow.store.delta.step_log import StepLog
-from windrow.store.projections.schemas import commented, ensure_table, struct_of
+from windrow.store.projections.creation import commented, ensure_table, struct_of
 from windrow.store.upstream.raw import Raw
 
 

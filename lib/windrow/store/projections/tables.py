@@ -18,15 +18,15 @@ from windrow.compile.panes.panes import pane_rows
 from windrow.compile.sql.columns import bigint
 from windrow.engine.frames import apply, local, over
 from windrow.engine.tick.counters import Counters
-from windrow.spec.pipelines.columns import STAGE_DEAD_LETTERS, TICKS, current_columns
+from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS, current_columns
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control
 from windrow.store.journal.journal import Journal
+from windrow.store.projections.creation import ensure_table, struct_of
 from windrow.store.projections.current import write_current
 from windrow.store.projections.dead_letters import write_dead_letters
 from windrow.store.projections.panes import write_panes
-from windrow.store.projections.schemas import ensure_table, struct_of
 from windrow.store.projections.tick_range import TickRange, TickSummary, summaries
 from windrow.store.projections.ticks import write_ticks
 

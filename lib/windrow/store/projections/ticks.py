@@ -10,10 +10,10 @@ from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, bigint, lit, null
 from windrow.engine.frames import literals
 from windrow.engine.windows.registry import strategy_of
-from windrow.spec.pipelines.columns import TICK_COUNTERS
+from windrow.spec.pipelines.table_columns import TICK_COUNTERS
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control
-from windrow.store.projections.schemas import commented
+from windrow.store.projections.creation import commented
 from windrow.store.projections.tick_range import TickRange, TickSummary
 
 

@@ -19,7 +19,7 @@ from windrow.spec.sources.files import Files
 from windrow.spec.sources.source import Source, TimeColumn
 from windrow.spec.sources.watermarks import UNBOUNDED, Watermark
 from windrow.spec.transcripts.cases import TranscriptElement
-from windrow.store.projections.schemas import struct_of
+from windrow.store.projections.creation import struct_of
 
 _AT, _FROM = "_at", "_from"
 """The columns that hold the event time of an element, in microseconds, and its source partition."""

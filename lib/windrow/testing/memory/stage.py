@@ -29,7 +29,7 @@ from windrow.spec.stages.inputs import ONLY
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY
 from windrow.spec.transcripts.cases import Step
-from windrow.store.projections.schemas import struct_of
+from windrow.store.projections.creation import struct_of
 from windrow.store.upstream.base import Upstream
 from windrow.store.upstream.inputs import InputLogs
 from windrow.testing.memory.clocks import ClocksAsGiven, ClocksByRule, Given

@@ -14,7 +14,6 @@ from windrow.spec.pipelines.table import Table
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.stage import Stage
 from windrow.spec.windows.base import WindowFunction
-from windrow.spec.windows.inherited import InheritedWindows
 from windrow.view.notebook.graph import Graph, graph_of
 from windrow.view.notebook.windows import Drawing, drawing_of
 from windrow.view.plan.pipeline import headline
@@ -101,7 +100,7 @@ def _of_table(table: Table) -> Page:
 
 def _made_by(stage: Stage, pipeline: Pipeline | None) -> WindowFunction:
     """The window function of a stage, or of the stage whose windows it inherits."""
-    if pipeline is None or not isinstance(stage.window, InheritedWindows):
+    if pipeline is None or not stage.window.FOLLOWS_PANES:
         return stage.window
     above = next(one for one in pipeline.upstreams_of(stage).values() if isinstance(one, Stage))
     return _made_by(above, pipeline)

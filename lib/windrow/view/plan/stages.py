@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from windrow.spec.aggregates import Aggregate, ApproxTop, Count, Histogram, Quantiles, Top
 from windrow.spec.expressions.plain import plain
 from windrow.spec.pipelines.pipeline import may_take_back
 from windrow.spec.sources.source import Source
@@ -21,24 +20,6 @@ from windrow.view.plan.tables import WRITES, tables_of_stage, writes
 from windrow.view.text.sections import Section
 from windrow.view.text.times import length, many
 
-_AGGREGATES: Mapping[str, str] = {
-    "count": "the number of elements where {} is not null",
-    "count_if": "the number of elements where {}",
-    "sum": "the sum of {}",
-    "mean": "the mean of {}",
-    "variance": "the variance of {} (of a sample)",
-    "stddev": "the standard deviation of {} (of a sample)",
-    "min": "the smallest {}",
-    "max": "the largest {}",
-    "any": "whether {} for any element",
-    "all": "whether {} for all elements",
-    "first": "{} at the smallest event time",
-    "last": "{} at the largest event time",
-    "count_distinct": "the number of different values of {}",
-    "collect": "all values of {}, by event time",
-    "approx_count_distinct": "about the number of different values of {} (a sketch)",
-    "collect_set": "the different values of {}, sorted",
-}
 _ACCUMULATIONS: Mapping[Accumulation, str] = {
     Accumulation.DISCARDING: "a pane holds what is new since the window's last one (discarding); current has all",
     Accumulation.ACCUMULATING: "a pane holds all of the window so far and replaces the last one (accumulating)",
@@ -123,7 +104,7 @@ def results_in_words(stage: Stage) -> Mapping[str, str]:
     """What each result of a stage is, by its name: the aggregates and derived columns, or the columns of a join."""
     derived = {name: plain(expression) for name, expression in stage.derive.items()}
     if stage.join is None:
-        return {**{name: _in_words(aggregate) for name, aggregate in stage.aggregates.items()}, **derived}
+        return {**{name: aggregate.words() for name, aggregate in stage.aggregates.items()}, **derived}
     return {name: plain(expression) for one in stage.inputs.values() for name, expression in one.columns.items()}
 
 
@@ -186,27 +167,3 @@ def _late(stage: Stage) -> list[str]:
     if not can_close(stage.trigger, 0 if stage.window.IS_GLOBAL else stage.allowed_lateness):
         return [late]
     return [late, "what comes for a window whose trigger has finished (allow_closing): a dead letter closed"]
-
-
-def _in_words(aggregate: Aggregate) -> str:
-    if isinstance(aggregate, Count) and aggregate.of is None:
-        return "the number of elements"
-    of = plain(aggregate.expressions[0])
-    match aggregate:
-        case Top(count=count):
-            return f"the {many(count, 'largest value')} of {of}"
-        case ApproxTop(count=count):
-            return f"about the {many(count, 'most frequent value')} of {of}, with their numbers (a sketch)"
-        case Quantiles(at=at):
-            return f"about the values of {of} at the {many(len(at), 'rank')} {', '.join(map(str, at))} (a sketch)"
-        case Histogram(bounds=bounds):
-            buckets = ", ".join(f"from {bound}" for bound in bounds)
-            return f"the numbers of values of {of}: below {bounds[0]}, {buckets}"
-    words = _AGGREGATES.get(aggregate.NAME)
-    return f"{aggregate.NAME} of {of}{_parameters(aggregate)}" if words is None else words.format(of)
-
-
-def _parameters(aggregate: Aggregate) -> str:
-    """The fields of an aggregate of the user's own, beside its expression."""
-    more = [f"{name} {value}" for name, value in aggregate.to_mapping().items() if name != "of"]
-    return f" ({', '.join(more)})" if more else ""

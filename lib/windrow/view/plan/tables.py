@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from windrow.spec.expressions.plain import plain
 from windrow.spec.fields.schemas import Schema
-from windrow.spec.pipelines.columns import (
+from windrow.spec.pipelines.table_columns import (
     COMMENTS,
     ENVELOPE_TYPES,
     LANDINGS,

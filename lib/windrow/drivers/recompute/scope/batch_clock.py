@@ -79,5 +79,5 @@ def longest_of(stage: CompiledStage) -> int | None:
         return None
     if not strategy_of(stage).is_made_whole:
         return stage.windows.longest
-    most = getattr(stage.stage.window, "max_session", None)
-    return LONGEST if most is None else int(most)
+    most = stage.stage.window.expected_length
+    return LONGEST if most is None else most

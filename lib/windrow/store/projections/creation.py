@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.types import StructField, StructType
 
 from windrow.compile.sql.columns import quoted
-from windrow.spec.pipelines.columns import COMMENTS
+from windrow.spec.pipelines.table_columns import COMMENTS
 from windrow.store.delta.location import READABLE, Location
 
 
