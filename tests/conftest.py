@@ -63,7 +63,7 @@ def compiled() -> Iterator[None]:
 
 LONGEST = (
     "tests/crash/", "tests/engine/test_transcripts.py", "tests/airflow/", "tests/drivers/test_stream.py",
-    "tests/drivers/test_maintain.py", "tests/drivers/test_windows.py",
+    "tests/drivers/test_maintain.py", "tests/drivers/test_contract.py",
 )  # fmt: skip
 """Files that take minutes: first, so that the processes of a run end together."""
 

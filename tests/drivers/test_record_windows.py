@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.lake import iso, pipeline, rows_of, write_files
+from tests.lake import iso, pipeline, write_files
+from tests.plain import Sums, Window, summed
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
@@ -19,34 +20,18 @@ from windrow.spec.times import DAY, SECOND, parse_time
 
 START = parse_time("2024-01-01T00:00:00Z")
 FILES = 2
-LENGTH = 5 * SECOND
 
 
 def of_records(root: Path, **fields: Any) -> Pipeline:
     return pipeline(root, **{"window": {"record": {"difference": "4s", "resolution": "1s"}}, **fields})
 
 
-def expected() -> dict[tuple[Any, int, int], tuple[int, int]]:
-    """Every distinct set of rows of a key that are at most four seconds apart, once: tried start by start."""
-    times: dict[Any, list[tuple[int, int]]] = {}
-    for number in range(FILES):
-        for line in rows_of(number):
-            row = json.loads(line) if line.endswith("}") else {"d": 0}
-            if row["d"] != 0 and isinstance(row["v"], int) and row["at"] < "3":
-                times.setdefault(row["k"], []).append((parse_time(row["at"]), row["v"]))
-    found = {}
-    for key, several in times.items():
-        seen = set()
-        first, last = min(several)[0], max(several)[0]
-        for start in range(first - LENGTH, last + 1, SECOND):
-            inside = [(at, value) for at, value in several if start <= at < start + LENGTH]
-            if inside and frozenset(at for at, _ in inside) not in seen:
-                seen.add(frozenset(at for at, _ in inside))
-                found[key, start, start + LENGTH] = (len(inside), sum(value for _, value in inside))
-    return found
+def expected() -> dict[Window, Sums]:
+    """The record windows over all rows."""
+    return summed(of_records(Path("nowhere")).stages[0].window, range(FILES))
 
 
-def shown(spark, root: Path) -> dict[tuple[Any, int, int], tuple[int, int]]:
+def shown(spark, root: Path) -> dict[Window, Sums]:
     rows = spark.read.format("delta").load(str(root / "lake" / "sums" / "current"))
     kept = rows.selectExpr("k", "unix_micros(window_start) s", "unix_micros(window_end) e", "num", "total")
     return {(row["k"], row["s"], row["e"]): (row["num"], row["total"]) for row in kept.collect()}
@@ -59,17 +44,6 @@ def test_a_stream_without_late_rows_has_every_set_once(spark, tmp_path: Path) ->
     assert shown(spark, tmp_path) == expected()
     (result,) = reconcile(made, spark)
     assert result.equal and result.late_rows == 0 and result.windows == len(expected())
-
-
-def test_late_rows_are_left_out_on_both_sides(spark, tmp_path: Path) -> None:
-    write_files(tmp_path / "data", range(FILES))
-    made = of_records(tmp_path, allowed_lateness="0s")
-    run(made, spark, once=True)
-    (before,) = reconcile(made, spark)
-    assert before.equal and before.late_rows > 0, before
-    run(made, spark, once=True, drain=True)
-    (drained,) = reconcile(made, spark)
-    assert drained.equal and drained.late_rows > 0, drained
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Stages that keep slices of window time: their windows fire only as they expire."""
+"""Stages that keep slices of window time: their windows fire only as they expire. All families: `test_contract`."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ def plain(spark: SparkSession, root: Path) -> DataFrame:
     )
 
 
-def without_late(spark: SparkSession, root: Path, rows: DataFrame, some: bool = True) -> list[tuple[Any, ...]]:
-    """The rows of windows for which nothing came late; `some` says that there are others."""
+def without_late(spark: SparkSession, root: Path, rows: DataFrame) -> list[tuple[Any, ...]]:
+    """The rows of windows for which nothing came late; there are others."""
     late = table(spark, root, "dead_letters").where("reason = 'late'")
     keys = {(row.k, row.window_start) for row in late.selectExpr("get_json_object(element, '$.k') AS k", "window_start")
             .distinct().collect()}  # fmt: skip
-    assert bool(keys) == some
+    assert keys
     found = rows.select("k", "window_start", "window_end", "num", "total").collect()
     return sorted((tuple(row) for row in found if (row.k, row.window_start) not in keys), key=repr)
 
 
-@pytest.mark.parametrize("more", [{}, pytest.param(LISTS, marks=pytest.mark.long)], ids=["growing", "spread"])
-def test_a_stream_over_compactions_gives_what_spark_gives(
-    spark: SparkSession, tmp_path: Path, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.long
+def test_aggregates_that_do_not_grow_along_a_block_are_what_spark_gives(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(advance, "COMPACT_EVERY", 2)
     write_files(tmp_path / "data", range(FILES))
-    made = sliding(tmp_path, **more)
+    made = sliding(tmp_path, **LISTS)
     run(made, spark, once=True, drain=True)
     expected = without_late(spark, tmp_path, plain(spark, tmp_path))
     assert len(expected) > 20
@@ -74,64 +74,18 @@ def test_a_stream_over_compactions_gives_what_spark_gives(
     assert result.equal and result.late_rows > 0
 
 
-FAMILIES = {
-    "fixed": ({"fixed": {"size": "30s"}}, "array(struct(s - s % 30 AS a, s - s % 30 + 30 AS b))"),
-    "by_key": ({"fixed": {"size": "30s", "phase": "by_key"}}, None),
-    "gaps": (
-        {"sliding": {"size": "20s", "period": "30s"}},
-        "filter(array(struct(s - s % 30 AS a, s - s % 30 + 20 AS b)), w -> w.b > s)",
-    ),
-    "cumulative": (
-        {"cumulative": {"size": "60s", "step": "20s"}},
-        "filter(transform(sequence(20, 60, 20), n -> struct(s - s % 60 AS a, s - s % 60 + n AS b)), w -> w.b > s)",
-    ),
-    "calendar": (
-        {"calendar": {"unit": "day", "zone": "America/New_York"}},
-        "array(struct(unix_seconds(timestamp'2023-12-31T05:00:00Z') AS a,"
-        " unix_seconds(timestamp'2024-01-01T05:00:00Z') AS b))",
-    ),
-}
-"""Windows that do not overlap as sliding ones do, and those of a time of `s` seconds in SQL, where it can say."""
-
-
-def plain_by(spark: SparkSession, root: Path, windows: str) -> DataFrame:
-    """All windows over the rows that landed, by their bounds in SQL: `k`, bounds, `num`, `total`."""
-    raw = spark.read.format("delta").load(f"{root}/lake/clicks/raw").where("_reason is null and d <> 0")
-    rows = raw.selectExpr("k", "v", "unix_seconds(to_timestamp(at)) AS s").selectExpr("k", "v", f"inline({windows})")
-    rows = rows.groupBy("k", "a", "b").agg(F.count("*").alias("num"), F.sum("v").alias("total"))
-    return rows.selectExpr("k", "timestamp_seconds(a) AS window_start", "timestamp_seconds(b) AS window_end", "num",
-                           "total")  # fmt: skip
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_partials_are_formed_into_windows_of_every_family(
-    spark: SparkSession, tmp_path: Path, family: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "window",
+    [
+        {"fixed": {"size": "30s"}},
+        pytest.param({"cumulative": {"size": "60s", "step": "20s"}}, marks=pytest.mark.long),
+    ],
+    ids=["fixed", "cumulative"],
+)
+def test_a_larger_lateness_opens_windows_over_partials(
+    spark: SparkSession, tmp_path: Path, window: dict[str, Any]
 ) -> None:
-    """A tick appends partials; over compactions and a restart the windows are those that Spark counts at once."""
-    monkeypatch.setattr(advance, "COMPACT_EVERY", 2)
-    window, plain_windows = FAMILIES[family]
-    made = sliding(tmp_path, window=window)
-    write_files(tmp_path / "data", range(3))
-    run(made, spark, once=True)
-    _, (stage,) = status(made, spark)
-    open_before = stage.open_cells
-    write_files(tmp_path / "data", range(3, FILES))
-    run(made, spark, once=True, drain=True)
-    assert open_before > 0
-    if plain_windows is not None:
-        expected = without_late(spark, tmp_path, plain_by(spark, tmp_path, plain_windows), some=family != "calendar")
-        assert expected
-        assert without_late(spark, tmp_path, table(spark, tmp_path, "current"), some=family != "calendar") == expected
-    panes = table(spark, tmp_path, "panes")
-    assert panes.where("not is_last or pane_index <> 0 or timing <> 'on_time'").isEmpty()
-    (result,) = reconcile(made, spark)
-    assert result.equal and result.windows > 0
-
-
-@pytest.mark.parametrize("family", ["fixed", pytest.param("cumulative", marks=pytest.mark.long)])
-def test_a_larger_lateness_opens_windows_over_partials(spark: SparkSession, tmp_path: Path, family: str) -> None:
     """A slice of a fixed window is the window: its partials make room for a cell of the same bounds."""
-    window, _ = FAMILIES[family]
     write_files(tmp_path / "data", range(3))
     run(sliding(tmp_path, window=window), spark, once=True)
     write_files(tmp_path / "data", range(3, 5))

@@ -49,30 +49,6 @@ def test_every_row_is_in_exactly_one_place(spark, streamed: Path) -> None:
     assert ticks and max(ticks, key=lambda t: t.tick).open_cells == 0
 
 
-def test_the_net_of_the_changes_is_current(spark, streamed: Path) -> None:
-    columns = ["k", "window_start", "window_end", "num", "total", "middle", "most", "twice", "pane_index"]
-    panes = table(spark, streamed, "panes")
-    net = panes.groupBy(*columns).agg({"weight": "sum"}).where("`sum(weight)` <> 0").drop("sum(weight)")
-    current = table(spark, streamed, "current").select(*columns)
-    assert net.exceptAll(current).isEmpty() and current.exceptAll(net).isEmpty()
-
-
-def test_it_reconciles_but_for_what_is_late_and_a_backfill_takes_that_in(spark, tmp_path: Path) -> None:
-    write_files(tmp_path / "data", range(FILES))
-    short = pipeline(tmp_path, allowed_lateness="0s")
-    run(short, spark, once=True, drain=True)
-    (before,) = reconcile(short, spark)
-    assert before.equal and before.late_rows > 0 and 0 < before.late_windows <= before.late_rows
-    (result,) = backfill(short, spark, START, START + DAY)
-    assert result.changed + result.inserted == before.late_windows and result.tick is not None
-    (again,) = backfill(short, spark, START, START + DAY)
-    assert again.tick is None and again.changed == again.inserted == again.withdrawn == 0
-    (after,) = reconcile(short, spark)
-    assert after.equal and after.late_rows == 0
-    letters = table(spark, tmp_path, "dead_letters").where("reason = 'late'")
-    assert letters.where("restated_by is null").isEmpty() and not letters.isEmpty()
-
-
 def test_a_lost_checkpoint_lands_nothing_twice(spark, tmp_path: Path, streamed: Path) -> None:
     write_files(tmp_path / "data", range(3))
     run(pipeline(tmp_path), spark, once=True)
