@@ -48,7 +48,8 @@ class StageStatus:
     Rows: `read` = `in_windows` + `filtered` + `unassigned` + the sum of `dead`. Pairs of element and window:
     `assigned` = `aggregated` + `late` + `closed`. `in_raw` are the
     rows that landed up to where the stage has read, by another count than `read`. Panes: `timings` are those that were
-    emitted, `withdrawn` the retractions, `shown` the rows of `current`. Where `reads_a_stage`, rows are panes of
+    emitted, `withdrawn` the retractions, `shown` the rows of `current`, which lacks
+    the panes of `ticks_to_refresh`. Where `reads_a_stage`, rows are panes of
     that stage, and batches its ticks.
     """
 
@@ -62,6 +63,7 @@ class StageStatus:
     batches_behind: int = 0
     rows_behind: int = 0
     projected_to: int = 0
+    ticks_to_refresh: int = 0
     in_raw: int = 0
     read: int = 0
     in_windows: int = 0
@@ -148,7 +150,7 @@ def _stage(status: StageStatus) -> Section:
             ("rows", _rows(status)),
             ("dead rows", [_reasons(status.dead)]),
             ("pairs", [_pairs(status)]),
-            ("windows", [f"{status.open_cells:,} open; {many(status.shown, 'row')} in current"]),
+            ("windows", [f"{status.open_cells:,} open; {_current(status)}"]),
             ("panes", [_panes(status)]),
         ],
     )
@@ -206,6 +208,12 @@ def _rows(status: StageStatus) -> list[str]:
 def _pairs(status: StageStatus) -> str:
     parts = f"{status.aggregated:,} aggregated + {status.late:,} late + {status.closed:,} closed"
     return f"{status.assigned:,} of element and window = {parts}"
+
+
+def _current(status: StageStatus) -> str:
+    behind = status.ticks_to_refresh
+    shown = f"{many(status.shown, 'row')} in current"
+    return f"{shown}, which lacks the panes of {many(behind, 'tick')}" if behind else shown
 
 
 def _panes(status: StageStatus) -> str:

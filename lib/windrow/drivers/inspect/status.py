@@ -103,6 +103,7 @@ class _Reader:
             batches_behind=steps_between(last.offsets, head, {name: log.name for name, log in logs.items()}),
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks.projected_to,
+            ticks_to_refresh=0 if current is None else self._ticks_to_refresh(stage, current, generation.number),
             in_raw=sum(read for read, _ in landed.values()),
             read=counters.read,
             in_windows=counters.in_windows,
@@ -132,6 +133,16 @@ class _Reader:
         groups = panes.groups(Groups(by=("timing",)), Condition("weight", ">", 0))
         found = {row["timing"]: row[NUMBER] for row in groups.to_pylist()}
         return {timing: found[timing] for timing in TIMINGS if timing in found}
+
+    def _ticks_to_refresh(self, stage: Stage, current: LakeTable, generation: int) -> int:
+        """The ticks with panes, in the table `ticks`, which `current` does not show yet."""
+        ticks, notes = self._table(stage, "ticks"), current.notes()
+        if ticks is None:
+            return 0
+        until = int(notes["journal_step"]) if notes.get("generation") == generation else 0
+        later = (Condition("generation", "=", generation), Condition("tick", ">", until))
+        panes = ticks.groups(Groups(by=("tick",), totals=("panes", "retractions")), *later).to_pylist()
+        return sum(bool(tick["panes"] or tick["retractions"]) for tick in panes)
 
     def _table(self, stage: Stage, name: str) -> LakeTable | None:
         return self.tables.open(self.lake.table(stage.name, name))

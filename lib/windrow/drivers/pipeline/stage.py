@@ -16,7 +16,7 @@ from windrow.store.projections.tables import Projections
 
 @dataclass
 class StageWork:
-    """A stage with what brings it forward. `pending` are the control rows of ticks that are not yet projected."""
+    """A stage with what brings it forward. `pending` are the control rows of ticks that some table lacks."""
 
     runner: StageRunner
     projections: Projections
@@ -90,14 +90,14 @@ class StageWork:
             self.pending[control.tick] = control
         return control
 
-    def project(self) -> dict[int, Counters]:
-        """Project the tables up to the last tick; what each of these ticks counted.
+    def project(self, refresh: bool = True) -> dict[int, Counters]:
+        """Project the tables up to the last tick, `current` only with `refresh`; what each of these ticks counted.
 
         Another writer may do the same at the same time.
         """
-        return tried_again(self._project, self._look)
+        return tried_again(lambda: self._project(refresh), self._look)
 
-    def _project(self) -> dict[int, Counters]:
-        counted = self.projections.project(self.pending)
-        self.pending = {}
+    def _project(self, refresh: bool) -> dict[int, Counters]:
+        counted = self.projections.project(self.pending, refresh)
+        self.pending = {tick: one for tick, one in self.pending.items() if tick > self.projections.projected_to}
         return counted

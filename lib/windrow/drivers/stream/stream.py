@@ -20,10 +20,11 @@ from windrow.drivers.pipeline.during import during
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.stream.gate import judge_expired
-from windrow.drivers.stream.pace import Pace
+from windrow.drivers.stream.pace import Pace, pace_of_current, pace_of_tables
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateFailed
+from windrow.spec.times import SECOND
 from windrow.store.journal.audits import STREAM_RUN
 from windrow.store.journal.control import Control
 from windrow.store.upstream.offsets import Offsets
@@ -85,6 +86,7 @@ def run(
     stop = stop or threading.Event()
     stream = Stream(PipelineWork.open(pipeline, spark, from_start, clock), clock, watch, stop)
     stream.start()
+    stream.ends = once or drain
     while True:
         stream.cycle()
         if once or drain or stop.wait(every):
@@ -92,12 +94,13 @@ def run(
         stream.outages.is_patient = True
     if drain and not stop.is_set():
         stream.drain()
+    stream.refresh()
     return stream.totals
 
 
 @dataclass
 class Stream:
-    """A pipeline that runs: its totals, and when its tables were last projected."""
+    """A pipeline that runs: its totals, and when its tables were last projected. `ends`: at the head it is done."""
 
     work: PipelineWork
     clock: Callable[[], int]
@@ -105,7 +108,9 @@ class Stream:
     stop: threading.Event
     totals: Totals = field(default_factory=Totals)
     outages: Outages = field(default_factory=Outages)
-    _pace: Pace = field(default_factory=Pace)
+    ends: bool = False
+    _pace: Pace = field(default_factory=pace_of_tables)
+    _refreshed: Pace = field(default_factory=pace_of_current)
     _lags: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def start(self) -> None:
@@ -126,8 +131,12 @@ class Stream:
             self._project_meanwhile()
             return
         self._tick_in_order(lambda stage: stage.runner.pass_time(began))
-        self._project(self.work.stages)
+        self._project(self.work.stages, self.ends or self._refreshed.is_older_than(self.work.pipeline.refresh / SECOND))
         self._judge()
+
+    def refresh(self) -> None:
+        """Write `current` where it lacks ticks that the other tables have."""
+        self._project([stage for stage in self.work.stages if not stage.projections.is_rebuilt], True)
 
     def _tick_in_order(self, tick: Callable[[StageWork], Control | None]) -> None:
         """Such a tick of every stage, when it has read all that the ticks before have emitted."""
@@ -166,7 +175,7 @@ class Stream:
     def drain(self) -> None:
         """Move the watermark of every stage to +infinity."""
         self._tick_in_order(lambda stage: stage.runner.drain())
-        self._project(self.work.stages)
+        self._project(self.work.stages, True)
         self._judge()
 
     def _advance_all(self) -> bool:
@@ -200,7 +209,8 @@ class Stream:
 
     def _project_meanwhile(self) -> None:
         """Project tables before the head is reached; those of another generation are replaced there only."""
-        self._project([stage for stage in self.work.stages if not stage.projections.is_rebuilt])
+        stages = [stage for stage in self.work.stages if not stage.projections.is_rebuilt]
+        self._project(stages, self._refreshed.is_due())
 
     def _judge(self) -> None:
         """The gates of all stages, over what has expired. Errors: GateFailed."""
@@ -218,21 +228,26 @@ class Stream:
         self._lags[stage.name, control.tick] = lag
         return True
 
-    def _project(self, stages: list[StageWork]) -> None:
+    def _project(self, stages: list[StageWork], refresh: bool) -> None:
+        """Project the tables of stages; `current` with `refresh`, and where something is about to read it."""
         began = time.monotonic()
         for stage in stages:
             if stage.pending:
                 ticks = stage.pending
+                is_read = stage.name in self.work.suites or stage.projections.is_rebuilt
                 with during(f"while the tables of stage {stage.name} were projected"):
-                    counted = stage.project()
+                    counted = stage.project(refresh or is_read)
                 self.totals.add(counted)
                 self._show(stage, ticks, counted)
         self._pace.took(began)
+        if refresh:
+            self._refreshed.took(began)
 
     def _show(self, stage: StageWork, ticks: Mapping[int, Control], counted: Mapping[int, Counters]) -> None:
+        """Tell whoever watches of the ticks that have not been shown yet."""
         for tick, control in sorted(ticks.items()):
-            lag = self._lags.pop((stage.name, tick), 0)
-            if self.watch is not None:
+            lag = self._lags.pop((stage.name, tick), None)
+            if self.watch is not None and lag is not None:
                 self.watch(Progress(stage.name, control, lag, counted.get(tick, control.counters)))
 
 

@@ -14,10 +14,11 @@ from windrow.spec.errors import SpecError
 from windrow.spec.extensions import EXTENSIONS, load_extensions
 from windrow.spec.fields.kinds import NAME, TEXT, list_of, nested
 from windrow.spec.fields.reading import Spec, located
-from windrow.spec.fields.typed import Converted, converted, plain, specification
+from windrow.spec.fields.typed import Converted, DurationLike, converted, plain, specification
 from windrow.spec.notebooks import InNotebooks
 from windrow.spec.pipelines.documents import load_yaml, read_document
 from windrow.spec.pipelines.paths import check_paths
+from windrow.spec.pipelines.refreshes import REFRESH
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.pipelines.settings import with_settings
 from windrow.spec.pipelines.table import Table
@@ -30,13 +31,15 @@ from windrow.spec.stages.joins import check_shown
 from windrow.spec.stages.reads import check_columns_read
 from windrow.spec.stages.stage import Stage
 from windrow.spec.stages.weights import check_accumulation, check_takes_back
+from windrow.spec.times import SECOND
 
 
 @specification
 class Pipeline(Spec, InNotebooks):
     """A pipeline. `lake` is a path or URI that Spark can write; sources and stages share one namespace.
 
-    `extensions` are Python modules that define windows, triggers or aggregates of the user's own.
+    `refresh` is how often, at most, a stream writes `current`, in microseconds; 0 is after every tick. `extensions` are
+    Python modules that define windows, triggers or aggregates of the user's own.
 
     Errors: a name that is taken twice, a lake that is a pattern or is not apart from what is read, a stage that reads
     something that is not there, an expression over a column that its source has not.
@@ -49,6 +52,7 @@ class Pipeline(Spec, InNotebooks):
     lake: str = plain(TEXT)
     sources: Converted[tuple[Source, ...], Iterable[Source]] = converted(list_of(nested(Source)))
     stages: Converted[tuple[Stage, ...], Iterable[Stage]] = converted(list_of(nested(Stage)))
+    refresh: Converted[int, DurationLike] = converted(REFRESH, default=10 * SECOND)
     schedule: Schedule | None = plain(nested(Schedule), default=None)
     extensions: Converted[tuple[str, ...], Iterable[str]] = converted(EXTENSIONS, default=())
 

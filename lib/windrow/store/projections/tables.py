@@ -32,9 +32,12 @@ from windrow.store.projections.ticks import write_ticks
 
 Write = Callable[[SparkSession, StepLog, int, TickRange, Mapping[str, int]], int]
 
+CURRENT = "current"
+"""The table that is changed, and not only appended to: a write of it costs as much as a tick, and may apply many."""
+
 WRITERS: Mapping[str, Write] = {
     "panes": write_panes,
-    "current": write_current,
+    CURRENT: write_current,
     "dead_letters": write_dead_letters,
     "ticks": write_ticks,
 }
@@ -64,6 +67,8 @@ class Projections:
     _logs: dict[str, StepLog] = field(default_factory=dict)
     _sessions: dict[str, SparkSession] = field(default_factory=dict)
     _progress: dict[str, Progress] = field(default_factory=dict)
+    _summaries: dict[int, TickSummary] = field(default_factory=dict)
+    """Of ticks that some table has yet to apply."""
 
     def __post_init__(self) -> None:
         stage = self.journal.stage.stage
@@ -102,6 +107,11 @@ class Projections:
         return min(progress.journal_step for progress in self._progress.values())
 
     @property
+    def appended_to(self) -> int:
+        """The tick that every table but `current` is made up to."""
+        return min(progress.journal_step for name, progress in self._progress.items() if name != CURRENT)
+
+    @property
     def farthest_behind(self) -> str:
         """The table that is made up to the earliest tick."""
         return min(self._progress, key=lambda name: self._progress[name].journal_step)
@@ -115,21 +125,34 @@ class Projections:
         """Whether any table is not made up to that tick."""
         return self.projected_to < tick
 
-    def project(self, controls: Mapping[int, Control]) -> dict[int, Counters]:
-        """Project every table up to the newest of these ticks; what each of them counted.
+    def project(self, controls: Mapping[int, Control], refresh: bool = True) -> dict[int, Counters]:
+        """Project every table up to the newest of these ticks; `current` only with `refresh`.
 
-        The controls must hold every tick that is missing.
+        Gives what those of the ticks counted that the other tables did not have. The controls must hold every tick that
+        is missing in a table.
         """
-        if not controls:
+        until, before = max(controls, default=0), self.appended_to
+        lagging = [
+            name
+            for name, progress in self._progress.items()
+            if progress.journal_step < until and (refresh or name != CURRENT)
+        ]
+        if not lagging:
             return {}
-        until = max(controls)
-        counted = summaries(self.spark, self.journal, self.projected_to, controls)
-        lagging = [name for name, progress in self._progress.items() if progress.journal_step < until]
+        counted = self._counted(controls, min(self._progress[name].journal_step for name in lagging))
         with ThreadPoolExecutor(len(WRITERS)) as pool:
             futures = [pool.submit(self._write, name, controls, counted) for name in lagging]
             for future in futures:
                 future.result()
-        return {tick: summary.counters for tick, summary in counted.items()}
+        self._summaries = {tick: one for tick, one in counted.items() if tick > self.projected_to}
+        return {tick: summary.counters for tick, summary in counted.items() if tick > before}
+
+    def _counted(self, controls: Mapping[int, Control], after: int) -> dict[int, TickSummary]:
+        """What each of the ticks behind that one counted. They are counted once, however many writes apply them."""
+        wanted = {tick: control for tick, control in controls.items() if tick > after}
+        new = {tick: control for tick, control in wanted.items() if tick not in self._summaries}
+        found = summaries(self.spark, self.journal, min(new) - 1, new) if new else {}
+        return {**self._summaries, **found}
 
     def settle(self) -> None:
         """Write down how far the tables are that had nothing to apply, so that nobody looks there again.

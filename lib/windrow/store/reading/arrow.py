@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ _HOLDS: Mapping[str, Callable[[pc.Expression, Any], pc.Expression]] = {
 
 SCHEMES = frozenset({"file", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl"})
 """Of the places that `deltalake` reads: this machine, and object stores."""
+
+
+_COMMITS = 20
+"""How many are looked at first."""
 
 
 class ArrowTables:
@@ -65,6 +70,14 @@ class ArrowTable:
     def last_step(self, log: str) -> int:
         """From the stamp that each commit of a step carries; the newest of them is part of the table's state."""
         return self.table.transaction_version(log) or 0
+
+    def notes(self) -> Mapping[str, Any]:
+        for limit in (_COMMITS, None):  # maintenance makes commits without a step
+            for commit in self.table.history(limit):
+                notes = json.loads(commit.get("userMetadata") or "{}")
+                if "step" in notes:
+                    return {name: value for name, value in notes.items() if name not in ("step", "writer")}
+        return {}
 
     def number_of_rows(self) -> int:
         """By what Delta knows of the files, where it knows it of all."""

@@ -55,6 +55,10 @@ class SparkTable:
         commit = StepLog(self.location, log).last(self.spark)
         return 0 if commit is None else commit.step
 
+    def notes(self) -> Mapping[str, Any]:
+        commit = StepLog(self.location, "").last(self.spark)
+        return {} if commit is None else commit.notes
+
     def number_of_rows(self) -> int:
         return self.frame.count()
 

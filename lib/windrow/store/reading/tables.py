@@ -6,9 +6,9 @@ table in memory: conditions and columns go into the scan, and groups are counted
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from windrow.store.delta.location import Location
 
@@ -54,6 +54,9 @@ class LakeTable(Protocol):
 
     def last_step(self, log: str) -> int:
         """The newest step of a log (`StepLog.app_id`) that it is; 0 before the first."""
+
+    def notes(self) -> Mapping[str, Any]:
+        """What the commit of its newest step says beside the step; nothing before the first."""
 
     def number_of_rows(self) -> int:
         """How many rows it has."""

@@ -1,0 +1,67 @@
+"""`current` has a pace of its own: the other tables follow every tick, and one write brings it to the head."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from tests.lake import content, pipeline, write_files
+from windrow.drivers.clock import clock_micros
+from windrow.drivers.inspect.status import status
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.stream.stream import Stream, run
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.refreshes import EVERY_TICK
+from windrow.spec.times import HOUR
+
+
+def stream_of(made: Pipeline, spark: SparkSession) -> Stream:
+    """A stream that has begun, and goes on for as long as somebody calls `cycle`."""
+    stream = Stream(PipelineWork.open(made, spark), clock_micros, None, threading.Event())
+    stream.start()
+    return stream
+
+
+def ticks_in(stream: Stream, root: Path, name: str) -> set[int]:
+    """The ticks of which a table has rows."""
+    rows = stream.work.spark.read.format("delta").load(f"{root}/lake/sums/{name}").select("tick").distinct().collect()
+    return {row["tick"] for row in rows}
+
+
+def test_current_waits_for_its_time_and_one_write_applies_all_ticks_since(spark: SparkSession, tmp_path: Path) -> None:
+    made = replace(pipeline(tmp_path), refresh=HOUR)
+    stream = stream_of(made, spark)
+    write_files(tmp_path / "data", range(1))
+    stream.cycle()
+    write_files(tmp_path / "data", range(3))
+    stream.cycle()
+    assert ticks_in(stream, tmp_path, "panes") == {1, 2, 3} and ticks_in(stream, tmp_path, "current") == set()
+    assert status(made, spark)[1][0].ticks_to_refresh == 3
+    stream.refresh()
+    (item,) = stream.work.stages
+    assert not item.pending and status(made, spark)[1][0].ticks_to_refresh == 0
+    run(replace(made, lake=f"{tmp_path}/at-once", refresh=EVERY_TICK), spark, once=True)
+    at_once = sorted((tuple(row) for row in spark.read.format("delta").load(f"{tmp_path}/at-once/sums/current")
+                      .drop("produced_at").collect()), key=repr)  # fmt: skip
+    assert content(spark, tmp_path, "current") == at_once
+
+
+def test_after_every_tick(spark: SparkSession, tmp_path: Path) -> None:
+    made = replace(pipeline(tmp_path), refresh=EVERY_TICK)
+    stream = stream_of(made, spark)
+    for files in (1, 2):
+        write_files(tmp_path / "data", range(files))
+        stream.cycle()
+        assert files in ticks_in(stream, tmp_path, "current")
+
+
+def test_what_a_killed_stream_has_not_shown_the_next_one_shows(spark: SparkSession, tmp_path: Path) -> None:
+    made = replace(pipeline(tmp_path), refresh=HOUR)
+    write_files(tmp_path / "data", range(2))
+    stream_of(made, spark).cycle()
+    assert status(made, spark)[1][0].ticks_to_refresh == 2
+    stream_of(made, spark)
+    assert status(made, spark)[1][0].ticks_to_refresh == 0
