@@ -79,6 +79,7 @@ def test_at_every_point_of_a_tick(spark, ends: Ends, tmp_path: Path, undisturbed
     equal_tables(spark, tmp_path, undisturbed)
 
 
+@pytest.mark.long
 def test_batches_and_the_stream_that_opens_behind_them(spark, ends: Ends, tmp_path: Path) -> None:
     """Of a stage without a stream: what landed is admitted once, shown early once, and withdrawn once by the stream."""
     ended, calm = tmp_path / "ended", tmp_path / "calm"
@@ -124,6 +125,7 @@ LENGTHS = {
 """Over sessions whose longest is ten minutes."""
 
 
+@pytest.mark.long
 def test_two_stages_of_sessions_between_their_writes(spark, ends: Ends, tmp_path: Path) -> None:
     """Merged sessions are withdrawn once, in the stage behind too, and the bounds of expired ones stay known."""
     ended, calm = tmp_path / "ended", tmp_path / "calm"
@@ -158,6 +160,7 @@ MATCHED = {
 """A source and a stage that retracts."""
 
 
+@pytest.mark.long
 def test_a_join_between_its_writes(spark, ends: Ends, tmp_path: Path) -> None:
     """Its inputs take the same steps together, and what it has withdrawn is withdrawn once."""
     ended, calm = tmp_path / "ended", tmp_path / "calm"
@@ -218,6 +221,7 @@ def test_a_restatement_at_every_point(spark, ends: Ends, tmp_path: Path, late: P
     equal_tables(spark, ended, calm)
 
 
+@pytest.mark.long
 def test_maintenance_at_every_point_among_ticks(spark, ends: Ends, tmp_path: Path, undisturbed: Path) -> None:
     """With windows open and nothing kept that is not in use; then beside a stream that is at work; and when all have
     expired, where transitions are dropped.

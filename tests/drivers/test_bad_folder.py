@@ -71,6 +71,7 @@ def write(root: Path, name: str, *rows: tuple[int, str]) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="needs setpriv to be somebody else")
 def test_nothing_in_a_folder_stops_the_stream(spark: Any, folder: Path) -> None:
     for name in ("json", "parquet", "lake"):

@@ -347,6 +347,7 @@ def test_rows_of_an_interval_are_those_of_its_windows(streamed: Streamed, restat
     assert restated.in_second_minute[stage] == sum(inside) > 0
 
 
+@pytest.mark.long
 @each
 def test_a_batch_into_a_lake_of_its_own_gives_the_same(
     streamed: Streamed, restated: Restated, alone: str, stage: str

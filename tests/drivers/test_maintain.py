@@ -53,6 +53,7 @@ def opened(spark, root: Path) -> Stream:
     return stream
 
 
+@pytest.mark.long
 def test_a_stream_at_work_goes_on_as_if_nothing_was(spark, tmp_path: Path, calm: Path) -> None:
     """It has looked at every log before, and rows have landed that it has not read."""
     write_files(tmp_path / "data", range(3))

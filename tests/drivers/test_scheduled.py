@@ -221,9 +221,8 @@ def publishes(made: Pipeline, spark, first: int, now: int | None = None) -> bool
     return True
 
 
-@pytest.mark.parametrize(
-    "names", [FEW, pytest.param((), marks=pytest.mark.long), pytest.param(CHAINED, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("names", [FEW, (), CHAINED])
 def test_intervals_that_do_not_overlap_leave_no_window_out(  # type: ignore[no-untyped-def]
     spark, tmp_path: Path, streamed, names: Collection[str]
 ) -> None:
