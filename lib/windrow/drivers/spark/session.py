@@ -11,7 +11,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from windrow.drivers.spark.hadoop import drop_unread_properties
-from windrow.drivers.spark.jvm import class_archive, session_jars
+from windrow.drivers.spark.jvm import class_archive, collector, session_jars
 from windrow.drivers.spark.names import cache_names
 
 TRACE = "WINDROW_TRACE"
@@ -71,12 +71,11 @@ def local_session(
     """A session of windrow's own, with jars from disk. Errors: SpecError where they are not set up."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    quiet = Path(__file__).parent / "log4j2.properties"
     builder = SparkSession.builder.appName(app).master(master or os.environ.get("WINDROW_MASTER", "local[*]"))
     settings = {
         "spark.jars": ",".join(session_jars()),
         "spark.driver.memory": os.environ.get("WINDROW_DRIVER_MEMORY", "4g"),
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile=file:{quiet} {_log_level()} {class_archive()}",
+        "spark.driver.extraJavaOptions": f"{_logging()} {collector()} {class_archive()}",
         **STATIC,
         **RUNTIME,
         **(conf or {}),
@@ -90,9 +89,10 @@ def local_session(
     return spark
 
 
-def _log_level() -> str:
+def _logging() -> str:
     """What Spark logs goes with the trace of an error: to the terminal, when it was asked for."""
-    return f"-Dwindrow.log={'error' if os.environ.get(TRACE) else 'fatal'}"
+    quiet = Path(__file__).parent / "log4j2.properties"
+    return f"-Dlog4j2.configurationFile=file:{quiet} -Dwindrow.log={'error' if os.environ.get(TRACE) else 'fatal'}"
 
 
 def submitted_session(app: str) -> SparkSession:
