@@ -13,7 +13,7 @@ from bench.workload import END, FEW_KEYS, GAP, NEAR, START, open_work, pipeline
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.backfill import backfill
-from windrow.drivers.stream.pace import Pace
+from windrow.drivers.stream.pace import pace_of_current, pace_of_tables
 
 EVERY_CHANGE: dict[str, Any] = {"trigger": {"repeat": {"after_count": 1}}}
 """A pane for every cell that a tick changes: what Spark's update mode emits."""
@@ -64,21 +64,23 @@ class Running:
         runner = stage.runner
         return stage.ticked(runner.advance(runner.upstream.head(self.work.spark))) is not None
 
-    def project(self) -> None:
-        """Project the tables."""
+    def project(self, refresh: bool = True) -> None:
+        """Project the tables, `current` only with `refresh`."""
         for stage in self.work.stages:
-            stage.project()
+            stage.project(refresh)
 
 
 def run_stages(spark: SparkSession, root: Path, *stages: dict[str, Any]) -> Running:
     """Take all that is landed, one landing batch a tick, and project the tables as the stream does behind the head."""
     running = Running(spark, root, open_work(spark, root, *stages))
-    pace = Pace()
+    tables, current = pace_of_tables(), pace_of_current()
     while running.tick():
-        if pace.is_due():
-            began = time.monotonic()
-            running.project()
-            pace.took(began)
+        if tables.is_due():
+            began, refresh = time.monotonic(), current.is_due()
+            running.project(refresh)
+            tables.took(began)
+            if refresh:
+                current.took(began)
     running.project()
     return running
 
