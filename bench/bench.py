@@ -14,14 +14,14 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from bench.baselines import STATE_STORES
-from bench.contest import PARTS, Contest, Results
+from bench.contest import PARTS, Contest
 from bench.report import save, show
+from bench.results import Results, machine_of
 from bench.workload import Scale
 from windrow.drivers.spark.session import local_session
 
@@ -50,13 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def report(spark: SparkSession, scale: Scale, results: Results, path: Path) -> None:
     """Print the results and write them to a file."""
-    machine = {
-        "cores": spark.sparkContext.defaultParallelism,
-        "shuffle partitions": spark.conf.get("spark.sql.shuffle.partitions"),
-        "Spark": version("pyspark"),
-        "Delta": version("delta-spark"),
-        "Spark's state store": results.store,
-    }
+    machine = {**machine_of(spark), "Spark's state store": results.store}
     show(scale, results, machine)
     save(path, scale, results, machine)
 

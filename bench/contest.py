@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from bench import baselines, stages
 from bench.baselines import Aggregation
+from bench.results import Results
 from bench.stages import EVERY_CHANGE, LENGTHS, ON_TIME, RECORDS, SESSIONS, SLIDING, Running
 from bench.workload import RULES, Scale, files_per_step, generate, land, raw_table
 
@@ -38,18 +36,6 @@ def merges(store: str) -> str:
 
 def appends(store: str) -> str:
     return f"Spark: aggregation and bare append ({store} store)"
-
-
-@dataclass
-class Results:
-    """Seconds of every round over all rows, and of every small tick, by name; `store` is Spark's faster one."""
-
-    store: str = ""
-    rounds: dict[str, list[float]] = field(default_factory=dict)
-    small: dict[str, list[float]] = field(default_factory=dict)
-
-    def median(self, name: str) -> float:
-        return median(self.rounds[name] if name in self.rounds else self.small[name])
 
 
 @dataclass
@@ -81,13 +67,7 @@ class Contest:
         return self.results
 
     def _timed(self, name: str, work: Callable[[], Any]) -> Any:
-        self.spark._jvm.java.lang.System.gc()  # type: ignore[union-attr]
-        started = time.monotonic()
-        made = work()
-        seconds = time.monotonic() - started
-        self.results.rounds.setdefault(name, []).append(seconds)
-        print(f"{seconds:8.2f} s  {name}", file=sys.stderr, flush=True)
-        return made
+        return self.results.timed(self.spark, name, work)
 
     # ---------------------------------------------------------------- all rows
 

@@ -11,7 +11,7 @@ import pytest
 from bench import contest
 from bench.bench import parse, report
 from bench.contest import Contest
-from bench.report import Ratio
+from bench.results import Ratio
 from bench.workload import Scale
 
 TINY = Scale(rows=20_000, batches=1, keys=100, rounds=1, small_rows=1000, small_ticks=0)
