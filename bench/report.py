@@ -17,6 +17,7 @@ def ratios(results: Results) -> list[Ratio]:
     merges, appends = contest.merges(results.store), contest.appends(results.store)
     compared = [
         ("speed: every change / Spark and MERGE", merges, contest.CHANGES, 1.5, False),
+        ("speed: files to `current` / Spark, files to MERGE", contest.SPARK_FILES, contest.FILES, None, False),
         ("speed: on time / Spark and bare append", appends, contest.ON_CLOSE, 0.8, False),
         ("speed: every change / Spark and bare append", appends, contest.CHANGES, 0.8, False),
         ("speed: sessions / Spark and bare append", contest.SPARK_SESSIONS, contest.SESSIONS_ON_CLOSE, None, False),
