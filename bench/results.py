@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -59,8 +61,10 @@ class Ratio:
 
 
 def machine_of(spark: SparkSession) -> dict[str, Any]:
-    """What was measured on."""
+    """What was measured on, and with which versions."""
     return {
+        "processor": _processor(),
+        "GiB of memory": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
         "cores": spark.sparkContext.defaultParallelism,
         "shuffle partitions": spark.conf.get("spark.sql.shuffle.partitions"),
         "Java": spark._jvm.java.lang.System.getProperty("java.version"),  # type: ignore[union-attr]
@@ -68,6 +72,16 @@ def machine_of(spark: SparkSession) -> dict[str, Any]:
         "Delta": version("delta-spark"),
         "windrow": version("windrow"),
     }
+
+
+def _processor() -> str:
+    """The model, where Linux says it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.machine()
 
 
 def console_for(machine: Mapping[str, Any], title: str) -> Console:
