@@ -21,7 +21,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from bench.nexmark import by_flink, by_spark, by_windrow
-from bench.nexmark.by_flink import MODES, Flink, FlinkUnavailable
+from bench.nexmark.by_flink import MODES, Flink, FlinkFailed, FlinkUnavailable
 from bench.nexmark.check import Oracle, Verdict
 from bench.nexmark.events import DELAY, GROUP, RATE, Data
 from bench.nexmark.queries import QUERIES, Query
@@ -77,9 +77,12 @@ class Nexmark:
         for mode in MODES if self.flink is not None else ():
             assert self.flink is not None
             entry, folder = f"{query.name} {mode.name}", self.root / f"flink-{query.name}-{number}"
-            self.results.took(entry, self.flink.run(query, self.data, folder, mode))
-            if mode.has_files:
-                self._judge(entry, oracle.check_csv(query, folder / "result"))
+            try:
+                self.results.took(entry, self.flink.run(query, self.data, folder, mode))
+                if mode.has_files:
+                    self._judge(entry, oracle.check_csv(query, folder / "result"))
+            except FlinkFailed as error:
+                self._judge(entry, Verdict(0, (f"no result: {error}",)))
             shutil.rmtree(folder, ignore_errors=True)
 
     def _judge(self, entry: str, verdict: Verdict) -> None:

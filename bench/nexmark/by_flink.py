@@ -174,7 +174,7 @@ def join_files(data: Data) -> None:
 
 
 def _source(data: Data, kind: str) -> str:
-    columns = ", ".join(f"{name} {type}" for name, type in COLUMNS[kind].items())
+    columns = ", ".join(f"`{name}` {type}" for name, type in COLUMNS[kind].items())
     return f"""CREATE TEMPORARY TABLE {kind} (
         {columns}, ts AS TO_TIMESTAMP_LTZ(ms, 3), WATERMARK FOR ts AS ts - INTERVAL '{DELAY}' SECOND
     ) WITH ('connector' = 'filesystem', 'path' = '{data.joined(kind).as_uri()}', 'format' = 'csv')"""
@@ -182,7 +182,7 @@ def _source(data: Data, kind: str) -> str:
 
 def _sink(query: Query, folder: Path | None) -> str:
     columns = ", ".join(
-        f"{name} {'TIMESTAMP(3)' if name.startswith('window_') else type}" for name, type in query.columns.items()
+        f"`{name}` {'TIMESTAMP(3)' if name.startswith('window_') else type}" for name, type in query.columns.items()
     )
     to = "'connector' = 'blackhole'"
     if folder is not None:

@@ -38,7 +38,6 @@ class Oracle:
         self._database = duckdb.connect()
         self._database.execute("SET TimeZone = 'UTC'")
         self._database.execute(tables(data))
-        self._made: set[str] = set()
 
     def check_delta(self, query: Query, path: str) -> Verdict:
         """The rows of a Delta table, whose times are timestamps."""
@@ -53,22 +52,29 @@ class Oracle:
         read = self._database.from_csv_auto(files, header=False, columns=types)  # type: ignore[arg-type]
         return self.check(query, read.to_arrow_table())
 
+    def expected(self, query: Query) -> pa.Table:
+        """What the query gives, in an order of no meaning."""
+        return self._database.table(self._expected(query)).to_arrow_table()
+
     def check(self, query: Query, found: pa.Table) -> Verdict:
         """Any table with the columns of the query."""
-        database, expected = self._database, f"expected_{query.name}"
-        names = ", ".join(query.columns)
-        if query.name not in self._made:
-            database.execute(f"CREATE TABLE {expected} AS SELECT {names} FROM ({query.expected})")
-            self._made.add(query.name)
-        database.register("found", found.select(list(query.columns)))
+        names, expected = ", ".join(query.columns), self._expected(query)
+        self._database.register("found", found.select(list(query.columns)))
         sides = {"wanted": f"SELECT {names} FROM {expected}", "found": f"SELECT {_plain(found, query)} FROM found"}
-        (rows,) = database.execute(f"SELECT count(*) FROM {expected}").fetchone() or (0,)
+        (rows,) = self._database.execute(f"SELECT count(*) FROM {expected}").fetchone() or (0,)
         differences = [
             *self._only_in("missing", sides["wanted"], sides["found"]),
             *self._only_in("too many", sides["found"], sides["wanted"]),
         ]
-        database.unregister("found")
+        self._database.unregister("found")
         return Verdict(rows, tuple(differences))
+
+    def _expected(self, query: Query) -> str:
+        """The table of what the query gives."""
+        name = f"expected_{query.name}"
+        names = ", ".join(query.columns)
+        self._database.execute(f"CREATE TABLE IF NOT EXISTS {name} AS SELECT {names} FROM ({query.expected})")
+        return name
 
     def _only_in(self, word: str, one: str, other: str) -> list[str]:
         difference = f"({one} EXCEPT ALL {other})"

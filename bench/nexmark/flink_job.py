@@ -30,7 +30,8 @@ def main() -> None:
             environment.execute_sql(job["insert"]).wait()
             say({"seconds": time.monotonic() - started})
         except Exception as error:
-            say({"error": str(error)[-2000:]})
+            causes = [line for line in str(error).splitlines() if line.startswith("Caused by:")]
+            say({"error": " ".join(causes[-1:]) or str(error)[:1000]})
 
 
 def say(answer: dict[str, Any]) -> None:

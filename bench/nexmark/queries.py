@@ -84,7 +84,6 @@ def tables(data: Data) -> str:
     made = []
     for kind, columns in COLUMNS.items():
         types = ", ".join(f"'{name}': '{kind.replace('string', 'varchar')}'" for name, kind in columns.items())
-        made.append(
-            f"CREATE VIEW {kind} AS SELECT * FROM read_csv('{data.files(kind)}', header = false, columns = {{{types}}})"
-        )
+        options = f"auto_detect = false, delim = ',', header = false, columns = {{{types}}}"
+        made.append(f"CREATE VIEW {kind} AS SELECT * FROM read_csv('{data.files(kind)}', {options})")
     return ";\n".join(made)
