@@ -125,7 +125,10 @@ class Flink:
         self._process = subprocess.Popen(
             [str(installed(out)), str(Path(__file__).with_name("flink_job.py"))],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=out,
-            env={name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SPARK_HOME")},
+            env={
+                **{name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SPARK_HOME")},
+                "JVM_ARGS": f"-Xmx{os.environ.get('WINDROW_DRIVER_MEMORY', '4g')}",  # as the JVM of Spark has
+            },
         )  # fmt: skip
         try:
             self.version: str = self._answer()["version"]
@@ -134,8 +137,12 @@ class Flink:
 
     def run(self, query: Query, data: Data, folder: Path, mode: Mode) -> float:
         """The seconds of a query, whose results are in `folder` if the mode has files. Errors: FlinkFailed."""
+        places = {
+            "execution.checkpointing.dir": (folder / "checkpoints").as_uri(),
+            "state.backend.rocksdb.localdir": str(folder / "rocksdb"),
+        }
         job = {
-            "settings": {**_SETTINGS, **mode.settings, "execution.checkpointing.dir": (folder / "state").as_uri()},
+            "settings": {**_SETTINGS, **mode.settings, **places},
             "tables": [
                 *(_source(data, kind) for kind in query.reads),
                 _sink(query, folder if mode.has_files else None),
@@ -143,8 +150,11 @@ class Flink:
             "insert": f"INSERT INTO found {SQL[query.name]}",
         }
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(job) + "\n")
-        self._process.stdin.flush()
+        try:
+            self._process.stdin.write(json.dumps(job) + "\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise FlinkFailed(f"the process has ended: {error}") from None
         return float(self._answer()["seconds"])
 
     def close(self) -> None:
