@@ -13,7 +13,7 @@ import argparse
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -169,7 +169,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _names(known: Sequence[str] | dict[str, Query]) -> Callable[[str], list[str]]:
+def _names(known: Collection[str]) -> Callable[[str], list[str]]:
     def names(text: str) -> list[str]:
         wanted = text.split(",")
         if unknown := [name for name in wanted if name not in known]:
