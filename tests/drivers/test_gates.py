@@ -12,7 +12,7 @@ from windrow.drivers.inspect.report import report_of_run
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
 from windrow.drivers.recompute.publish.commit import commit
-from windrow.drivers.recompute.scope.scope import Mode
+from windrow.drivers.recompute.scope.request import Mode
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline

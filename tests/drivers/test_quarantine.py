@@ -12,7 +12,7 @@ from windrow.drivers.inspect.status import status
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
 from windrow.drivers.recompute.reconcile import reconcile
-from windrow.drivers.recompute.scope.scope import Mode
+from windrow.drivers.recompute.scope.request import Mode
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SpecError
 from windrow.spec.quality.judgements import GateFailed

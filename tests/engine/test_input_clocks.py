@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from windrow.drivers.pipeline.clocks import Clocks, ClocksOfSource, ClocksOfStage
 from windrow.engine.clocks.clock import StageClock
-from windrow.engine.clocks.rules import active, moved
+from windrow.engine.clocks.inputs import active, moved
 from windrow.engine.tick.statistics import BatchStatistics
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.inputs import ONLY

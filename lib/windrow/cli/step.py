@@ -141,7 +141,7 @@ def _step(
         return
     from windrow.drivers.pipeline.pipeline import PipelineWork
     from windrow.drivers.recompute.backfill import Backfill
-    from windrow.drivers.recompute.scope.scope import Mode
+    from windrow.drivers.recompute.scope.request import Mode
 
     told = Mode(mode) if mode in ("early", "whole") else Mode.EXPIRED
     made = Backfill(PipelineWork.open(pipeline, spark), run, *span, mode=told, waits=mode == "wait")

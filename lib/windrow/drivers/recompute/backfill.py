@@ -25,7 +25,10 @@ from windrow.drivers.recompute.counting import landed
 from windrow.drivers.recompute.gates import Gates
 from windrow.drivers.recompute.publish.commit import BackfillResult, commit, counted_windows
 from windrow.drivers.recompute.run import Run
-from windrow.drivers.recompute.scope.scope import Mode, Request, Scope, first_of, offsets_of, scope_of
+from windrow.drivers.recompute.scope.catching_up import offsets_of
+from windrow.drivers.recompute.scope.complete_windows import first_of
+from windrow.drivers.recompute.scope.request import Mode, Request, Scope
+from windrow.drivers.recompute.scope.scope import scope_of
 from windrow.drivers.recompute.scope.waiting_windows import still_waiting, wait_for
 from windrow.drivers.recompute.staged import StagedWindows
 from windrow.drivers.recompute.windows.recomputed import recomputed, times_of

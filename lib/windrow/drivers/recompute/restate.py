@@ -19,8 +19,10 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.backfill import Backfill
 from windrow.drivers.recompute.publish.commit import BackfillResult
+from windrow.drivers.recompute.scope.catching_up import admitted, catch_up, follow
 from windrow.drivers.recompute.scope.refusals import check
-from windrow.drivers.recompute.scope.scope import Request, admitted, catch_up, follow, scope_of
+from windrow.drivers.recompute.scope.request import Request
+from windrow.drivers.recompute.scope.scope import scope_of
 from windrow.drivers.recompute.windows.recomputed import widened
 from windrow.drivers.recompute.windows.unrestated import files_in_quarantine
 from windrow.engine.frames import group

@@ -16,7 +16,7 @@ from windrow.drivers.recompute.counting import in_windows
 from windrow.drivers.recompute.publish.commit import commit
 from windrow.drivers.recompute.publish.replacing import WAITS
 from windrow.drivers.recompute.run import Run
-from windrow.drivers.recompute.scope.scope import Mode, Scope
+from windrow.drivers.recompute.scope.request import Mode, Scope
 from windrow.drivers.recompute.windows.recomputed import Recomputed, recomputed
 from windrow.drivers.recompute.windows.unrestated import files_in_quarantine, has_letters
 from windrow.engine.frames import where

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from windrow.engine.clocks.clock import InputClock, StageClock
-from windrow.engine.clocks.rules import active, moved
 from windrow.engine.tick.statistics import BatchStatistics
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import MINUS_INFINITY
+from windrow.spec.triggers.all import percentiles_of
 
 
 @dataclass(frozen=True)
@@ -85,3 +85,15 @@ def _is_idle(known: InputClock, one: InputTime, now: int) -> bool:
     if known.clock.partitions:
         return known.clock.idle(one.rule) >= known.clock.partitions.keys()
     return one.rule.idle_timeout is not None and now - known.began >= one.rule.idle_timeout
+
+
+def active(clock: StageClock, rule: Watermark) -> tuple[int, ...]:
+    """The watermarks of the source partitions that are not idle."""
+    idle = clock.idle(rule)
+    return tuple(w for name, w in clock.partition_watermarks(rule).items() if name not in idle)
+
+
+def moved(clock: StageClock, rule: Watermark, stage: Stage) -> StageClock:
+    """The clock with the watermark that the rule gives now, and those of the percentiles that the stage names."""
+    generated = {percentile: clock.generated(rule, percentile) for percentile in percentiles_of(stage.trigger)}
+    return clock.with_watermark(clock.generated(rule), stage.allowed_lateness).with_percentiles(generated)

@@ -17,7 +17,8 @@ from windrow.compile.sql.columns import call, col, lit
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.publish.replacing import WAITS, all_inserted, with_gone
-from windrow.drivers.recompute.scope.scope import Mode, Scope, last_end
+from windrow.drivers.recompute.scope.complete_windows import last_end
+from windrow.drivers.recompute.scope.request import Mode, Scope
 from windrow.drivers.recompute.windows.unrestated import cells_of, has_letters, lacking, unrestated
 from windrow.drivers.recompute.windows.widening import Widened
 from windrow.engine.final import differing, starting_in

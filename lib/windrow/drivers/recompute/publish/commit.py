@@ -19,7 +19,7 @@ from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.publish.changes import Changes, all_new, compared, is_some
 from windrow.drivers.recompute.publish.replacing import WAITS, transitions
-from windrow.drivers.recompute.scope.scope import Mode, Scope
+from windrow.drivers.recompute.scope.request import Mode, Scope
 from windrow.drivers.recompute.scope.waiting_windows import WaitingWindows, not_expired, waiting_windows
 from windrow.drivers.recompute.windows.recomputed import Recomputed
 from windrow.drivers.recompute.windows.unrestated import restated_by

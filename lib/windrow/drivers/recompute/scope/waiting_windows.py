@@ -13,7 +13,9 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.scope.admission_ticks import standing
 from windrow.drivers.recompute.scope.batch_clock import held_back, longest_of
-from windrow.drivers.recompute.scope.scope import Request, Scope, admitted, catch_up, last_end, made_by_batches
+from windrow.drivers.recompute.scope.catching_up import admitted, catch_up
+from windrow.drivers.recompute.scope.complete_windows import last_end, made_by_batches
+from windrow.drivers.recompute.scope.request import Request, Scope
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.compiling.chain import in_band
 from windrow.engine.tick.published import Made, Span

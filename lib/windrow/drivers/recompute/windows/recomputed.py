@@ -16,7 +16,7 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.publish.replacing import WAITS
 from windrow.drivers.recompute.scope.refusals import check_none_open, is_checked_by_data
-from windrow.drivers.recompute.scope.scope import Mode, Scope
+from windrow.drivers.recompute.scope.request import Mode, Scope
 from windrow.drivers.recompute.windows.unrestated import cells_of, unrestated
 from windrow.drivers.recompute.windows.values import batch_of
 from windrow.drivers.recompute.windows.widening import Widened, batch_over

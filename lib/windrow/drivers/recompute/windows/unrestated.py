@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from windrow.drivers.pipeline.pipeline import PipelineWork
     from windrow.drivers.pipeline.runner import StageRunner
     from windrow.drivers.pipeline.stage import StageWork
-    from windrow.drivers.recompute.scope.scope import Scope
+    from windrow.drivers.recompute.scope.request import Scope
     from windrow.drivers.recompute.windows.recomputed import Recomputed
 
 

@@ -1,0 +1,54 @@
+"""What happens to a stage before a batch looks at it: its ticks and tables are brought up, its rows admitted.
+
+Rule: docs/semantics.md#the-watermark-of-a-batch.
+"""
+
+from __future__ import annotations
+
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.recompute.scope.admission_ticks import admit
+from windrow.store.delta.retries import StepTaken
+from windrow.store.journal.control import FOLLOW, Control, has_stream
+from windrow.store.upstream.offsets import Offsets
+
+
+def admitted(work: PipelineWork, item: StageWork, dry_run: bool = False) -> None:
+    """Admit the rows that have landed, where there is no stream. Raises StepTaken."""
+    if has_stream(item.runner.last) or dry_run:
+        return
+    for control in admit(item.runner, work.clock()):
+        item.ticked(control)
+    item.project()
+
+
+def catch_up(work: PipelineWork, item: StageWork) -> None:
+    """Project the tables of a stage up to the head of its journal."""
+    item.runner.refresh()
+    item.catch_up()
+    item.project()
+
+
+def follow(work: PipelineWork, item: StageWork) -> None:
+    """Make the ticks by which a stage that streams has read all that the stage in front of it has emitted.
+
+    A stream beside it may make them too: whoever comes first.
+    """
+    item.runner.refresh()
+    item.migrate()
+    while has_stream(item.runner.last):
+        try:
+            if item.ticked(_followed(work, item)) is None:
+                return
+        except StepTaken:
+            item.runner.reload()
+
+
+def _followed(work: PipelineWork, item: StageWork) -> Control | None:
+    return item.runner.advance(item.runner.upstream.head(work.spark), FOLLOW)
+
+
+def offsets_of(work: PipelineWork, item: StageWork) -> Offsets:
+    """How far a batch reads: as far as the stage's stream, or to the head where there is none."""
+    runner = item.runner
+    return runner.offsets if has_stream(runner.last) else runner.upstream.head(work.spark)
