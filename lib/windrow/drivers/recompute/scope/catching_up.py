@@ -1,4 +1,4 @@
-"""What happens to a stage before a batch looks at it: its ticks and tables are brought up, its rows admitted.
+"""What happens to a stage before a batch looks at it: it catches up, its tables too, and its rows are admitted.
 
 Rule: docs/semantics.md#the-watermark-of-a-batch.
 """
