@@ -65,7 +65,8 @@ def test_of_two_appends_that_overlap_one_fails(spark: SparkSession, table: Locat
     else:
         log.append(_row(spark, 2), 2, {})
     with pytest.raises(CONFLICTS):
-        begun.commit(_row(spark, 3), "a-log", 3, log.metadata(3, {}))
+        begun.write(_row(spark, 3))
+        begun.commit("a-log", 3, log.metadata(3, {}))
     assert _steps(spark, table) == [1, 2]
 
 

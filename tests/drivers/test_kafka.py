@@ -136,7 +136,7 @@ def test_a_stream_goes_on_when_the_broker_is_there_again(spark, tmp_path: Path, 
 
     def work() -> None:
         try:
-            run(made, spark, every=0.3, stop=stop, watch=lambda progress: seen.append(progress.control.counts["read"]))
+            run(made, spark, every=0.3, stop=stop, watch=lambda progress: seen.append(progress.control.counters.read))
         except Exception as failure:
             failures.append(failure)
 

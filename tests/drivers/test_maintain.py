@@ -102,7 +102,7 @@ def test_late_rows_are_restated_afterwards(spark, tmp_path: Path) -> None:
     maintenance = Maintenance.of(made, spark, 0, clock_micros)
     (notes,) = [result.notes for result in maintenance.run(dry_run=False) if result.table == "sums/journal/1"]
     assert f"up to tick {FILES + 1} dropped" in notes[0]
-    assert table(spark, tmp_path, "journal/1").where("kind = 'control'").count() == FILES + 1
+    assert table(spark, tmp_path, "journal/1").where("_kind = 'control'").count() == FILES + 1
     (result,) = restate(made, spark)
     assert result.backfilled is not None and result.backfilled.tick == FILES + 2
     assert restate(made, spark)[0].backfilled is None
@@ -140,7 +140,7 @@ def test_what_is_young_is_kept_and_a_dry_run_does_nothing(spark, tmp_path: Path,
     raw = next(result for result in done.json if result["table"] == "clicks/raw")
     assert raw["after"]["files"] < raw["before"]["files"] <= raw["after"]["on_disk"] and raw["versions_removed"] == 0
     assert set(files) <= {str(file) for file in (tmp_path / "lake").rglob("*.parquet")}
-    assert not table(spark, tmp_path, "journal/1").where("kind = 'cell'").isEmpty()
+    assert not table(spark, tmp_path, "journal/1").where("_kind IN ('cell', 'pane')").isEmpty()
     refused(windrow("maintain", path, "--keep", "59m"), "keep must be from 1h to 7d", '"59m"')
     refused(windrow("maintain", path, "--keep", "8d"), "keep must be from 1h to 7d", '"8d"')
     refused(windrow("maintain", path, "--keep", "long"), "--keep must be a duration")

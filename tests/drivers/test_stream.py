@@ -79,7 +79,7 @@ def test_a_second_runner_does_not_write_the_tick_again(spark, tmp_path: Path) ->
     with pytest.raises(StepTaken):
         second.stages[0].runner.advance(Offsets({ONLY: 2}))
     journal = table(spark, tmp_path, "journal/1")
-    assert journal.where("kind = 'control'").count() == 1
+    assert journal.where("_kind = 'control'").count() == 1
 
 
 def test_a_changed_fingerprint_is_refused_and_a_new_generation_rebuilds(spark, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -56,13 +55,13 @@ from windrow.spec.sources.all import CONNECTORS
 from windrow.spec.sources.files import FileFormat
 from windrow.spec.sources.source import MAX_FUTURE, Source, TimeColumn, TimeFormat
 from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.keys import LogColumn
 from windrow.spec.stages.stage import RESERVED_NAMES, ElementTime, Stage
 from windrow.spec.times import format_duration
 from windrow.spec.transcripts.cases import _CASE_FIELDS, Case, read_transcripts
 from windrow.spec.transcripts.steps import _STEP_FIELDS, DEAD_FIELDS, PANE_FIELDS
 from windrow.spec.triggers import all as triggers
 from windrow.spec.windows import all as windows
-from windrow.store.journal.journal import Journal
 from windrow.view.timeline import drawing
 
 TRANSCRIPTS = ROOT / "tests" / "transcripts"
@@ -232,13 +231,6 @@ STAGE = Stage(window=windows.FixedWindows(size="1h"), aggregates={"n": aggregate
 RESULTS = [name for name in current_columns(STAGE) if name != "n"]
 
 
-def journal_columns() -> list[str]:
-    """The columns of the journal; the types that a stage gives to some of them are of no matter here."""
-    cells = SimpleNamespace(state_type="struct<a: int>")
-    compiled = SimpleNamespace(cells=cells, key_type="struct<a: int>", pane_type="struct<a: int>")
-    return list(Schema.parse(Journal.schema.fget(SimpleNamespace(stage=compiled))))  # type: ignore[attr-defined]
-
-
 COLUMNS = {
     "current": RESULTS,
     "panes": [name for name in pane_columns(STAGE) if name not in (*RESULTS, "n")],
@@ -247,7 +239,7 @@ COLUMNS = {
     "landings": list(Schema.parse(LANDINGS)),
     "dead_letters of a source": list(Schema.parse(SOURCE_DEAD_LETTERS)),
     "raw": list(ENVELOPE),
-    "Tables of windrow itself": journal_columns(),
+    "Tables of windrow itself": [name for key, name in vars(LogColumn).items() if key.isupper()],
 }
 
 

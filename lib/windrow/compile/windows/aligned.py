@@ -42,6 +42,10 @@ class AlignedWindows(SlicedWindows):
         return self.size != self.period
 
     @property
+    def is_each_in_one(self) -> bool:
+        return not self.shares_slices
+
+    @property
     def bucket_size(self) -> int:
         return max(super().bucket_size, self.period * WINDOWS_PER_BUCKET)
 

@@ -73,6 +73,10 @@ class WindowTimes(ABC):
         """Whether the event time of an element alone says in which windows it is: those of all keys are the same."""
         return True
 
+    def are_in_one(self, earliest: int, expired_end: int) -> bool:
+        """Whether each element from a time on is in one window, which has not expired; False where it is not known."""
+        return False
+
     @property
     def longest(self) -> int:
         """A length that no window of an element exceeds; LONGEST where none is known."""

@@ -55,6 +55,15 @@ class SlicedWindows(NonMergingWindows):
         """How far before a slice a window can start that has it, and how far behind it one can end."""
         return 0
 
+    @property
+    def is_each_in_one(self) -> bool:
+        """Whether every element is in one window, whatever its time."""
+        return False
+
+    def are_in_one(self, earliest: int, expired_end: int) -> bool:
+        known = self.is_aligned and self.is_each_in_one
+        return known and (expired_end == MINUS_INFINITY or earliest >= self.greatest_end_until(expired_end))
+
     def greatest_end_until(self, time: int) -> int:
         """The greatest end of a window at or before a time, or a time behind it where the driver does not know."""
         return time
@@ -66,6 +75,10 @@ class SuccessiveWindows(SlicedWindows):
     @property
     def shares_slices(self) -> bool:
         return False
+
+    @property
+    def is_each_in_one(self) -> bool:
+        return True
 
     def slice_end(self, slice_id: Column) -> Column:
         return self.bounds(slice_id)[1]

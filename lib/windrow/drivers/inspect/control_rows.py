@@ -8,8 +8,11 @@ from dataclasses import dataclass
 
 from windrow.engine.tick.counters import KNOWN_AT_COMMIT, Counters
 from windrow.spec.errors import SpecError
-from windrow.store.journal.control import Control
+from windrow.spec.stages.keys import LogColumn
+from windrow.store.journal.control import CONTROL, Control
 from windrow.store.reading.tables import Condition, LakeTable
+
+_ROW = ("tick", LogColumn.CONTROL)
 
 
 @dataclass(frozen=True)
@@ -23,11 +26,11 @@ class ControlRows:
     def of(cls, journal: LakeTable | None, stage: str) -> ControlRows | None:
         """None before the first tick. Raises SpecError for a journal of an earlier version."""
         newest, sums = (0, ""), Counter[str]()
-        batches = [] if journal is None else journal.rows(("tick", "control"), Condition("kind", "=", "control"))
+        batches = [] if journal is None else journal.rows(_ROW, Condition(LogColumn.KIND, "=", CONTROL))
         for batch in batches:
             for row in batch.to_pylist():
-                newest = max(newest, (row["tick"], row["control"]))
-                counts = json.loads(row["control"])["counts"]
+                newest = max(newest, (row["tick"], row[LogColumn.CONTROL]))
+                counts = json.loads(row[LogColumn.CONTROL])["counts"]
                 sums.update({name: counts.get(name) or 0 for name in KNOWN_AT_COMMIT})
         if newest[0] == 0:
             return None

@@ -9,6 +9,8 @@ from functools import cached_property
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from windrow.compile.elements.envelope import ARRIVAL_TIME, EVENT_TIME, OFFSET, PARTITION, REASON, STEP
+from windrow.compile.panes.log_rows import PANE
+from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.floors import Floors, journal_floor
 from windrow.store.delta.location import Lake
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
@@ -110,9 +112,8 @@ def panes_of(tables: Tables, lake: Lake, stage: str, generation: int) -> LogRows
         return LogRows(stage)
     floor = Floors.of(lake).read(tables, journal_floor(stage, generation))
     behind = Condition("tick", ">", floor)
-    conditions = (Condition("kind", "=", "cell"), behind, Condition("panes", "is known"))
-    found = journal.groups(Groups(by=("tick",), lengths=("panes",)), *conditions).to_pylist()
-    numbers = {(row["tick"], None): row["panes"] for row in found}
+    found = journal.groups(Groups(by=("tick",)), Condition(LogColumn.KIND, "=", PANE), behind).to_pylist()
+    numbers = {(row["tick"], None): row[NUMBER] for row in found}
     table = tables.open(lake.table(stage, "panes")) if floor else None
     if table is not None:
         old = table.groups(Groups(by=("tick",)), Condition("tick", "<=", floor)).to_pylist()

@@ -12,7 +12,9 @@ from itertools import pairwise
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from windrow.compile.panes.log_rows import CELLS
 from windrow.engine.tick.published import Made
+from windrow.spec.stages.keys import LogColumn
 from windrow.spec.times import MINUS_INFINITY
 from windrow.spec.windows.base import WindowFunction
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable
@@ -20,7 +22,6 @@ from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable
 Bounds = tuple[int, int]
 
 _START, _END = "window_start", "window_end"
-_SLICES = Groups(by=("key", _START, _END))
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,15 @@ class OpenWindows:
     window: WindowFunction
     expired_end: int
     published: tuple[Made, ...]
+    keys: tuple[str, ...]
 
     def over(self, snapshot: LakeTable | None, snapshot_tick: int, journal: LakeTable) -> int:
         """How many windows of keys there are over the slices of a snapshot and of the journal behind it."""
-        tail = (Condition("kind", "=", "cell"), Condition("tick", ">", snapshot_tick), Condition("state", "is known"))
-        parts = [journal.groups(_SLICES, *tail)]
+        slices = Groups(by=(*self.keys, _START, _END))
+        tail = (Condition(LogColumn.KIND, "=", CELLS), Condition("tick", ">", snapshot_tick))
+        parts = [journal.groups(slices, *tail, Condition(LogColumn.STATE, "is known"))]
         if snapshot is not None:
-            parts.append(snapshot.groups(_SLICES))
+            parts.append(snapshot.groups(slices))
         return self.number(pa.concat_tables([part.drop_columns([NUMBER]) for part in parts], promote_options="default"))
 
     def number(self, slices: pa.Table) -> int:
@@ -60,6 +63,10 @@ class OpenWindows:
 def _pairs(slices: pa.Table, keys: list[str]) -> Iterator[tuple[Bounds | None, Bounds]]:
     """Each slice of each key once, with the one before it."""
     whole = slices.group_by([*keys, _START, _END]).aggregate([])
-    by_key = whole.group_by(keys).aggregate([(_START, "list"), (_END, "list")])
-    for starts, ends in zip(by_key[f"{_START}_list"].to_pylist(), by_key[f"{_END}_list"].to_pylist(), strict=True):
+    if not keys:  # Arrow makes lists of groups only
+        bounds = [(whole[_START].to_pylist(), whole[_END].to_pylist())]
+    else:
+        by_key = whole.group_by(keys).aggregate([(_START, "list"), (_END, "list")])
+        bounds = [*zip(by_key[f"{_START}_list"].to_pylist(), by_key[f"{_END}_list"].to_pylist(), strict=True)]
+    for starts, ends in bounds:
         yield from pairwise([None, *sorted(zip(starts, ends, strict=True))])

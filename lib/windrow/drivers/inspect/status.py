@@ -169,7 +169,7 @@ class _Cells:
 
     def open_windows(self, stage: Stage, last: Control) -> int:
         assert self.journal is not None
-        windows = OpenWindows(stage.window, last.clock.expired_end, last.published)
+        windows = OpenWindows(stage.window, last.clock.expired_end, last.published, tuple(stage.keys))
         return windows.over(self.snapshot, self.snapshot_tick, self.journal)
 
 

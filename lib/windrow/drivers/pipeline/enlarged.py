@@ -47,5 +47,4 @@ def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, ad
     kept = replace(journal, stage=former.stage).cells(spark, None, last.clock.expired_end)
     assert kept is not None
     windows = open_windows(journal.stage, former.open_windows(former.among(kept), admission), times)
-    journal.commit(spark, control, windows.unionByName(former.ended(ending, windows)), {})
-    return control
+    return journal.commit(spark, control, windows.unionByName(former.ended(ending, windows)), {})

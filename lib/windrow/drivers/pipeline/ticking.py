@@ -51,8 +51,8 @@ class TickState(Protocol):
 
     def commit(
         self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters
-    ) -> None:
-        """Keep a tick. Raises StepTaken where another writer has committed it."""
+    ) -> Control:
+        """Keep a tick, and give its control row as it is kept. Raises StepTaken where another writer has done so."""
 
 
 @dataclass
@@ -82,10 +82,10 @@ class TickRunner:
         """Read the newest tick again, after what another writer may have committed."""
         self._last = self.journal.last(self.spark)
 
-    def write(self, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters) -> None:
-        """Commit a tick. Raises StepTaken where another writer has committed meanwhile."""
-        self.journal.commit(self.spark, control, transitions, dead_letters)
-        self._last = control
+    def write(self, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters) -> Control:
+        """Commit a tick, and give its control row. Raises StepTaken where another writer has committed meanwhile."""
+        self._last = self.journal.commit(self.spark, control, transitions, dead_letters)
+        return self._last
 
     def reload(self) -> list[Control]:
         """Read the newest tick again: the ticks that others have committed since."""
@@ -118,7 +118,8 @@ class TickRunner:
         started = time.monotonic()
         until, withdraws = self.until_correction(after, until)
         admission = Admission(INFINITY) if withdraws else self.admission
-        micro_batch = with_statistics(self.stage, self.upstream.parts(self.spark, after, until), admission)
+        landed = self.upstream.landed(self.spark, after, until)
+        micro_batch = with_statistics(self.stage, self.upstream.parts(self.spark, after, until), admission, landed)
         now = max(self.clock.now, self.clocks.now(micro_batch, until))
         return self._tick(self.clocks.seen(self.clock, micro_batch, now), until, micro_batch, admission, started, kind)
 
@@ -207,7 +208,7 @@ class TickRunner:
         )
         point("tick:before_journal")
         control = control.lasting(int(1000 * (time.monotonic() - started)))
-        self.write(control, plan.transitions, plan.dead_letters)
+        control = self.write(control, plan.transitions, plan.dead_letters)
         point("tick:after_journal")
         return control
 

@@ -11,7 +11,7 @@ from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import group
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import KNOWN_AT_COMMIT, Counters
-from windrow.engine.tick.statistics import BatchStatistics
+from windrow.engine.tick.statistics import BatchStatistics, LandedRows
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.times import MINUS_INFINITY
 
@@ -22,6 +22,28 @@ def collect_statistics(stage: CompiledStage, judged: DataFrame, admission: Admis
     Rule: docs/semantics.md#where-every-row-is.
     """
     return _summed(stage, counted(stage, judged, admission).collect())
+
+
+def known_statistics(stage: CompiledStage, landed: LandedRows, admission: Admission) -> BatchStatistics | None:
+    """The statistics of rows that are all elements, each in one window, and none late; None where others may be.
+
+    A stage that looks at its rows (a condition, an expression that may fail, an event time of its own) has to count.
+    """
+    elements, windows = stage.elements, stage.windows
+    looks = elements.stage.where is not None or elements.stage.explode or elements.stage.element_time is not None
+    if looks or elements.can_fail or stage.assertion is not None or admission.by_backfill:
+        return None
+    if not windows.are_in_one(landed.earliest, admission.expired_end):
+        return None
+    return BatchStatistics(
+        counters=Counters(read=landed.rows, kept=landed.rows, assigned=landed.rows),
+        earliest=landed.earliest,
+        latest=landed.latest,
+        latest_end=windows.greatest_end(landed.latest),
+        greatest_arrival=max(landed.arrivals.values()),
+        greatest=landed.greatest,
+        arrivals=landed.arrivals,
+    )
 
 
 def counted(stage: CompiledStage, judged: DataFrame, admission: Admission) -> DataFrame:

@@ -11,10 +11,10 @@ from windrow.compile.sql.columns import any_of, bigint, col
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, over, where
 from windrow.engine.tick.admission import Admission, has_window_in
-from windrow.engine.tick.collect_statistics import collect_statistics
+from windrow.engine.tick.collect_statistics import collect_statistics, known_statistics
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.published import Span
-from windrow.engine.tick.statistics import BatchStatistics
+from windrow.engine.tick.statistics import BatchStatistics, LandedRows
 
 STATISTICS_COLUMNS = (envelope.EVENT_TIME, envelope.ARRIVAL_TIME, envelope.PARTITION, envelope.REASON)
 
@@ -25,9 +25,19 @@ DeadLetters = Mapping[str, list[DataFrame]]
 """Dead letters by the inputs of their rows: a frame for each branch of the plan that finds some."""
 
 
-def with_statistics(stage: CompiledStage, parts: Mapping[str, DataFrame], admission: Admission) -> MicroBatch:
-    """The rows of each input, with their statistics."""
-    return {name: (frame, statistics_of(stage.of_input(name), frame, admission)) for name, frame in parts.items()}
+def with_statistics(
+    stage: CompiledStage,
+    parts: Mapping[str, DataFrame],
+    admission: Admission,
+    landed: Mapping[str, LandedRows] | None = None,
+) -> MicroBatch:
+    """The rows of each input, with their statistics: by what is known since they landed, where that suffices."""
+    found: dict[str, tuple[DataFrame, BatchStatistics]] = {}
+    for name, frame in parts.items():
+        part, rows = stage.of_input(name), (landed or {}).get(name)
+        known = None if rows is None else known_statistics(part, rows, admission)
+        found[name] = frame, statistics_of(part, frame, admission) if known is None else known
+    return found
 
 
 def counters_of(micro_batch: MicroBatch) -> Counters:

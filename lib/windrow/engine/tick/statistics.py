@@ -30,6 +30,20 @@ class BatchStatistics:
     """The greatest arrival time of each source partition, over the rows that are not dead."""
 
 
+@dataclass(frozen=True)
+class LandedRows:
+    """What is known of rows since they have landed, where none of them is dead: no job has to look at them.
+
+    Times are in microseconds; the greatest event and arrival times are those of each source partition.
+    """
+
+    rows: int
+    earliest: int
+    latest: int
+    greatest: dict[str | None, int]
+    arrivals: dict[str | None, int]
+
+
 def summed(statistics: Sequence[BatchStatistics]) -> BatchStatistics:
     """What several inputs hold together. Their source partitions are not: each has a watermark of its own."""
     if len(statistics) <= 1:

@@ -11,11 +11,42 @@ from windrow.spec.fields.kinds import EXPRESSION, NAME
 from windrow.spec.fields.reading import Kind, Named, located
 from windrow.spec.fields.typed import ExpressionLike
 
+
+class LogColumn:
+    """The columns of a stage's journal that hold no pane."""
+
+    KIND = "_kind"
+    """What the row is; a partition."""
+    BUCKET = "_bucket"
+    """A coarse part of window time; a partition."""
+    STATE = "_state"
+    """The cell after the tick."""
+    NOT_LAST = "_not_last"
+    """A later row of the tick says what became of the cell. This one and those below are true, or null."""
+    OPENED = "_opened"
+    """The cell began with the tick."""
+    ENDED = "_ended"
+    """It ended with the tick."""
+    OUTGROWN = "_outgrown"
+    """It began longer than the stage says that its sessions are."""
+    CHANGED = "_changed"
+    """The pane changes what was shown."""
+    RETRACTION = "_retraction"
+    """It is a withdrawal."""
+    CLOSED = "_closed"
+    """The dead letter was closed out."""
+    DEAD_LETTER = "_dead_letter"
+    CONTROL = "_control"
+    """The control row as JSON."""
+
+
 RESERVED_NAMES = frozenset(
     {"window_start", "window_end", "timing", "pane_index", "on_time_index", "is_first", "is_last", "event_time",
-     "watermark", "watermark_percentile", "produced_at", "tick", "row", "change", "weight", "trigger"}
+     "watermark", "watermark_percentile", "produced_at", "tick", "row", "change", "weight", "trigger",
+     *(name for key, name in vars(LogColumn).items() if key.isupper())}
 )  # fmt: skip
-"""The columns of `current` and `panes` that every stage has; no key or aggregate may take one, whatever its case."""
+"""The columns of `current`, `panes` and the journal that every stage has. No key or aggregate may take one, whatever
+its case."""
 
 
 def _read_keys(value: Any) -> Named[Expression]:

@@ -7,12 +7,13 @@ history takes tenths of a second, and a tick looks at it several times.
 from __future__ import annotations
 
 import json
+import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from py4j.java_gateway import JavaClass, JavaObject
 from pyspark.sql import SparkSession
@@ -59,6 +60,62 @@ def _read(line: str, file: JavaObject) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class FileStatistics:
+    """The rows of a file, and of some columns the least and greatest values, and how many are null."""
+
+    rows: int
+    least: Mapping[str, Any]
+    greatest: Mapping[str, Any]
+    nulls: Mapping[str, int]
+
+    @classmethod
+    def of(cls, stats: Mapping[str, Any]) -> FileStatistics:
+        """Raises KeyError where Delta was told to count nothing."""
+        named = (stats.get(name, {}) for name in ("minValues", "maxValues", "nullCount"))
+        return cls(stats["numRecords"], *named)
+
+    def known(self, column: str) -> int:
+        """The rows in which a column is not null."""
+        return self.rows - self.nulls[column]
+
+
+@dataclass(frozen=True)
+class AddedFile:
+    """A data file of a table: its path below the table, its bytes, and what Delta knows of it, as in the commit."""
+
+    path: str
+    size: int
+    stats: str | None
+    partition: Mapping[str, str | None]
+
+    @classmethod
+    def from_json(cls, text: str) -> AddedFile:
+        """From the action by which a commit adds it."""
+        return cls.of(json.loads(text)["add"])
+
+    @classmethod
+    def of(cls, add: Mapping[str, Any]) -> AddedFile:
+        return cls(unquote(add["path"]), add["size"], add.get("stats"), add["partitionValues"])
+
+    @property
+    def statistics(self) -> FileStatistics:
+        """What Delta has counted in it, when it was written."""
+        return FileStatistics.of(json.loads(self.stats or "{}"))
+
+    def to_json(self) -> str:
+        """The action by which a commit adds it."""
+        add = {
+            "path": quote(self.path),
+            "partitionValues": dict(self.partition),
+            "size": self.size,
+            "modificationTime": time.time_ns() // 1_000_000,
+            "dataChange": True,
+            "stats": self.stats,
+        }
+        return json.dumps({"add": add})
+
+
+@dataclass(frozen=True)
 class CommitFiles:
     """The commits of the table at a path, by Hadoop's file system, so that any URI that Spark writes can be read."""
 
@@ -75,10 +132,10 @@ class CommitFiles:
             yield number, self._metadata(files, file)
             number += 1
 
-    def added(self, version: int) -> list[str]:
-        """The files that a commit added, as paths below the table."""
+    def added(self, version: int) -> list[AddedFile]:
+        """The files that a commit added."""
         lines = [line for line in self._lines(version) if line.startswith('{"add"')]
-        return [unquote(_read(line, self._file(version))["add"]["path"]) for line in lines]
+        return [AddedFile.of(_read(line, self._file(version))["add"]) for line in lines]
 
     def _lines(self, version: int) -> list[str]:
         stream = self._file_system.open(self._file(version))

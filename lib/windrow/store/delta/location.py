@@ -22,6 +22,9 @@ READABLE: Mapping[str, str] = {
 }
 """Table properties that keep a table readable for Arrow, DuckDB and Polars, with a commit a tick."""
 
+INDEXED = "delta.dataSkippingNumIndexedCols"
+"""The property that says in how many of the first columns Delta counts for every file."""
+
 
 @dataclass(frozen=True)
 class Location:

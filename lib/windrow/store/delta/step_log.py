@@ -9,7 +9,7 @@ finished: so after each commit the writer reads back who owns the step. Whoever 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,8 +20,8 @@ from pyspark.sql.types import StructType
 
 from windrow.compile.sql.columns import named, null, quoted
 from windrow.engine.frames import local
-from windrow.store.delta.commit_files import CommitFiles
-from windrow.store.delta.location import READABLE, Location
+from windrow.store.delta.commit_files import AddedFile, CommitFiles
+from windrow.store.delta.location import INDEXED, READABLE, Location
 from windrow.store.delta.retries import ATTEMPTS, StepTaken
 from windrow.store.delta.transactions import CONFLICTS, Append
 
@@ -52,7 +52,7 @@ class StepLog:
 
     `indexed` is the number of columns whose least and greatest values Delta keeps for every file, if not its default.
     `schema` are the columns that its rows are read with, if not those of the table: one that an older row has not is
-    null, and the table gains it with the next step.
+    null, and the table gains it with the next step. `folders` is the partition column that says of which kind rows are.
 
     The newest step that was seen is remembered; a look at the log reads only the commits behind it.
     """
@@ -61,6 +61,7 @@ class StepLog:
     app_id: str
     indexed: int | None = None
     schema: StructType | None = None
+    folders: str = "kind"
     writer: str = field(default_factory=lambda: uuid4().hex)
     _version: int = field(default=-1, repr=False)
     _newest: Commit | None = field(default=None, repr=False)
@@ -70,7 +71,7 @@ class StepLog:
     _rewritten: int = field(default=-1, repr=False)
     _schema: StructType | None = field(default=None, repr=False)
     _files_of: CommitFiles | None = field(default=None, repr=False)
-    _added: dict[int, list[str]] = field(default_factory=dict, repr=False)
+    _added: dict[int, list[AddedFile]] = field(default_factory=dict, repr=False)
 
     def last(self, spark: SparkSession) -> Commit | None:
         """The newest step of the log, or None when there is none."""
@@ -122,7 +123,7 @@ class StepLog:
     def rows(self, spark: SparkSession, after: int, until: int, column: str, kinds: Sequence[str] = ()) -> DataFrame:
         """The rows of the steps after < step <= until of a log that is only appended to; `column` holds the step.
 
-        Of a log that is partitioned by `kind` only those `kinds`. They are read from the files of their commits: the
+        Of a log that is partitioned by kind only those `kinds`. They are read from the files of their commits: the
         plan is the same in every tick, and Delta has nothing to look up, which saves a third of a second. Where that
         cannot be, Delta finds them in the newest version: an old one may have lost its files to maintenance.
         """
@@ -130,10 +131,10 @@ class StepLog:
             self._schema = self.schema or self.location.read(spark).schema
         versions = self._versions_of(spark, range(after + 1, until + 1))
         if versions is not None:
-            return self._files(spark, versions, self._schema, tuple(f"kind={kind}/" for kind in kinds))
+            return self._files(spark, versions, self._schema, tuple(f"{self.folders}={kind}/" for kind in kinds))
         wanted = f"{column} > {after} AND {column} <= {until}"
         if kinds:
-            wanted += " AND kind IN ({})".format(", ".join(f"'{kind}'" for kind in kinds))
+            wanted += f" AND {self.folders} IN ({', '.join(map(repr, kinds))})"
         found = self.location.read(spark).where(wanted)
         return found if self.schema is None else found.selectExpr(*_padded(found.columns, self.schema))
 
@@ -147,13 +148,21 @@ class StepLog:
         self, spark: SparkSession, versions: list[int], schema: StructType, folders: tuple[str, ...] = ()
     ) -> DataFrame:
         """The rows of the files that these versions have added, of some folders or of all."""
-        files = [file for version in versions for file in self._added_by(spark, version)]
+        files = [file.path for version in versions for file in self._added_by(spark, version)]
         paths = [f"{self.location.path}/{file}" for file in files if file.startswith(folders or "")]
         if not paths:
             return local(spark, [], schema)
         return spark.read.schema(schema).option("basePath", self.location.path).parquet(*paths)
 
-    def _added_by(self, spark: SparkSession, version: int) -> list[str]:
+    def files(self, spark: SparkSession, after: int, until: int, kind: str | None = None) -> list[AddedFile] | None:
+        """The files (of that kind) which the steps after < step <= until have added; None where they may be gone."""
+        versions = self._versions_of(spark, range(after + 1, until + 1))
+        if versions is None:
+            return None
+        added = (file for version in versions for file in self._added_by(spark, version))
+        return [file for file in added if kind is None or file.path.startswith(f"{self.folders}={kind}/")]
+
+    def _added_by(self, spark: SparkSession, version: int) -> list[AddedFile]:
         """The files that a version has added: a tick reads those of some ticks before it, again and again."""
         added = self._added.get(version)
         if added is None:
@@ -191,18 +200,44 @@ class StepLog:
     def append(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Append a frame as that step. Errors: StepTaken where another writer owns it."""
         spark = frame.sparkSession
+
+        def fill(append: Append) -> Notes:
+            append.write(frame)
+            return notes
+
+        if not self.begun(spark, step, fill, frame):
+            self._write(frame, step, notes, partition_by, "append")
+
+    def add(self, spark: SparkSession, files: Sequence[AddedFile], step: int, notes: Notes) -> None:
+        """Add files that are there already as that step, to a table that is there. Raises StepTaken."""
+
+        def fill(append: Append) -> Notes:
+            append.add(files)
+            return notes
+
+        if not self.begun(spark, step, fill):
+            raise StepTaken(self.location.path, step, None)
+
+    def begun(
+        self, spark: SparkSession, step: int, fill: Callable[[Append], Notes], frame: DataFrame | None = None
+    ) -> bool:
+        """Commit what is put into an append as that step, with the notes that this gives; again where others write.
+
+        False where there is no table, or it lacks columns of the frame. Raises StepTaken.
+        """
         for _ in range(ATTEMPTS):
             append = Append(spark, self.location.path)
-            if append.version < 0 or not append.fits(frame):
-                return self._write(frame, step, notes, partition_by, "append")
+            if append.version < 0 or (frame is not None and not append.fits(frame)):
+                return False
             newest = self.last(spark)
             if newest is not None and newest.step >= step:
                 raise StepTaken(self.location.path, step, newest.writer)
             if self._version != append.version:
                 continue
             with suppress(*CONFLICTS):
-                append.commit(frame, self.app_id, step, self.metadata(step, notes))
-                return self.verify(spark, step)
+                append.commit(self.app_id, step, self.metadata(step, fill(append)))
+                self.verify(spark, step)
+                return True
         raise StepTaken(self.location.path, step, None)
 
     def replace(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
@@ -228,6 +263,13 @@ class StepLog:
                 spark.conf.unset(name)
         self.verify(spark, step)
 
+    @property
+    def properties(self) -> Mapping[str, str]:
+        """Of the table."""
+        if self.indexed is None:
+            return READABLE
+        return {**READABLE, INDEXED: str(self.indexed)}
+
     def metadata(self, step: int, notes: Notes) -> str:
         """The `userMetadata` of the commit of a step."""
         return json.dumps({"step": step, "writer": self.writer, **notes})
@@ -249,10 +291,8 @@ class StepLog:
             writer = writer.option("overwriteSchema", "true")
         elif self.schema is not None:
             writer = writer.option("mergeSchema", "true")
-        for name, value in READABLE.items():
+        for name, value in self.properties.items():
             writer = writer.option(name, value)
-        if self.indexed is not None:
-            writer = writer.option("delta.dataSkippingNumIndexedCols", self.indexed)
         if partition_by:
             writer = writer.partitionBy(*partition_by)
         try:

@@ -9,11 +9,14 @@ files is no conflict to Delta; a tick has a file always.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from delta import exceptions
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
+
+from windrow.store.delta.commit_files import AddedFile
 
 CONFLICTS = (
     exceptions.DeltaConcurrentModificationException,
@@ -37,6 +40,7 @@ class Append:
         self._java = java
         log = java.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, path)
         self._transaction = log.startTransaction()
+        self._actions = java.scala.jdk.javaapi.CollectionConverters.asScala(java.java.util.ArrayList()).toSeq()
 
     @property
     def version(self) -> int:
@@ -49,16 +53,27 @@ class Append:
         kinds = {field.name: field.dataType.simpleString() for field in table.fields}
         return all(kinds.get(field.name) == field.dataType.simpleString() for field in frame.schema.fields)
 
-    def commit(self, frame: DataFrame, app_id: str, step: int, metadata: str) -> None:
-        """Write the frame's rows. Errors: CONFLICTS where the table has changed since."""
+    def write(self, frame: DataFrame) -> list[AddedFile]:
+        """Write the frame's rows into files, which the commit adds; these files."""
+        written = self._transaction.writeFiles(frame._jdf)
+        self._actions = self._actions.appendedAll(written)
+        return [AddedFile.from_json(written.apply(index).json()) for index in range(written.size())]
+
+    def add(self, files: Sequence[AddedFile]) -> None:
+        """Have the commit add files that are there already."""
+        from_json = self._java.org.apache.spark.sql.delta.actions.Action.fromJson
+        for file in files:
+            self._actions = self._actions.appended(from_json(file.to_json()))
+
+    def commit(self, app_id: str, step: int, metadata: str) -> None:
+        """Errors: CONFLICTS where the table has changed since."""
         delta, option = self._java.org.apache.spark.sql.delta, self._java.scala.Option
         none = option.empty()
         self._transaction.readWholeTable()
-        files = self._transaction.writeFiles(frame._jdf)
         stamp = delta.actions.SetTransaction(app_id, step, none)
         mode = self._java.org.apache.spark.sql.SaveMode.Append
         write = getattr(delta, "DeltaOperations$Write")(mode, none, none, option.apply(metadata), *[none] * 5)
-        self._transaction.commit(files.appended(stamp), write)
+        self._transaction.commit(self._actions.appended(stamp), write)
 
 
 def _activate(spark: SparkSession, java: Any) -> None:

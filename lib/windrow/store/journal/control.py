@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from windrow.engine.clocks.clock import InputClock, PartitionClock, StageClock
@@ -55,6 +55,9 @@ class Interval:
         return holds and later.offsets.covers(self.offsets) and (later.restates or not self.restates)
 
 
+CONTROL, DEAD_LETTER = "control", "dead_letter"
+"""The kinds of those rows of a journal that are no transitions."""
+
 STREAM = "stream"
 """The kind of the ticks that a stream makes."""
 FOLLOW = "follow"
@@ -67,15 +70,32 @@ ADMISSION = "admission"
 
 
 @dataclass(frozen=True)
+class TickRows:
+    """What the transitions of a tick are, beside what it counted.
+
+    `changed` are panes and withdrawals that change what was shown; `opened` and `ended` count cells, `outgrown` those
+    sessions that are longer than their stage says that they are; `first_start` and `last_start` are those of windows
+    with panes, None without one.
+    """
+
+    changed: int = 0
+    opened: int = 0
+    ended: int = 0
+    outgrown: int = 0
+    first_start: int | None = None
+    last_start: int | None = None
+
+
+@dataclass(frozen=True)
 class Control:
     """What a tick leaves behind beside transitions and dead letters.
 
     `kind` is stream, follow (a tick like those of a stream, made by someone else who needed it), admission,
     backfill or restatement; `offsets` says how far the stage has read, and `streams` whether a stream has, and not
     only batches; `shows` says that a batch has published, early or as last; `watermark_before` is that of the tick;
-    `late_until` the end up to which windows had expired for its elements; `counters` what was counted of its rows;
-    `backfilled` the intervals that backfills made so far; `quarantined_files` the files in quarantine whose late rows
-    this one did not count.
+    `late_until` the end up to which windows had expired for its elements; `counters` what it counted, `rows` what its
+    transitions are; `backfilled` the intervals that backfills made so far; `quarantined_files` the files in quarantine
+    whose late rows this one did not count.
     """
 
     tick: int
@@ -90,11 +110,7 @@ class Control:
     duration_ms: int = 0
     shows: bool = False
     late_until: int = MINUS_INFINITY
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The counters that the row keeps, by name."""
-        return self.counters.known_at_commit
+    rows: TickRows = TickRows()
 
     @property
     def published(self) -> tuple[Made, ...]:
@@ -110,7 +126,8 @@ class Control:
                 "streams": self.streams,
                 "watermark_before": self.watermark_before,
                 **_clock_to_json(self.clock),
-                "counts": self.counts,
+                "counts": asdict(self.counters),
+                "rows": asdict(self.rows),
                 "backfilled": [one.to_mapping() for one in self.backfilled],
                 "quarantined_files": list(self.quarantined_files),
                 "duration_ms": self.duration_ms,
@@ -139,6 +156,7 @@ class Control:
             duration_ms=values["duration_ms"],
             shows=values["shows"],
             late_until=values["late_until"],
+            rows=TickRows(**values["rows"]),
         )
 
     def lasting(self, duration_ms: int) -> Control:

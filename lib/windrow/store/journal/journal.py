@@ -2,44 +2,52 @@
 
 | column | what |
 |---|---|
-| `kind` | `cell`, `dead_letter` or `control` (partition) |
-| `bucket` | a coarse part of window time (partition) |
-| `tick`, `generation` | the step, and which rebuild of the stage it belongs to |
-| `key`, `window_start`, `window_end` | the cell; bounds in bigint microseconds |
-| `state` | the cell after the tick, null when it has expired (where windows merge, its bounds are still kept) |
-| `panes` | what the tick emitted for the cell, withdrawals first |
-| `expired`, `opened` | whether the cell ended or began with this tick |
-| `dead_letter` | a dead letter |
-| `control` | the control row as JSON |
+| `_kind` | `cell`, `pane`, `dead_letter` or `control` (partition) |
+| `_bucket` | a coarse part of window time (partition) |
+| keys, results and all other columns of `panes` | the cell, and what the tick emitted for it, withdrawals first |
+| `tick` | the step |
+| `_state` | the cell after the tick, null when it has expired (where windows merge, its bounds are still kept) |
+| `_opened`, `_ended`, ... | true or null: whether the cell began or ended with this tick, and what else is counted |
+| `_dead_letter` | a dead letter |
+| `_control` | the control row as JSON |
+
+A pane is written once, as people read it: the tables of panes are made of the same files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import DataType, StructType
 
-from windrow.compile.columns import CELL, EXPIRED, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, EXPIRED, KEY, OPENED, PANES, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, null, struct
+from windrow.compile.panes.log_rows import CELLS, FIRST, PANE, cell_identity, log_rows
+from windrow.compile.panes.panes import as_timestamp
+from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, null, struct, when
 from windrow.compile.stage import CompiledStage
-from windrow.engine.frames import group, literals, local, select, where, with_column
+from windrow.engine.frames import apply, group, local, over, select, where
 from windrow.engine.newest import newest
 from windrow.engine.tick.micro_batch import DeadLetters
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.errors import SpecError
 from windrow.spec.stages.graph import reads_of
+from windrow.spec.stages.keys import LogColumn
 from windrow.spec.times import saturating_add
-from windrow.store.delta.location import Lake, Location
+from windrow.store.delta.data_files import written
+from windrow.store.delta.location import INDEXED, READABLE, Lake, Location
 from windrow.store.delta.retries import StepTaken
-from windrow.store.delta.step_log import StepLog
-from windrow.store.journal.control import Control, Stamp
-from windrow.store.projections.creation import struct_of
+from windrow.store.delta.step_log import Notes, StepLog
+from windrow.store.delta.transactions import Append
+from windrow.store.journal.control import CONTROL, DEAD_LETTER, Control, Stamp
+from windrow.store.journal.counting import counted
+from windrow.store.projections.creation import ensure_table, struct_of
 
-PARTITIONS = ("kind", "bucket")
+PARTITIONS = (LogColumn.KIND, LogColumn.BUCKET)
 
 
 @dataclass
@@ -51,6 +59,7 @@ class Journal:
     generation: int
     log: StepLog
     snapshot: StepLog
+    _schema: StructType | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(cls, lake: Lake, stage: CompiledStage, generation: int) -> Journal:
@@ -59,7 +68,7 @@ class Journal:
             lake,
             stage,
             generation,
-            StepLog(*lake.journal(name, generation), indexed=1),
+            StepLog(*lake.journal(name, generation), folders=LogColumn.KIND),
             StepLog(*lake.cells(name, generation), indexed=0),
         )
 
@@ -80,9 +89,9 @@ class Journal:
 
     def controls(self, spark: SparkSession, after: int, until: int) -> dict[int, Control]:
         """The control rows of the ticks after < tick <= until. Raises SpecError for a journal of an earlier version."""
-        rows = self.rows(spark, after, until, "control").select("tick", "control").collect()
+        rows = self.rows(spark, after, until, CONTROL).select("tick", LogColumn.CONTROL).collect()
         try:
-            return {row["tick"]: Control.from_json(row["control"]) for row in rows}
+            return {row["tick"]: Control.from_json(row[LogColumn.CONTROL]) for row in rows}
         except SpecError as error:
             raise error.within(f"stages.{self.stage.stage.name}") from None
 
@@ -94,29 +103,36 @@ class Journal:
 
     def commit(
         self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters
-    ) -> None:
-        """Write a tick. Errors: StepTaken where another writer has written it."""
-        own = {"kind": lit("control"), "bucket": null("bigint"), "control": lit(control.to_json())}
-        stamp = {"tick": bigint(control.tick), "generation": lit(self.generation)}
-        parts = [literals(spark, [{**own, **stamp}])]
+    ) -> Control:
+        """Write a tick, and give its control row as it was written, with what was counted of the rows on their way.
+
+        Raises StepTaken where another writer has written it.
+        """
+        parts = [] if transitions is None else [self._transition_rows(transitions, control)]
         parts += [
             self._letter_rows(name, letters, control) for name, frames in dead_letters.items() for letters in frames
         ]
-        if transitions is not None:
-            parts.insert(0, self._cell_rows(transitions, control))
-        if len(parts) == 1 or not self.location.exists(spark):
-            parts.insert(0, self.empty(spark))
-        union = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
-        self.log.append(union, control.tick, Stamp.of(control).notes, PARTITIONS)
+        ensure_table(spark, self.location, self.schema(spark), PARTITIONS, self._properties(spark))
+        kept = [control]
 
-    def _cell_rows(self, transitions: DataFrame, control: Control) -> DataFrame:
-        own = {name: col(name) for name in transitions.columns}
-        bucket = self.stage.windows.bucket(col(WINDOW_START))
-        return select(transitions, {"kind": lit("cell"), "bucket": bucket, **own, **self._stamp(control, WINDOW_START)})
+        def fill(append: Append) -> Notes:
+            if parts:
+                union = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
+                kept.append(counted(control, append.write(union)))
+            row = {"tick": control.tick, LogColumn.CONTROL: kept[-1].to_json()}
+            schema = StructType([self.schema(spark)[name] for name in row])
+            folder = {LogColumn.KIND: CONTROL, LogColumn.BUCKET: None}
+            append.add([written(spark, self.location, [row], schema, folder)])
+            return Stamp.of(control).notes
 
-    def _stamp(self, control: Control, row: str) -> dict[str, Column]:
-        """`tick` and `generation`, for rows whose column `row` is never null."""
-        return {"tick": changing(control.tick, col(row)), "generation": lit(self.generation)}
+        if not self.log.begun(spark, control.tick, fill):
+            raise StepTaken(self.location.path, control.tick, None)
+        return kept[-1]
+
+    def _transition_rows(self, transitions: DataFrame, control: Control) -> DataFrame:
+        bucket, clock = self.stage.windows.bucket(col(WINDOW_START)), control.clock
+        rows = log_rows(self.stage.shown, over(transitions), bucket, control.tick, clock.watermark, clock.now)
+        return apply(rows, transitions)
 
     def _letter_rows(self, name: str, letters: DataFrame, control: Control) -> DataFrame:
         dead_letter = struct(
@@ -130,26 +146,43 @@ class Journal:
             step=col(envelope.STEP),
             row=col(envelope.ROW),
         )
-        bounds = {WINDOW_START: col(WINDOW_START), WINDOW_END: col(WINDOW_END)}
-        bucket = self.stage.windows.bucket(col(WINDOW_START))
-        own = {"kind": lit("dead_letter"), "bucket": bucket, **bounds, "dead_letter": dead_letter}
-        return select(letters, {**own, **self._stamp(control, envelope.STEP)})
+        own = {
+            **{name: null("boolean") for name in FIRST},
+            WINDOW_START: as_timestamp(col(WINDOW_START)),
+            WINDOW_END: as_timestamp(col(WINDOW_END)),
+            "tick": changing(control.tick, col(envelope.STEP)),
+            LogColumn.CLOSED: when(col("reason") == "closed", True),
+            LogColumn.KIND: lit(DEAD_LETTER),
+            LogColumn.BUCKET: self.stage.windows.bucket(col(WINDOW_START)),
+            LogColumn.DEAD_LETTER: dead_letter,
+        }
+        return select(letters, own)
 
     def empty(self, spark: SparkSession) -> DataFrame:
         """No rows, with every column of the journal and its type."""
-        return local(spark, [], struct_of(self.schema))
+        return local(spark, [], self.schema(spark))
 
-    @property
-    def schema(self) -> str:
-        """The columns of the journal as a DDL text."""
-        cells = self.stage.cells
-        return (
-            "kind string, bucket bigint, tick bigint, generation int, "
-            f"`key` {self.stage.key_type}, window_start bigint, window_end bigint, state {cells.state_type}, "
-            f"panes array<{self.stage.pane_type}>, expired boolean, opened boolean, "
-            "dead_letter struct<reason: string, event_time: bigint, element: string, source: string, "
-            "`partition`: string, `offset`: string, arrived_at: bigint, step: bigint, `row`: bigint>, control string"
-        )
+    def schema(self, spark: SparkSession) -> StructType:
+        """The columns of the journal."""
+        if self._schema is None:
+            stage = self.stage
+            cells = f"`key` {stage.key_type}, window_start bigint, window_end bigint, {STATE} {stage.cells.state_type}"
+            kinds = f"{cells}, {PANES} array<{stage.pane_type}>, {EXPIRED} boolean, {OPENED} boolean"
+            nothing = local(spark, [], struct_of(kinds))
+            rows = apply(log_rows(stage.shown, over(nothing), bigint(0), 0, 0, 0), nothing)
+            own = struct_of(f"{LogColumn.DEAD_LETTER} {_DEAD_LETTER}, {LogColumn.CONTROL} string")
+            self._schema = StructType([*rows.schema.fields, *own.fields])
+        return self._schema
+
+    def _properties(self, spark: SparkSession) -> Mapping[str, str]:
+        """Of the table: Delta counts in all columns that the tables of panes have, as their files are copied.
+
+        `deltalake` takes a column of which a file says nothing for one that has no value, if it says something of
+        others.
+        """
+        fields = self.schema(spark).fields
+        before = next(index for index, one in enumerate(fields) if one.name == LogColumn.STATE)
+        return {**READABLE, INDEXED: str(sum(_leaves(one.dataType) for one in fields[:before]))}
 
     def rows(self, spark: SparkSession, after: int, until: int, *kinds: str) -> DataFrame:
         """The rows of these kinds that the ticks after < tick <= until have written."""
@@ -173,8 +206,8 @@ class Journal:
         snapshot_tick = self.snapshot_tick(spark)
         last = self.log.last(spark)
         head = 0 if last is None else last.step
-        tail = self.rows(spark, snapshot_tick, head if until is None else until, "cell")
-        lives = col(WINDOW_END) > changing(self._forgotten_end(expired_end))
+        tail = self._as_cells(self.rows(spark, snapshot_tick, head if until is None else until, CELLS, PANE))
+        lives = col(WINDOW_END) > changing(self._forgotten_end(expired_end), col("tick"))
         own = {name: col(name) for name in (*CELL, STATE, "tick")}
         if strategy_of(self.stage).adds_up:
             return self._added_up(spark, snapshot_tick, tail, lives if wanted is None else lives & wanted)
@@ -182,7 +215,7 @@ class Journal:
             tail = where(tail, ~col(EXPIRED))
         rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
         if snapshot_tick > 0:
-            snapshot = where(self._snapshot_rows(spark), lives)
+            snapshot = where(self._as_cells(self._snapshot_rows(spark)), lives)
             if wanted is not None:
                 snapshot = where(snapshot, wanted)
             rows = select(snapshot, {**own, _ENDED: lit(False)}).unionByName(rows)
@@ -193,9 +226,10 @@ class Journal:
         if not self.location.exists(spark):
             return False
         snapshot_tick, last = self.snapshot_tick(spark), self.log.last(spark)
-        rows = select(self.rows(spark, snapshot_tick, 0 if last is None else last.step, "cell"), {STATE: col(STATE)})
+        state = {STATE: col(LogColumn.STATE)}
+        rows = select(self.rows(spark, snapshot_tick, 0 if last is None else last.step, CELLS, PANE), state)
         if snapshot_tick > 0:
-            rows = rows.unionByName(select(self._snapshot_rows(spark), {STATE: col(STATE)}))
+            rows = rows.unionByName(select(self._snapshot_rows(spark), state))
         return not among(where(rows, col(STATE).is_not_null())).isEmpty()
 
     def _added_up(self, spark: SparkSession, snapshot_tick: int, tail: DataFrame, wanted: Column) -> DataFrame:
@@ -208,16 +242,23 @@ class Journal:
         rows = select(where(tail, wanted & col(STATE).is_not_null()), own)
         if snapshot_tick == 0:
             return rows
-        return select(where(self._snapshot_rows(spark), wanted), own).unionByName(rows)
+        return select(where(self._as_cells(self._snapshot_rows(spark)), wanted), own).unionByName(rows)
+
+    def _as_cells(self, rows: DataFrame) -> DataFrame:
+        """The last row of each transition, or those of a snapshot, with `key`, bounds in microseconds and `state`."""
+        identity = cell_identity(self.stage.shown)
+        ended = {EXPIRED: col(LogColumn.ENDED).is_not_null()}
+        own = {STATE: col(LogColumn.STATE), "bucket": col(LogColumn.BUCKET), "tick": col("tick")}
+        return select(where(rows, col(LogColumn.NOT_LAST).is_null()), {**identity, **ended, **own})
 
     def _forgotten_end(self, expired_end: int) -> int:
         """Windows that end at or before it have expired, and their bounds are no longer kept."""
         return saturating_add(expired_end, -strategy_of(self.stage).retention)
 
     def _snapshot_rows(self, spark: SparkSession) -> DataFrame:
-        own = f"`key` {self.stage.key_type}, window_start bigint, window_end bigint"
-        kinds = f"{own}, state {self.stage.cells.state_type}, tick bigint, bucket bigint"
-        return self.snapshot.newest_rows(spark, struct_of(kinds))
+        names = {*self.stage.shown.keys, WINDOW_START, WINDOW_END, *_OF_SNAPSHOT}
+        schema = StructType([field for field in self.schema(spark).fields if field.name in names])
+        return self.snapshot.newest_rows(spark, schema)
 
     def snapshot_tick(self, spark: SparkSession) -> int:
         """The tick that the snapshot is made up to; 0 without one."""
@@ -233,19 +274,26 @@ class Journal:
         if cells is None or self.snapshot_tick(spark) >= tick:
             return
         cells = strategy_of(self.stage).compacted(cells)
-        bucket = self.stage.windows.bucket(col(WINDOW_START))
+        keys = {name: col(KEY, name) for name in self.stage.shown.keys}
+        bounds = {name: as_timestamp(col(name)) for name in (WINDOW_START, WINDOW_END)}
+        own = {
+            **{name: null("boolean") for name in (LogColumn.NOT_LAST, LogColumn.ENDED)},
+            LogColumn.STATE: col(STATE),
+            LogColumn.BUCKET: self.stage.windows.bucket(col(WINDOW_START)),
+            "tick": col("tick"),
+        }
         with suppress(StepTaken):
-            self.snapshot.replace(with_column(cells, "bucket", bucket), tick, {}, ("bucket",))
+            self.snapshot.replace(select(cells, {**keys, **bounds, **own}), tick, {}, (LogColumn.BUCKET,))
 
     # ---------------------------------------------------------------- what nobody needs any more
 
     def spent_buckets(self, spark: SparkSession, until: int, expired_end: int) -> list[int]:
         """The buckets of window time whose windows have expired and whose transitions are all of ticks <= until."""
-        cells = where(self.location.read(spark), col("kind") == "cell")
-        ends = {"end": call("max", col(WINDOW_END)), "last": call("max", col("tick"))}
-        found = group(cells, ("bucket",), ends).collect()
+        rows = where(self.location.read(spark), Column(_OF_TRANSITIONS))
+        ends = {"end": call("max", cell_identity(self.stage.shown)[WINDOW_END]), "last": call("max", col("tick"))}
+        found = group(rows, (LogColumn.BUCKET,), ends).collect()
         end = self._forgotten_end(expired_end)
-        return sorted(row["bucket"] for row in found if row["end"] <= end and row["last"] <= until)
+        return sorted(row[LogColumn.BUCKET] for row in found if row["end"] <= end and row["last"] <= until)
 
     def drop(self, spark: SparkSession, buckets: list[int], until: int) -> None:
         """Take the transitions of whole buckets out, up to a tick: what comes into them meanwhile stays.
@@ -253,7 +301,8 @@ class Journal:
         Control rows and dead letters are kept for good.
         """
         wanted = ", ".join(str(bucket) for bucket in buckets)
-        self.location.table(spark).delete(f"kind = 'cell' AND bucket IN ({wanted}) AND tick <= {until}")
+        spent = f"{_OF_TRANSITIONS} AND {LogColumn.BUCKET} IN ({wanted}) AND tick <= {until}"
+        self.location.table(spark).delete(spent)
 
 
 def _newest(rows: DataFrame, state: Mapping[str, str]) -> DataFrame:
@@ -268,5 +317,16 @@ def _newest(rows: DataFrame, state: Mapping[str, str]) -> DataFrame:
     return select(where(picked, ~col(_ENDED)), kept)
 
 
+def _leaves(kind: DataType) -> int:
+    """The columns of a type, as Delta counts them."""
+    return sum(_leaves(field.dataType) for field in kind.fields) if isinstance(kind, StructType) else 1
+
+
+_OF_TRANSITIONS = f"{LogColumn.KIND} IN ('{CELLS}', '{PANE}')"
+_OF_SNAPSHOT = (LogColumn.NOT_LAST, LogColumn.ENDED, LogColumn.STATE, LogColumn.BUCKET, "tick")
+_DEAD_LETTER = (
+    "struct<reason: string, event_time: bigint, element: string, source: string, `partition`: string, "
+    "`offset`: string, arrived_at: bigint, step: bigint, `row`: bigint>"
+)
 _ENDED = "_ended"
 """Whether nothing of a cell is known any more."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from windrow.compile.columns import WINDOW_END, WINDOW_START
+from windrow.compile.panes.log_rows import END, START
 from windrow.compile.sql.columns import Column, bigint, call, col
 from windrow.engine.frames import group, select, where, with_column
 from windrow.engine.tick.published import Made, Span
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.store.delta.location import Lake
-from windrow.store.projections.dead_letters import END, START, Restated, not_restated
+from windrow.store.projections.dead_letters import Restated, not_restated
 
 _ALL = (Made(MINUS_INFINITY, INFINITY),)
 

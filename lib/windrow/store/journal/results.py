@@ -6,13 +6,12 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
-from windrow.compile.elements.elements import UNKEYED
-from windrow.compile.sql.columns import Column, array, bigint, call, coalesce, col, struct
+from windrow.compile.columns import CELL
+from windrow.compile.panes.log_rows import cell_identity
+from windrow.compile.sql.columns import Column, array, call, col
 from windrow.engine.frames import group, select, where
 from windrow.spec.aggregates import Aggregate, CollectSet, Histogram, Top
 from windrow.spec.errors import NotInThisVersion
-from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.journal.journal import Journal
 
 _OVER_PANES: Mapping[str, str] = {
@@ -34,14 +33,6 @@ def _over_panes(aggregate: Aggregate, column: Column) -> Column | None:
     return None if function is None else call(function, column)
 
 
-def identity_columns(keys: Mapping[str, object]) -> dict[str, Column]:
-    """`key` and bounds in microseconds, from the columns of `current` or `panes`."""
-    key = struct(**{name: col(name) for name in keys}) if keys else struct(**{UNKEYED: True})
-    start = coalesce(call("unix_micros", col("window_start")), bigint(MINUS_INFINITY))
-    end = coalesce(call("unix_micros", col("window_end")), bigint(INFINITY))
-    return {KEY: key, WINDOW_START: start, WINDOW_END: end}
-
-
 def shown(spark: SparkSession, journal: Journal) -> DataFrame:
     """The table `current` as `key`, bounds and `v_` columns; the panes of a stage that may clear combined.
 
@@ -49,7 +40,7 @@ def shown(spark: SparkSession, journal: Journal) -> DataFrame:
     """
     stage, gathered = journal.stage.shown, journal.stage.panes.gathered
     table = journal.lake.table(stage.name, "current").read(spark)
-    rows = select(table, {**identity_columns(stage.keys), **{f"v_{name}": col(name) for name in stage.emitted}})
+    rows = select(table, {**cell_identity(stage), **{f"v_{name}": col(name) for name in stage.emitted}})
     if gathered:
         return group(rows, CELL, gathered)
     if not (stage.is_discarding or stage.is_mixed):
@@ -82,7 +73,7 @@ def shown_early(spark: SparkSession, journal: Journal) -> DataFrame:
 def _cells_where(spark: SparkSession, journal: Journal, condition: Column) -> DataFrame:
     stage = journal.stage.stage
     table = where(journal.lake.table(stage.name, "current").read(spark), condition)
-    return select(table, identity_columns(stage.keys)).distinct()
+    return select(table, cell_identity(stage)).distinct()
 
 
 def standing_panes(spark: SparkSession, journal: Journal) -> DataFrame:
@@ -95,7 +86,7 @@ def standing_panes(spark: SparkSession, journal: Journal) -> DataFrame:
     values["event_time"] = call("unix_micros", col("event_time"))
     emitted = select(
         where(panes, col("weight") > 0),
-        {**identity_columns(stage.keys), **{f: col(f) for f in fields}, "tick": col("tick"), **values},
+        {**cell_identity(stage), **{f: col(f) for f in fields}, "tick": col("tick"), **values},
     )
-    there = select(current, {**identity_columns(stage.keys), "pane_index": col("pane_index"), "tick": col("tick")})
+    there = select(current, {**cell_identity(stage), "pane_index": col("pane_index"), "tick": col("tick")})
     return emitted.join(there, on=[*CELL, "pane_index", "tick"], how="left_semi")

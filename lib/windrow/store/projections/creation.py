@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.types import StructField, StructType
@@ -18,13 +20,21 @@ def struct_of(ddl: str) -> StructType:
     return schema
 
 
-def ensure_table(spark: SparkSession, location: Location, schema: StructType) -> None:
+def ensure_table(
+    spark: SparkSession,
+    location: Location,
+    schema: StructType,
+    partition_by: Sequence[str] = (),
+    properties: Mapping[str, str] = READABLE,
+) -> None:
     """Make the table with a comment on every column, unless it is there."""
     if location.exists(spark):
         return
     builder = DeltaTable.createIfNotExists(spark).location(location.path)
-    for name, value in READABLE.items():
+    for name, value in properties.items():
         builder = builder.property(name, value)
+    if partition_by:
+        builder = builder.partitionedBy(*partition_by)
     builder.addColumns(StructType([_commented(field) for field in schema.fields])).execute()
 
 

@@ -9,15 +9,15 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.columns import CELL
 from windrow.compile.panes.panes import CHANGES, TIMINGS, WITHDRAWN, as_timestamp
-from windrow.compile.sql.columns import array, bigint, call, col, index_of, lit, name_at, null, quoted, struct
-from windrow.engine.frames import group, select, where, with_column
+from windrow.compile.sql.columns import bigint, call, col, index_of, lit, name_at, quoted, struct
+from windrow.engine.frames import group, select, where
 from windrow.engine.newest import newest
 from windrow.spec.pipelines.table_columns import current_columns
 from windrow.store.delta.step_log import StepLog
 from windrow.store.projections.creation import commented
-from windrow.store.projections.tick_range import TickRange, bounds
+from windrow.store.projections.panes import append_panes
+from windrow.store.projections.tick_range import TickRange
 
 _GONE = "change IN ({})".format(", ".join(f"'{change}'" for change in WITHDRAWN))
 
@@ -27,15 +27,17 @@ def write_current(spark: SparkSession, log: StepLog, step: int, tick_range: Tick
 
     `spark` is a session that nothing else uses meanwhile. Gives the last step that is written.
     """
-    columns = [quoted(name) for name in current_columns(tick_range.journal.stage.shown)]
-    changed = any(summary.changed for summary in tick_range.counted.values())
+    columns = current_columns(tick_range.journal.stage.shown)
     if tick_range.fresh:
-        rows = _newest(spark, tick_range).where(f"NOT {_GONE}").select(*columns)
+        rows = _newest(spark, tick_range).where(f"NOT {_GONE}").select(*map(quoted, columns))
         log.replace(commented(rows), step + 1, notes)
     elif not tick_range.has_panes:
         return step
-    elif not changed:
-        log.append(tick_range.pane_rows(tick_range.cells(spark)).select(*columns), step + 1, notes)
+    elif not tick_range.changes:
+        append_panes(spark, log, step + 1, tick_range, columns, notes)
+    elif tick_range.is_first:
+        rows = _newest(spark, tick_range).where(f"NOT {_GONE}").select(*map(quoted, columns))
+        log.append(rows, step + 1, notes)
     else:
         _merge(spark, log, step + 1, tick_range, notes)
     return step + 1
@@ -43,47 +45,40 @@ def write_current(spark: SparkSession, log: StepLog, step: int, tick_range: Tick
 
 def _newest(spark: SparkSession, tick_range: TickRange) -> DataFrame:
     """The last change of each row of `current` in these ticks."""
-    cells = tick_range.cells(spark)
-    if tick_range.journal.stage.shown.row_identity:
-        rows = _with_replaced(tick_range, tick_range.pane_rows(cells))
+    stage, rows = tick_range.journal.stage.shown, tick_range.panes(spark)
+    if stage.row_identity:
+        wanted = {name: col(name) for name in (*current_columns(stage), "change", "weight")}
+        rows = _with_replaced(tick_range, select(rows, wanted))
         whole = struct(**{name: col(name) for name in rows.columns})
         latest = struct(tick=col("tick"), index=col("pane_index"), weight=col("weight"))
-        newest = group(rows, _identity(tick_range), {"change": call("max_by", whole, latest)})
-        return select(newest, {name: col("change", name) for name in rows.columns})
-    if len(tick_range.controls) == 1:
-        return tick_range.pane_rows(with_column(cells, "panes", call("slice", col("panes"), -1, 1)))
-    return tick_range.pane_rows(_newest_panes(tick_range, cells))
+        found = group(rows, _identity(tick_range), {"change": call("max_by", whole, latest)})
+        return select(found, {name: col("change", name) for name in rows.columns})
+    if not tick_range.withdraws and len(tick_range.controls) == 1:
+        return rows
+    return _newest_panes(tick_range, where(rows, col("change") != WITHDRAWN[0]))
 
 
-_COUNTERS = {"pane_index": "int", "on_time_index": "int", "is_last": "boolean"}
-_NOT_SHOWN = {"weight": "int", "is_first": "boolean", "trigger": "string", "watermark_percentile": "int"}
+def _newest_panes(tick_range: TickRange, rows: DataFrame) -> DataFrame:
+    """The last pane of each window, as far as `current` shows it. A tick may withdraw one and insert another."""
+    stage, types = tick_range.journal.stage.shown, dict(rows.dtypes)
+    identity = _identity(tick_range)
+    names = [name for name in (*current_columns(stage), "change") if name not in identity]
+    coded = {"change": CHANGES, "timing": TIMINGS}
+    fields = {
+        f"_{index}": (index_of(coded[name], col(name)), "int") if name in coded else (col(name), types[name])
+        for index, name in enumerate(names)
+    }
+    order = {name: col(name) for name in rows.columns} | {_ORDER: col("tick") * 2 + (col("weight") > 0).cast("bigint")}
+    found = newest(select(rows, order), identity, _ORDER, fields)
+    shown = {
+        name: name_at(coded[name], col(f"_{index}")) if name in coded else col(f"_{index}")
+        for index, name in enumerate(names)
+    }
+    return select(found, {**{name: col(name) for name in identity}, **shown})
 
 
-def _newest_panes(tick_range: TickRange, cells: DataFrame) -> DataFrame:
-    """The last pane of the newest of a cell's transitions, as far as `current` shows it."""
-    types = tick_range.journal.stage.cells.value_types
-    keeps = {"event_time": "bigint"} if tick_range.journal.stage.stage.keeps_event_times else {}
-    counters = {**_COUNTERS, **keeps}
-    result = {f"_{index}": name for index, name in enumerate(tick_range.journal.stage.stage.aggregates)}
-    found = newest(
-        with_column(cells, "pane", call("element_at", col("panes"), -1)),
-        CELL,
-        "tick",
-        {
-            "change": (index_of(CHANGES, col("pane", "change")), "int"),
-            "timing": (index_of(TIMINGS, col("pane", "timing")), "int"),
-            **{name: (col("pane", name), kind) for name, kind in counters.items()},
-            **{field: (col("pane", "result", name), types[f"v_{name}"]) for field, name in result.items()},
-        },
-    )
-    pane = struct(
-        change=name_at(CHANGES, col("change")),
-        timing=name_at(TIMINGS, col("timing")),
-        **{name: col(name) for name in counters},
-        **{name: null(kind) for name, kind in _NOT_SHOWN.items()},
-        result=struct(**{name: col(field) for field, name in result.items()}),
-    )
-    return select(found, {**{name: col(name) for name in (*CELL, "tick")}, "panes": array(pane)})
+_ORDER = "_order"
+"""A pane is behind what the same tick withdraws."""
 
 
 def _identity(tick_range: TickRange) -> tuple[str, ...]:
@@ -103,7 +98,7 @@ def _with_replaced(tick_range: TickRange, rows: DataFrame) -> DataFrame:
 
 def _merge(spark: SparkSession, log: StepLog, step: int, tick_range: TickRange, notes: Mapping[str, int]) -> None:
     same = " AND ".join(f"t.{quoted(name)} <=> s.{quoted(name)}" for name in _identity(tick_range))
-    between = bounds(tick_range.counted)
+    between = tick_range.starts
     if between is not None:
         low, high = (as_timestamp(bigint(bound)).text for bound in between)
         same += f" AND t.window_start >= {low} AND t.window_start <= {high}"

@@ -8,15 +8,17 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 
 from windrow.compile.columns import WINDOW_END, WINDOW_START
+from windrow.compile.panes.log_rows import END, START
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.chain import Chain
-from windrow.compile.sql.columns import Column, any_of, bigint, call, case, coalesce, col, lit, null
+from windrow.compile.sql.columns import Column, any_of, bigint, case, col, lit, null
 from windrow.engine.frames import apply, over
 from windrow.engine.tick.dead_letters import rule_of
 from windrow.engine.tick.published import Made
-from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.stages.keys import LogColumn
+from windrow.spec.times import INFINITY, saturating_add
 from windrow.store.delta.step_log import StepLog
-from windrow.store.journal.control import Control
+from windrow.store.journal.control import DEAD_LETTER, Control
 from windrow.store.projections.creation import commented
 from windrow.store.projections.tick_range import TickRange
 
@@ -63,7 +65,7 @@ def write_dead_letters(
         step = _write_restated_by(spark, log, step, restated, {**notes, "journal_step": min(tick_range.controls) - 1})
     if not tick_range.fresh and not tick_range.has_letters:
         return step
-    letters = tick_range.rows(spark, "dead_letter")
+    letters = tick_range.rows(spark, DEAD_LETTER)
     rows = apply(_table_rows(over(letters), restated), letters)
     if tick_range.fresh:
         log.replace(commented(rows), step + 1, notes)
@@ -96,13 +98,6 @@ def _write_restated_by(
     return step
 
 
-START = coalesce(call("unix_micros", col(WINDOW_START)), bigint(MINUS_INFINITY))
-"""The start of a letter's window in the table, where the global window has none."""
-
-END = coalesce(call("unix_micros", col(WINDOW_END)), bigint(INFINITY))
-"""And its end."""
-
-
 def not_restated(restated: Restated) -> Column:
     """Whether a letter in the table is one that a backfill restates, and none has."""
     return restated.holds(START, END) & col("restated_by").is_null()
@@ -110,17 +105,17 @@ def not_restated(restated: Restated) -> Column:
 
 def _table_rows(rows: Chain, restated: list[Restated]) -> Chain:
     def letter(name: str) -> Column:
-        return col("dead_letter", name)
+        return col(LogColumn.DEAD_LETTER, name)
 
     rows = rows.with_columns({"reason": letter("reason"), "offset": letter("offset")})
-    taken = [(made.holds(col(WINDOW_START), col(WINDOW_END)), bigint(made.tick)) for made in restated]
+    taken = [(made.holds(START, END), bigint(made.tick)) for made in restated]
     return rows.select(
         {
             "reason": col("reason"),
             "rule": rule_of(letter("reason")),
             "event_time": as_timestamp(letter("event_time")),
-            "window_start": as_timestamp(col(WINDOW_START)),
-            "window_end": as_timestamp(col(WINDOW_END)),
+            WINDOW_START: col(WINDOW_START),
+            WINDOW_END: col(WINDOW_END),
             "element": letter("element"),
             "source": letter("source"),
             "partition": letter("partition"),

@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from windrow.compile.panes.panes import pane_rows
-from windrow.compile.sql.columns import bigint
-from windrow.engine.frames import apply, local, over
+from windrow.engine.frames import local
 from windrow.engine.tick.counters import Counters
-from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS, current_columns
+from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS, current_columns, pane_columns
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control
@@ -27,7 +25,7 @@ from windrow.store.projections.creation import ensure_table, struct_of
 from windrow.store.projections.current import write_current
 from windrow.store.projections.dead_letters import write_dead_letters
 from windrow.store.projections.panes import write_panes
-from windrow.store.projections.tick_range import TickRange, TickSummary, summaries
+from windrow.store.projections.tick_range import TickRange
 from windrow.store.projections.ticks import write_ticks
 
 Write = Callable[[SparkSession, StepLog, int, TickRange, Mapping[str, int]], int]
@@ -47,7 +45,7 @@ WRITERS: Mapping[str, Write] = {
 class Progress:
     """How far a table is: its own last step, and the journal's step that it is made up to.
 
-    `fresh` says that what it holds is nothing, or of another generation.
+    `fresh` says that what it holds is of another generation.
     """
 
     step: int
@@ -67,8 +65,6 @@ class Projections:
     _logs: dict[str, StepLog] = field(default_factory=dict)
     _sessions: dict[str, SparkSession] = field(default_factory=dict)
     _progress: dict[str, Progress] = field(default_factory=dict)
-    _summaries: dict[int, TickSummary] = field(default_factory=dict)
-    """Of ticks that some table has yet to apply."""
 
     def __post_init__(self) -> None:
         stage = self.journal.stage.stage
@@ -91,15 +87,13 @@ class Projections:
                 self._progress[name] = Progress(commit.step, commit.notes["journal_step"], False)
 
     def _schemas(self) -> dict[str, StructType]:
-        clock = {"watermark": bigint(0), "now": bigint(0)}
-        empty = self.journal.empty(self.spark)
-        panes = apply(pane_rows(self.journal.stage.shown, over(empty).with_columns(clock)), empty).schema
-        by_name = {f.name: f for f in panes.fields}
-        current = StructType([by_name[name] for name in current_columns(self.journal.stage.shown)])
+        stage, of_journal = self.journal.stage.shown, self.journal.schema(self.spark)
         return {
-            "panes": panes, "current": current,
-            "dead_letters": struct_of(STAGE_DEAD_LETTERS), "ticks": struct_of(TICKS),
-        }  # fmt: skip
+            "panes": StructType([of_journal[name] for name in pane_columns(stage)]),
+            CURRENT: StructType([of_journal[name] for name in current_columns(stage)]),
+            "dead_letters": struct_of(STAGE_DEAD_LETTERS),
+            "ticks": struct_of(TICKS),
+        }
 
     @property
     def projected_to(self) -> int:
@@ -139,20 +133,11 @@ class Projections:
         ]
         if not lagging:
             return {}
-        counted = self._counted(controls, min(self._progress[name].journal_step for name in lagging))
         with ThreadPoolExecutor(len(WRITERS)) as pool:
-            futures = [pool.submit(self._write, name, controls, counted) for name in lagging]
+            futures = [pool.submit(self._write, name, controls) for name in lagging]
             for future in futures:
                 future.result()
-        self._summaries = {tick: one for tick, one in counted.items() if tick > self.projected_to}
-        return {tick: summary.counters for tick, summary in counted.items() if tick > before}
-
-    def _counted(self, controls: Mapping[int, Control], after: int) -> dict[int, TickSummary]:
-        """What each of the ticks behind that one counted. They are counted once, however many writes apply them."""
-        wanted = {tick: control for tick, control in controls.items() if tick > after}
-        new = {tick: control for tick, control in wanted.items() if tick not in self._summaries}
-        found = summaries(self.spark, self.journal, min(new) - 1, new) if new else {}
-        return {**self._summaries, **found}
+        return {tick: control.counters for tick, control in controls.items() if tick > before}
 
     def settle(self) -> None:
         """Write down how far the tables are that had nothing to apply, so that nobody looks there again.
@@ -169,10 +154,10 @@ class Projections:
             log.append(nothing, progress.step + 1, notes)
             self._progress[name] = Progress(progress.step + 1, progress.journal_step, False)
 
-    def _write(self, name: str, controls: Mapping[int, Control], counted: Mapping[int, TickSummary]) -> None:
+    def _write(self, name: str, controls: Mapping[int, Control]) -> None:
         progress = self._progress[name]
         theirs = {tick: control for tick, control in controls.items() if tick > progress.journal_step}
-        tick_range = TickRange(self.journal, theirs, {tick: counted[tick] for tick in theirs}, progress.fresh)
+        tick_range = TickRange(self.journal, theirs, progress.fresh, progress.step == 0)
         notes = {"journal_step": tick_range.until, "generation": self.journal.generation}
         step = WRITERS[name](self._sessions[name], self._logs[name], progress.step, tick_range, notes)
         self._progress[name] = Progress(step, tick_range.until, False)

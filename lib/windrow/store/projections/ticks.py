@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from pyspark.sql import SparkSession
 
-from windrow.compile.panes.panes import as_timestamp
-from windrow.compile.sql.columns import Column, bigint, lit, null
-from windrow.engine.frames import literals
 from windrow.engine.windows.registry import strategy_of
-from windrow.spec.pipelines.table_columns import TICK_COUNTERS
+from windrow.spec.pipelines.table_columns import TICK_COUNTERS, TICKS
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.store.delta.data_files import arrow_table, written
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control
-from windrow.store.projections.creation import commented
-from windrow.store.projections.tick_range import TickRange, TickSummary
+from windrow.store.projections.creation import commented, struct_of
+from windrow.store.projections.tick_range import TickRange
 
 
 def write_ticks(spark: SparkSession, log: StepLog, step: int, tick_range: TickRange, notes: Mapping[str, int]) -> int:
@@ -23,36 +23,37 @@ def write_ticks(spark: SparkSession, log: StepLog, step: int, tick_range: TickRa
     How many cells are open is counted on from write to write, in what the commit says; not where windows are formed as
     they fire.
     """
-    before = log.last(spark)
+    before, schema = log.last(spark), struct_of(TICKS)
     open_cells = 0 if tick_range.fresh or before is None else int(before.notes["open_cells"])
     rows = []
-    for tick, control in sorted(tick_range.controls.items()):
-        summary = tick_range.counted[tick]
-        open_cells += summary.opened - summary.ended
+    for _, control in sorted(tick_range.controls.items()):
+        open_cells += control.rows.opened - control.rows.ended
         known = None if strategy_of(tick_range.journal.stage).adds_up else open_cells
-        rows.append(_row(control, summary, tick_range.journal.generation, known))
-    ticks, notes = literals(spark, rows), {**notes, "open_cells": open_cells}
+        rows.append(_row(control, tick_range.journal.generation, known))
+    notes = {**notes, "open_cells": open_cells}
     if tick_range.fresh:
-        log.replace(commented(ticks), step + 1, notes)
+        log.replace(commented(spark.createDataFrame(arrow_table(rows, schema), schema)), step + 1, notes)
     else:
-        log.append(ticks, step + 1, notes)
+        log.add(spark, [written(spark, log.location, rows, schema)], step + 1, notes)
     return step + 1
 
 
-def _row(control: Control, summary: TickSummary, generation: int, open_cells: int | None) -> dict[str, Column]:
+def _row(control: Control, generation: int, open_cells: int | None) -> dict[str, Any]:
     clock = control.clock
-    numbers = {
-        **{column: getattr(summary.counters, name) for column, name in TICK_COUNTERS.items()},
+    return {
+        "tick": control.tick,
+        "generation": generation,
+        "kind": control.kind,
+        "watermark_before": _timestamp(control.watermark_before),
+        "watermark": _timestamp(clock.watermark),
+        "now": _timestamp(clock.now),
+        **{column: getattr(control.counters, name) for column, name in TICK_COUNTERS.items()},
         "open_cells": open_cells,
-        "outgrown": summary.outgrown,
+        "outgrown": control.rows.outgrown,
         "duration_ms": control.duration_ms,
     }
-    return {
-        "tick": bigint(control.tick),
-        "generation": lit(generation),
-        "kind": lit(control.kind),
-        "watermark_before": as_timestamp(bigint(control.watermark_before)),
-        "watermark": as_timestamp(bigint(clock.watermark)),
-        "now": as_timestamp(bigint(clock.now)),
-        **{name: null("bigint") if number is None else bigint(number) for name, number in numbers.items()},
-    }
+
+
+def _timestamp(micros: int) -> int | None:
+    """A time as a table has it; null for the infinities."""
+    return None if micros in (INFINITY, MINUS_INFINITY) else micros

@@ -6,6 +6,8 @@ from typing import Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.engine.tick.statistics import LandedRows
+
 
 class Upstream(Protocol):
     """The raw log of a source, or the panes of a stage."""
@@ -19,6 +21,9 @@ class Upstream(Protocol):
 
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until."""
+
+    def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
+        """What is known of these rows without a look at them; None where that is not enough."""
 
     def has_rows(self, after: int, until: int) -> bool:
         """Whether the steps after < step <= until may have rows: False only where the log knows that they have none."""

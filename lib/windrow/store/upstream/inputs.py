@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.engine.tick.inputs import as_one, numbered
+from windrow.engine.tick.statistics import LandedRows
 from windrow.store.upstream.base import Upstream
 from windrow.store.upstream.offsets import START, Offsets, steps_between
 
@@ -52,6 +53,11 @@ class InputLogs:
             for name, (first, last) in self._spans(after, until).items()
             if self.logs[name].has_rows(first, last)
         }
+
+    def landed(self, spark: SparkSession, after: Offsets, until: Offsets) -> dict[str, LandedRows]:
+        """What is known of the rows between two offsets without a look at them, of the inputs where that is enough."""
+        found = {n: self.logs[n].landed(spark, *span) for n, span in self._spans(after, until).items()}
+        return {name: rows for name, rows in found.items() if rows is not None}
 
     def rows(self, spark: SparkSession, until: Offsets) -> DataFrame:
         """All rows up to these offsets; `engine.tick.inputs.parted` gives back those of each input."""

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.panes.elements import of_panes
+from windrow.compile.panes.log_rows import PANE
 from windrow.compile.sql.columns import bigint, col
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.holds import has_new, least_hold
-from windrow.engine.compiling.chain import pane_elements
 from windrow.engine.frames import apply, over, where
+from windrow.engine.tick.statistics import LandedRows
 from windrow.spec.triggers.firings import leaves_nothing
 from windrow.store.delta.floors import Floors, journal_floor
 from windrow.store.delta.location import Lake
@@ -48,10 +49,10 @@ class StagePanes:
 
         What ticks did that maintenance has dropped is read from the table `panes`, which had it before.
         """
-        floor = self._floor_now(spark)
+        floor, stage = self._floor_now(spark), self.journal.stage.shown
         if after >= floor:
-            return pane_elements(self.journal.stage, self.journal.rows(spark, after, until, "cell"))
-        stage = self.journal.stage.shown
+            panes = self.journal.rows(spark, after, until, PANE)
+            return apply(of_panes(stage, over(panes)), panes)
         table = self.lake.table(self.name, "panes").read(spark)
         old = where(table, (col("tick") > bigint(after)) & (col("tick") <= bigint(min(until, floor))))
         rows = apply(of_panes(stage, over(old)), old)
@@ -65,6 +66,9 @@ class StagePanes:
             name = journal_floor(self.name, self.journal.generation)
             self._floor = Floors.of(self.lake).get(spark, name)
         return self._floor
+
+    def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
+        return None
 
     def has_rows(self, after: int, until: int) -> bool:
         return True

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from windrow.compile.elements.envelope import OFFSET, PARTITION, QUARANTINED, STEP
+from windrow.compile.elements.envelope import (
+    ARRIVAL_TIME,
+    ENVELOPE,
+    EVENT_TIME,
+    OFFSET,
+    PARTITION,
+    QUARANTINED,
+    REASON,
+    STEP,
+)
 from windrow.compile.sql.columns import call, col
 from windrow.engine.frames import group
+from windrow.engine.tick.statistics import LandedRows
 from windrow.spec.errors import SpecError
+from windrow.spec.times import MINUS_INFINITY
+from windrow.store.delta.commit_files import FileStatistics
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import REWRITES, Commit, Notes, StepLog
 
@@ -25,7 +38,7 @@ class Raw:
     @classmethod
     def of(cls, lake: Lake, source: str, schema: StructType | None = None) -> Raw:
         """The raw log; `schema` are the columns that rows have now, where those that landed may have had fewer."""
-        return cls(source, StepLog(*lake.raw(source), indexed=4, schema=schema))
+        return cls(source, StepLog(*lake.raw(source), indexed=len(_COUNTED), schema=schema))
 
     def check(self, spark: SparkSession) -> None:
         """Refuse a column that has landed with another type than it has now. Errors: SpecError."""
@@ -68,6 +81,27 @@ class Raw:
         """The rows of the steps after < step <= until."""
         return self.log.rows(spark, after, until, STEP)
 
+    def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
+        """By what Delta has counted in their files; None where a row is dead, or a file does not say enough."""
+        files = self.log.files(spark, after, until)
+        if not files:
+            return None
+        greatest: dict[str | None, int] = {}
+        arrivals: dict[str | None, int] = {}
+        rows, earliest, latest = 0, [], []
+        for file in (file.statistics for file in files):
+            if not file.rows:
+                continue
+            partition = _only_partition(file)
+            if partition is _SEVERAL or not _is_alive(file):
+                return None
+            rows += file.rows
+            earliest.append(file.least[EVENT_TIME])
+            latest.append(file.greatest[EVENT_TIME])
+            for known, column in ((greatest, EVENT_TIME), (arrivals, ARRIVAL_TIME)):
+                known[partition] = max(known.get(partition, MINUS_INFINITY), file.greatest[column])
+        return LandedRows(rows, min(earliest), max(latest), greatest, arrivals) if rows else None
+
     def offsets(self, spark: SparkSession) -> dict[str, int]:
         """The greatest offset of each partition, of a source whose offsets are numbers."""
         until = self.last_step(spark)
@@ -80,3 +114,23 @@ class Raw:
     def files(self, spark: SparkSession, until: int) -> DataFrame:
         """The paths of the files that the steps up to `until` hold, each once."""
         return self.rows(spark, 0, until).select(OFFSET).distinct()
+
+
+_COUNTED = ENVELOPE[: ENVELOPE.index(REASON) + 1]
+"""The first columns, of which Delta keeps for each file the least and greatest values, and how many are null."""
+_SEVERAL: Any = object()
+
+
+def _only_partition(file: FileStatistics) -> Any:
+    """The source partition of all rows of a file: null, or a text that is short enough to be kept whole."""
+    if not file.nulls.get(PARTITION, 0):
+        least, greatest = file.least.get(PARTITION), file.greatest.get(PARTITION)
+        return least if least is not None and least == greatest else _SEVERAL
+    return None if file.nulls[PARTITION] == file.rows else _SEVERAL
+
+
+def _is_alive(file: FileStatistics) -> bool:
+    """Whether no row of a file is dead, and all have both times."""
+    times = (EVENT_TIME, ARRIVAL_TIME)
+    known = all(file.nulls.get(name) == 0 and name in file.least and name in file.greatest for name in times)
+    return known and file.nulls.get(REASON) == file.rows

@@ -143,7 +143,7 @@ class MemoryStage:
             return TickOutcome([], dead, 0, self.runner.clock.watermark)
         panes = [self._pane(row, pane) for row in self.state.transitions[-1] for pane in row["panes"] or []]
         dead += [self._dead_letter(row) for row in self.state.dead_letters[-1]]
-        return TickOutcome(self._with_derived(panes), dead, control.counts["unassigned"], control.clock.watermark)
+        return TickOutcome(self._with_derived(panes), dead, control.counters.unassigned, control.clock.watermark)
 
     def _pane(self, row: Row, pane: Row) -> dict[str, Any]:
         end = row[WINDOW_END]

@@ -16,6 +16,7 @@ from windrow.engine.clocks.holds import least_hold
 from windrow.engine.compiling.chain import pane_elements
 from windrow.engine.frames import local, with_column
 from windrow.engine.tick.micro_batch import DeadLetters
+from windrow.engine.tick.statistics import LandedRows
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.times import saturating_add
 from windrow.spec.triggers.firings import leaves_nothing
@@ -52,7 +53,7 @@ class MemoryState:
 
     def commit(
         self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters
-    ) -> None:
+    ) -> Control:
         collected = [] if transitions is None else transitions.collect()
         for row in collected:
             identity: tuple[Any, ...] = (row["key"], row[WINDOW_START], row[WINDOW_END])
@@ -73,6 +74,7 @@ class MemoryState:
             [row for frames in dead_letters.values() for letters in frames for row in letters.collect()]
         )
         self.emitted.append(emitted)
+        return control
 
     def _forget(self, expired_end: int) -> None:
         """Drop the bounds of expired windows that no element in time can meet any more."""
@@ -92,6 +94,9 @@ class MemoryPanes:
 
     def last_step(self, spark: SparkSession) -> int:
         return len(self.state.ticks)
+
+    def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
+        return None
 
     def has_rows(self, after: int, until: int) -> bool:
         return any(frame is not None for frame in self.state.emitted[after:until])
@@ -126,6 +131,9 @@ class MemoryLog:
 
     def last_step(self, spark: SparkSession) -> int:
         return len(self.steps)
+
+    def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
+        return None
 
     def has_rows(self, after: int, until: int) -> bool:
         return any(frame is not None for frame in self.steps[after:until])

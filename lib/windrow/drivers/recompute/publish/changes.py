@@ -60,7 +60,7 @@ def all_new(item: StageWork, scope: Scope, batch: DataFrame, number: int) -> Cha
     """
     inserted = batch if scope.request.mode is Mode.EARLY else where(batch, ~col(WAITS))
     rows = all_inserted(item.runner.stage, inserted)
-    return Changes(rows if number else None, number, is_new=_is_new(item, scope))
+    return Changes(rows if number else None, number, is_new=is_new(item, scope))
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def compared(
         if inserted + changed + withdrawn:
             rows = with_gone(item.runner.stage, windows, standing_panes(work.spark, item.runner.journal))
         restates = has_letters(work, item, restated)
-        yield Changes(rows, inserted, changed, withdrawn, _is_new(item, scope), restates)
+        yield Changes(rows, inserted, changed, withdrawn, is_new(item, scope), restates)
     finally:
         windows.unpersist()
 
@@ -92,7 +92,7 @@ def _kinds(windows: DataFrame) -> tuple[int, int, int]:
     return row["inserted"], row["changed"], row["withdrawn"]
 
 
-def _is_new(item: StageWork, scope: Scope) -> bool:
+def is_new(item: StageWork, scope: Scope) -> bool:
     """Whether windows are published that were not before, with rows or without: what comes for them later is late."""
     last = item.runner.last
     if last is None or has_stream(last):

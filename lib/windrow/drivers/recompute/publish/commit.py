@@ -17,8 +17,8 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.drivers.recompute.publish.changes import Changes, all_new, compared, is_some
-from windrow.drivers.recompute.publish.replacing import WAITS, transitions
+from windrow.drivers.recompute.publish.changes import Changes, all_new, compared, is_new, is_some
+from windrow.drivers.recompute.publish.replacing import WAITS, all_inserted, transitions
 from windrow.drivers.recompute.scope.request import Mode, Scope
 from windrow.drivers.recompute.scope.waiting_windows import WaitingWindows, not_expired, waiting_windows
 from windrow.drivers.recompute.windows.recomputed import Recomputed
@@ -26,6 +26,7 @@ from windrow.drivers.recompute.windows.unrestated import restated_by
 from windrow.engine.frames import group
 from windrow.engine.tick.published import is_complete, is_made
 from windrow.store.journal.control import Control, Interval, has_stream
+from windrow.store.projections.dead_letters import Restated
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,10 @@ def commit(
     What will be committed is announced before. Raises StepTaken when another has committed meanwhile.
     """
     runner = item.runner
-    result = counted_windows(work, item, scope, batch.windows)
     restated = restated_by(work, item, scope, batch)
+    if announce is None and not dry_run and _writes_all(item, scope):
+        return _written_at_once(item, scope, batch, restated)
+    result = counted_windows(work, item, scope, batch.windows)
     found: AbstractContextManager[Changes]
     if not dry_run and _is_first(runner.last):
         found = nullcontext(all_new(item, scope, batch.windows, result.windows))
@@ -75,11 +78,31 @@ def commit(
         if announce is not None:
             announce(result)
         point("backfill:before_journal")
-        runner.write(control, _transitions(runner, scope, changes), {})
+        control = runner.write(control, _transitions(runner, scope, changes), {})
         point("backfill:after_journal")
     item.ticked(control)
     item.project()
     return result
+
+
+def _writes_all(item: StageWork, scope: Scope) -> bool:
+    """Whether every window of the batch is inserted, none waits, and each has one row: then none need be counted."""
+    is_one_row = not item.runner.stage.panes.gathered
+    return _is_first(item.runner.last) and scope.is_whole and is_new(item, scope) and is_one_row
+
+
+def _written_at_once(item: StageWork, scope: Scope, batch: Recomputed, restated: Restated) -> BackfillResult:
+    """Write the windows of such a batch in one pass, and count them by what was written."""
+    runner = item.runner
+    control = _control(runner, scope, batch.restates, restated.quarantined_files, joins=True)
+    point("backfill:before_journal")
+    rows = all_inserted(runner.stage, batch.windows)
+    control = runner.write(control, transitions(runner.stage, rows, False, scope.clock.watermark), {})
+    point("backfill:after_journal")
+    item.ticked(control)
+    item.project()
+    windows = control.counters.panes
+    return BackfillResult(item.name, windows, windows, 0, 0, control.tick, not_expired(item, scope))
 
 
 def _transitions(runner: StageRunner, scope: Scope, changes: Changes) -> DataFrame | None:

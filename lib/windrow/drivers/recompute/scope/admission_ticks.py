@@ -49,9 +49,9 @@ def admit(runner: StageRunner, now: int | None = None) -> Iterator[Control]:
     for found in _admission_ticks(runner, now if runner.is_read else None):
         assert found.control is not None
         point("admission:before_journal")
-        runner.write(found.control, None, found.dead_letters)
+        written = runner.write(found.control, None, found.dead_letters)
         point("admission:after_journal")
-        yield found.control
+        yield written
 
 
 def standing(runner: StageRunner, now: int) -> AdmissionTick:
@@ -74,7 +74,9 @@ def _admission_ticks(runner: StageRunner, now: int | None = None) -> Iterator[Ad
         started = time.monotonic()
         until, withdraws = runner.until_correction(read, head)
         admission = runner.admission if not withdraws else Admission(INFINITY)
-        micro_batch = with_statistics(runner.stage, runner.upstream.parts(runner.spark, read, until), admission)
+        landed = runner.upstream.landed(runner.spark, read, until)
+        parts = runner.upstream.parts(runner.spark, read, until)
+        micro_batch = with_statistics(runner.stage, parts, admission, landed)
         cells = (
             runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.strategy.judges_by_cells else None
         )

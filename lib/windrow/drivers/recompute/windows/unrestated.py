@@ -12,12 +12,14 @@ from pyspark.sql import DataFrame
 from windrow.compile.columns import CELL, KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.elements.envelope import QUARANTINED
+from windrow.compile.panes.log_rows import END, START
 from windrow.compile.sql.columns import Column, all_of, array, bigint, call, case, col, keep, struct
 from windrow.engine.final import pairs
 from windrow.engine.frames import select, where, with_column
 from windrow.engine.tick.elements import PAIR
 from windrow.engine.windows.record_frames import EXPIRED_END, RESTATED, is_restated
-from windrow.store.journal.control import Interval
+from windrow.spec.stages.keys import LogColumn
+from windrow.store.journal.control import CONTROL, DEAD_LETTER, Interval
 from windrow.store.projections.dead_letters import Restated, is_inside, not_restated
 
 if TYPE_CHECKING:
@@ -34,13 +36,12 @@ def unrestated(runner: StageRunner) -> DataFrame:
     Of record windows they also say what had expired by then, and in which starts of windows they have been restated.
     """
     rows = runner.journal.location.read(runner.spark)
-    reason = col("dead_letter", "reason")
-    letters = where(rows, (col("kind") == "dead_letter") & ((reason == "late") | (reason == "closed")))
+    of_letter = Column(LogColumn.DEAD_LETTER).field
+    reason = of_letter("reason")
+    letters = where(rows, (col(LogColumn.KIND) == DEAD_LETTER) & ((reason == "late") | (reason == "closed")))
     step, row = PAIR[:2]
-    kept = {name: col(name) for name in (WINDOW_START, WINDOW_END, "tick")}
-    excluded = select(
-        letters, {step: col("dead_letter", "step"), row: col("dead_letter", "row"), "reason": reason, **kept}
-    )
+    kept = {WINDOW_START: START, WINDOW_END: END, "tick": col("tick")}
+    excluded = select(letters, {step: of_letter("step"), row: of_letter("row"), "reason": reason, **kept})
     backfilled, windows = () if runner.last is None else runner.last.backfilled, runner.stage.windows
     found = where(excluded, _not_restated(backfilled, windows.late_span))
     if not runner.strategy.ends_by_cells:
@@ -50,8 +51,8 @@ def unrestated(runner: StageRunner) -> DataFrame:
 
 def _with_expired_end(journal: DataFrame, excluded: DataFrame) -> DataFrame:
     """The pairs with what had expired for the elements of the tick in which they died."""
-    late_until = call("get_json_object", col("control"), "$.late_until").cast("bigint")
-    ticks = select(where(journal, col("kind") == "control"), {"tick": col("tick"), EXPIRED_END: late_until})
+    late_until = call("get_json_object", col(LogColumn.CONTROL), "$.late_until").cast("bigint")
+    ticks = select(where(journal, col(LogColumn.KIND) == CONTROL), {"tick": col("tick"), EXPIRED_END: late_until})
     return excluded.join(ticks, on=["tick"], how="left")
 
 

@@ -1,0 +1,85 @@
+"""Data files that are made without a job of Spark: of a few rows that the driver knows, and as copies of others.
+
+They are written before the commit that adds them, as Spark's are; what no commit adds is removed by VACUUM.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from uuid import uuid4
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+from windrow.store.delta.commit_files import AddedFile
+from windrow.store.delta.location import Location
+
+_AT_ONCE = 4
+"""So many files are copied at once."""
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+"""The folder of a partition whose value is null."""
+
+
+def written(
+    spark: SparkSession,
+    location: Location,
+    rows: Sequence[Mapping[str, Any]],
+    schema: StructType,
+    partition: Mapping[str, str | None] | None = None,
+) -> AddedFile:
+    """A file of these rows (`arrow_table`), in the folder of a partition."""
+    buffer = io.BytesIO()
+    pq.write_table(arrow_table(rows, schema), buffer, compression="snappy", coerce_timestamps="us")
+    folders = [f"{name}={_NULL if value is None else value}" for name, value in (partition or {}).items()]
+    path = "/".join([*folders, f"part-{uuid4()}.snappy.parquet"])
+    content = buffer.getvalue()
+    files, target = _hadoop(spark, f"{location.path}/{path}")
+    stream = files.create(target, False)
+    stream.write(content)
+    stream.close()
+    return AddedFile(path, len(content), json.dumps({"numRecords": len(rows)}), partition or {})
+
+
+def arrow_table(rows: Sequence[Mapping[str, Any]], schema: StructType) -> pa.Table:
+    """The rows as a table of Arrow. Timestamps are microseconds; what a row has not is null."""
+    return pa.Table.from_pylist(list(rows), schema=to_arrow_schema(schema, timezone="UTC"))
+
+
+def copied(
+    spark: SparkSession, source: Location, files: Sequence[AddedFile], target: Location, columns: Sequence[str]
+) -> list[AddedFile]:
+    """The files of a table once more, for one that has no partitions and these of its columns."""
+    java: Any = spark._jvm
+    copy, conf = java.org.apache.hadoop.fs.FileUtil.copy, spark._jsparkSession.sessionState().newHadoopConf()
+
+    def one(file: AddedFile) -> AddedFile:
+        name = f"part-{uuid4()}.snappy.parquet"
+        (here, before), (there, after) = (
+            _hadoop(spark, f"{t.path}/{p}") for t, p in ((source, file.path), (target, name))
+        )
+        copy(here, before, there, after, False, False, conf)
+        return AddedFile(name, file.size, _of_columns(file.stats, columns), {})
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(one, files))
+
+
+def _of_columns(stats: str | None, columns: Sequence[str]) -> str:
+    """What Delta knows of a file, as far as it is about these columns."""
+    found: dict[str, Any] = json.loads(stats or "{}")
+    for name in ("minValues", "maxValues", "nullCount"):
+        found[name] = {column: value for column, value in found.get(name, {}).items() if column in columns}
+    return json.dumps(found)
+
+
+def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    java: Any = spark._jvm
+    place = java.org.apache.hadoop.fs.Path(path)
+    return place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), place
