@@ -49,8 +49,8 @@ def test_the_number_of_open_windows(
     size = WINDOWS[window]
     offset = getattr(window, "offset", 0)
     slices = [(key, (at - offset) // size * size + offset) for key, at in elements]
-    rows = [{"key.k": key, "window_start": start, "window_end": start + size} for key, start in slices]
-    schema = pa.schema({"key.k": pa.string(), "window_start": pa.int64(), "window_end": pa.int64()})
+    rows = [{"k": key, "window_start": start, "window_end": start + size} for key, start in slices]
+    schema = pa.schema({"k": pa.string(), "window_start": pa.int64(), "window_end": pa.int64()})
     expected = {
         (key, *bounds)
         for key, at in elements
@@ -58,5 +58,5 @@ def test_the_number_of_open_windows(
         if bounds[0] <= at < bounds[1] and bounds[1] > expired_end
         if not any(one.first <= bounds[0] < one.last and bounds[1] <= one.until for one in made)
     }
-    found = OpenWindows(window, expired_end, tuple(made)).number(pa.Table.from_pylist(rows, schema))
+    found = OpenWindows(window, expired_end, tuple(made), ("k",)).number(pa.Table.from_pylist(rows, schema))
     assert found == len(expected)
