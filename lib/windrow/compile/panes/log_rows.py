@@ -26,8 +26,8 @@ FIRST = (
     WINDOW_START, WINDOW_END, "tick", LogColumn.NOT_LAST, LogColumn.OPENED, LogColumn.ENDED, LogColumn.OUTGROWN,
     LogColumn.CHANGED, LogColumn.RETRACTION, LogColumn.CLOSED,
 )  # fmt: skip
-"""The first columns. Of these Delta keeps for each file the least and greatest values, and how many are null: what a
-tick has to count it counts by them."""
+"""The first columns, also of rows that are no panes. By them a tick counts: of the first ones Delta keeps for each file
+the least and greatest values, and how many are null."""
 
 _PANE, _LAST = "_pane", "_last"
 
