@@ -24,6 +24,7 @@ from windrow.store.delta.floors import Floors, journal_floor, version_floor
 from windrow.store.delta.location import Location
 from windrow.store.delta.retries import tried_again
 from windrow.store.delta.upkeep import MANY, SETTINGS, Size, Upkeep, is_done
+from windrow.store.journal.cells import compact
 from windrow.store.journal.control import has_stream
 from windrow.store.journal.journal import Journal
 
@@ -119,7 +120,7 @@ class Maintenance:
         item.catch_up()
         if runner.last is None:
             return []
-        runner.journal.compact(runner.spark, runner.last.tick, runner.forgets_until)
+        compact(runner.journal, runner.spark, runner.last.tick, runner.forgets_until)
         point("maintain:after_compact")
         if item.projections.is_rebuilt:
             return ["nothing dropped: the tables still show another generation"]

@@ -16,6 +16,7 @@ from windrow.engine.tick.counters import NOTHING
 from windrow.engine.tick.tick import open_windows
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.times import saturating_add
+from windrow.store.journal.cells import has_cells
 from windrow.store.journal.control import STREAM, Control
 from windrow.store.journal.journal import Journal
 
@@ -29,7 +30,7 @@ def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, ad
     former = strategy_of(journal.stage).former
     if former is None:
         return None
-    if not journal.has_rows(spark, former.among):
+    if not has_cells(journal, spark, former.among):
         return None
     cells = journal.cells(spark, None, saturating_add(last.clock.expired_end, -former.retention), shown=False)
     ending = None if cells is None else former.among(cells)

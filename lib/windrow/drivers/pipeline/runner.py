@@ -14,6 +14,7 @@ from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import where
 from windrow.engine.tick.tick import TickPlan
 from windrow.spec.times import MINUS_INFINITY
+from windrow.store.journal.cells import compact
 from windrow.store.journal.control import STREAM, Control, has_stream
 from windrow.store.journal.journal import Journal
 from windrow.store.upstream.offsets import Offsets
@@ -97,5 +98,5 @@ class StageRunner(TickRunner):
         """Compact the journal into a snapshot as of the last tick."""
         if self.last is not None:
             point("compact:before_snapshot")
-            self.journal.compact(self.spark, self.last.tick, self.last.clock.expired_end)
+            compact(self.journal, self.spark, self.last.tick, self.last.clock.expired_end)
             point("compact:after_snapshot")

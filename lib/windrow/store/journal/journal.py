@@ -16,22 +16,20 @@ A pane is written once, as people read it: the tables of panes are made of the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
-from windrow.compile.columns import CELL, EXPIRED, KEY, OPENED, PANES, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import EXPIRED, OPENED, PANES, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.panes.log_rows import CELLS, FIRST, PANE, cell_identity, log_rows
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, null, struct, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, group, local, over, select, where
-from windrow.engine.newest import newest
 from windrow.engine.tick.micro_batch import DeadLetters
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.errors import SpecError
@@ -43,6 +41,7 @@ from windrow.store.delta.location import INDEXED, READABLE, Lake, Location
 from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import Notes, StepLog
 from windrow.store.delta.transactions import Append
+from windrow.store.journal.cells import open_cells
 from windrow.store.journal.control import CONTROL, DEAD_LETTER, Control, Stamp
 from windrow.store.journal.counting import counted
 from windrow.store.projections.creation import ensure_table, struct_of
@@ -188,102 +187,26 @@ class Journal:
         """The rows of these kinds that the ticks after < tick <= until have written."""
         return self.log.rows(spark, after, until, "tick", kinds)
 
-    # ---------------------------------------------------------------- cells
-
     def cells(
         self, spark: SparkSession, wanted: Column | None, expired_end: int, until: int | None = None, shown: bool = True
     ) -> DataFrame | None:
-        """The cells that have not expired: snapshot and tail, the newest of each. None when there can be none.
-
-        `wanted` is a condition on a cell that may be pushed into the snapshot; the tail is united whole, and the newest
-        picked before anything else is decided. Only the windows that end by `expired_end`, which have expired, are left
-        out of both before: in the tail alone that would revive what the snapshot still has. `until` is the last tick
-        that is looked at, if not the newest. `shown`: windows that have expired count as the newest of their cells; not
-        so for slices, of which one may have the bounds of a window that was formed from it.
-        """
-        if not self.location.exists(spark):
-            return None
-        snapshot_tick = self.snapshot_tick(spark)
-        last = self.log.last(spark)
-        head = 0 if last is None else last.step
-        tail = self._as_cells(self.rows(spark, snapshot_tick, head if until is None else until, CELLS, PANE))
-        lives = col(WINDOW_END) > changing(self._forgotten_end(expired_end), col("tick"))
-        own = {name: col(name) for name in (*CELL, STATE, "tick")}
-        if strategy_of(self.stage).adds_up:
-            return self._added_up(spark, snapshot_tick, tail, lives if wanted is None else lives & wanted)
-        if not shown:
-            tail = where(tail, ~col(EXPIRED))
-        rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
-        if snapshot_tick > 0:
-            snapshot = where(self._as_cells(self._snapshot_rows(spark)), lives)
-            if wanted is not None:
-                snapshot = where(snapshot, wanted)
-            rows = select(snapshot, {**own, _ENDED: lit(False)}).unionByName(rows)
-        return _newest(rows, {name: kind for name, (kind, _) in self.stage.cells.state.items()})
-
-    def has_rows(self, spark: SparkSession, among: Callable[[DataFrame], DataFrame]) -> bool:
-        """Whether some transitions are among those, which may have been replaced since; a look that groups nothing."""
-        if not self.location.exists(spark):
-            return False
-        snapshot_tick, last = self.snapshot_tick(spark), self.log.last(spark)
-        state = {STATE: col(LogColumn.STATE)}
-        rows = select(self.rows(spark, snapshot_tick, 0 if last is None else last.step, CELLS, PANE), state)
-        if snapshot_tick > 0:
-            rows = rows.unionByName(select(self._snapshot_rows(spark), state))
-        return not among(where(rows, col(STATE).is_not_null())).isEmpty()
-
-    def _added_up(self, spark: SparkSession, snapshot_tick: int, tail: DataFrame, wanted: Column) -> DataFrame:
-        """The cells that are wanted, of snapshot and tail: the rows of one are parts, and none replaces another.
-
-        So the snapshot is read as it was when the tail began behind it, even if somebody compacts meanwhile. Windows
-        that have fired are rows of the journal too; they have no state.
-        """
-        own = {name: col(name) for name in (*CELL, STATE, "tick")}
-        rows = select(where(tail, wanted & col(STATE).is_not_null()), own)
-        if snapshot_tick == 0:
-            return rows
-        return select(where(self._as_cells(self._snapshot_rows(spark)), wanted), own).unionByName(rows)
-
-    def _as_cells(self, rows: DataFrame) -> DataFrame:
-        """The last row of each transition, or those of a snapshot, with `key`, bounds in microseconds and `state`."""
-        identity = cell_identity(self.stage.shown)
-        ended = {EXPIRED: col(LogColumn.ENDED).is_not_null()}
-        own = {STATE: col(LogColumn.STATE), "bucket": col(LogColumn.BUCKET), "tick": col("tick")}
-        return select(where(rows, col(LogColumn.NOT_LAST).is_null()), {**identity, **ended, **own})
-
-    def _forgotten_end(self, expired_end: int) -> int:
-        """Windows that end at or before it have expired, and their bounds are no longer kept."""
-        return saturating_add(expired_end, -strategy_of(self.stage).retention)
-
-    def _snapshot_rows(self, spark: SparkSession) -> DataFrame:
-        names = {*self.stage.shown.keys, WINDOW_START, WINDOW_END, *_OF_SNAPSHOT}
-        schema = StructType([field for field in self.schema(spark).fields if field.name in names])
-        return self.snapshot.newest_rows(spark, schema)
+        """The cells that have not expired; those at least for which `wanted` holds. None when there can be none."""
+        return open_cells(self, spark, wanted, expired_end, until, shown)
 
     def snapshot_tick(self, spark: SparkSession) -> int:
         """The tick that the snapshot is made up to; 0 without one."""
         commit = self.snapshot.last(spark)
         return 0 if commit is None else commit.step
 
-    def compact(self, spark: SparkSession, tick: int, expired_end: int) -> None:
-        """Write a snapshot as of a tick: all cells that are open after it, in one version.
+    def snapshot_rows(self, spark: SparkSession) -> DataFrame:
+        """The cells of the snapshot."""
+        names = {*self.stage.shown.keys, WINDOW_START, WINDOW_END, *_OF_SNAPSHOT}
+        schema = StructType([field for field in self.schema(spark).fields if field.name in names])
+        return self.snapshot.newest_rows(spark, schema)
 
-        Where another writer has compacted meanwhile, its snapshot stays: it is made of the same journal.
-        """
-        cells = self.cells(spark, None, expired_end, tick)
-        if cells is None or self.snapshot_tick(spark) >= tick:
-            return
-        cells = strategy_of(self.stage).compacted(cells)
-        keys = {name: col(KEY, name) for name in self.stage.shown.keys}
-        bounds = {name: as_timestamp(col(name)) for name in (WINDOW_START, WINDOW_END)}
-        own = {
-            **{name: null("boolean") for name in (LogColumn.NOT_LAST, LogColumn.ENDED)},
-            LogColumn.STATE: col(STATE),
-            LogColumn.BUCKET: self.stage.windows.bucket(col(WINDOW_START)),
-            "tick": col("tick"),
-        }
-        with suppress(StepTaken):
-            self.snapshot.replace(select(cells, {**keys, **bounds, **own}), tick, {}, (LogColumn.BUCKET,))
+    def forgotten_end(self, expired_end: int) -> int:
+        """Windows that end at or before it have expired, and their bounds are no longer kept."""
+        return saturating_add(expired_end, -strategy_of(self.stage).retention)
 
     # ---------------------------------------------------------------- what nobody needs any more
 
@@ -292,7 +215,7 @@ class Journal:
         rows = where(self.location.read(spark), Column(_OF_TRANSITIONS))
         ends = {"end": call("max", cell_identity(self.stage.shown)[WINDOW_END]), "last": call("max", col("tick"))}
         found = group(rows, (LogColumn.BUCKET,), ends).collect()
-        end = self._forgotten_end(expired_end)
+        end = self.forgotten_end(expired_end)
         return sorted(row[LogColumn.BUCKET] for row in found if row["end"] <= end and row["last"] <= until)
 
     def drop(self, spark: SparkSession, buckets: list[int], until: int) -> None:
@@ -303,18 +226,6 @@ class Journal:
         wanted = ", ".join(str(bucket) for bucket in buckets)
         spent = f"{_OF_TRANSITIONS} AND {LogColumn.BUCKET} IN ({wanted}) AND tick <= {until}"
         self.location.table(spark).delete(spent)
-
-
-def _newest(rows: DataFrame, state: Mapping[str, str]) -> DataFrame:
-    """The newest transition of each cell that has not expired: `key`, bounds, `state`, `tick`. `state` names its types.
-
-    A field of the state has its number for a name meanwhile: those of users may be anything.
-    """
-    fields = {f"_{index}": (col(STATE, name), kind) for index, (name, kind) in enumerate(state.items())}
-    picked = newest(rows, CELL, "tick", {_ENDED: (col(_ENDED), "boolean"), **fields})
-    whole = struct(**{name: col(f"_{index}") for index, name in enumerate(state)})
-    kept = {**{name: col(name) for name in CELL}, STATE: whole, "tick": col("tick")}
-    return select(where(picked, ~col(_ENDED)), kept)
 
 
 def _leaves(kind: DataType) -> int:
@@ -328,5 +239,3 @@ _DEAD_LETTER = (
     "struct<reason: string, event_time: bigint, element: string, source: string, `partition`: string, "
     "`offset`: string, arrived_at: bigint, step: bigint, `row`: bigint>"
 )
-_ENDED = "_ended"
-"""Whether nothing of a cell is known any more."""

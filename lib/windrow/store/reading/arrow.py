@@ -93,9 +93,9 @@ class ArrowTable:
         from pyarrow import acero
 
         condition, keys = self._all(conditions), self._keys(wanted.by)
-        columns = {**keys, **{_of(name): self._measured(name, wanted) for name in wanted.measures}}
+        columns = {**keys, **{_of(name): pc.field(name).cast(pa.int64()) for name in wanted.measures}}
         aggregates: list[tuple[Any, ...]] = [([], "hash_count_all" if keys else "count_all", None, NUMBER)]
-        for function, names in (("max", wanted.greatest), ("sum", (*wanted.totals, *wanted.lengths))):
+        for function, names in (("max", wanted.greatest), ("sum", wanted.totals)):
             aggregates += [(_of(name), f"hash_{function}" if keys else function, None, name) for name in names]
         needed = {name: pc.field(name) for name in self._needed(wanted, conditions)}
         steps = [
@@ -141,10 +141,6 @@ class ArrowTable:
             for path, kind in _leaves((name,), self.dataset.schema.field(name).type):
                 found[".".join(path)] = _plain(pc.field(*path), kind)
         return found
-
-    def _measured(self, name: str, wanted: Groups) -> pc.Expression:
-        column = pc.field(name)
-        return pc.list_value_length(column) if name in wanted.lengths else column.cast(pa.int64())
 
 
 def _of(name: str) -> str:

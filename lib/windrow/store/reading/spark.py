@@ -69,14 +69,11 @@ class SparkTable:
 
     def groups(self, wanted: Groups, *conditions: Condition) -> pa.Table:
         keys = {name: column for name in wanted.by for name, column in self._leaves(name)}
-        measured = {
-            **{_of(name): col(name).cast("bigint") for name in (*wanted.greatest, *wanted.totals)},
-            **{_of(name): call("size", col(name)).cast("bigint") for name in wanted.lengths},
-        }
+        measured = {_of(name): col(name).cast("bigint") for name in wanted.measures}
         rows = select(self._where(conditions), {**keys, **measured})
         aggregates = {NUMBER: call("count", 1)}
         aggregates |= {name: call("max", col(_of(name))) for name in wanted.greatest}
-        aggregates |= {name: call("sum", col(_of(name))) for name in (*wanted.totals, *wanted.lengths)}
+        aggregates |= {name: call("sum", col(_of(name))) for name in wanted.totals}
         return group(rows, tuple(keys), aggregates).toArrow()
 
     def _where(self, conditions: Sequence[Condition]) -> DataFrame:

@@ -36,17 +36,16 @@ class Groups:
     """Groups of rows: what they have in common, and what is known of each beside the number of its rows.
 
     `by`: a struct stands for its fields. `greatest` and `totals` are whole numbers, also where the column has them as
-    texts; `lengths` are the elements of arrays, added up. Each is named as its column.
+    texts. Each is named as its column.
     """
 
     by: Sequence[str] = ()
     greatest: Sequence[str] = ()
     totals: Sequence[str] = ()
-    lengths: Sequence[str] = ()
 
     @property
     def measures(self) -> Sequence[str]:
-        return (*self.greatest, *self.totals, *self.lengths)
+        return (*self.greatest, *self.totals)
 
 
 class LakeTable(Protocol):

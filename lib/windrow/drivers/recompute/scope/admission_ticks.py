@@ -77,9 +77,8 @@ def _admission_ticks(runner: StageRunner, now: int | None = None) -> Iterator[Ad
         landed = runner.upstream.landed(runner.spark, read, until)
         parts = runner.upstream.parts(runner.spark, read, until)
         micro_batch = with_statistics(runner.stage, parts, admission, landed)
-        cells = (
-            runner.journal.cells(runner.spark, None, runner.forgets_until) if runner.strategy.judges_by_cells else None
-        )
+        judges = runner.strategy.judges_by_cells
+        cells = runner.journal.cells(runner.spark, None, runner.forgets_until) if judges else None
         judged, dead_letters = judge(runner.stage, micro_batch, cells, admission)
         clock = clock_after(runner, clock, micro_batch, until)
         control = replace(_control(last, clock, until, counters_of(judged)), late_until=admission.expired_end)
