@@ -45,7 +45,7 @@ def test_a_counter_is_known_with_the_tick_or_counted_in_what_it_wrote() -> None:
 def test_the_control_row_keeps_all_counters() -> None:
     row = json.loads(control(counters=SOME).to_json())
     assert row["counts"].keys() == {*NAMES} and row["rows"].keys() == {
-        "changed", "opened", "ended", "outgrown", "first_start", "last_start",
+        "changed", "opened", "ended", "open", "outgrown", "first_start", "last_start",
     }  # fmt: skip
     assert Control.from_json(json.dumps(row)).counters == SOME
 

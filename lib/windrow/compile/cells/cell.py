@@ -41,6 +41,7 @@ from windrow.compile.sql.columns import (
     index_of,
     lit,
     name_at,
+    null,
     saturating_add,
     when,
 )
@@ -200,10 +201,19 @@ class CellColumns(CellState):
         return event_times.of_pane(kept) if self.stage.keeps_event_times else None
 
     def transitions(self, cells: Chain) -> Chain:
-        """`key`, bounds, `state` after the tick (null when expired), `panes`, `expired`, `opened`."""
-        state = when(~col(EXPIRED), sql.struct(**self.state_after()))
+        """`key`, bounds, `state` after the tick (of one that has expired `left`), `panes`, `expired`, `opened`."""
+        return self.transitions_apart(cells)
+
+    def transitions_apart(self, cells: Chain) -> Chain:
+        """The same of windows of which none was made of others."""
+        state = case((col(EXPIRED), self.left), otherwise=sql.struct(**self.state_after()))
         kept = {name: col(name) for name in (*CELL, PANES, EXPIRED, OPENED)}
         return cells.select({**kept, STATE: state})
+
+    @property
+    def left(self) -> Column:
+        """The state of a window that has expired."""
+        return null(self.state_type)
 
     def own_after(self) -> Mapping[str, Column]:
         """The fields of `own_fields` after the tick."""

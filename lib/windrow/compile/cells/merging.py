@@ -15,6 +15,7 @@ from windrow.compile.sql import columns as sql
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, Value, call, case, coalesce, col, empty_array, lit, null, when
 from windrow.compile.triggers.registry import MERGING_NODES, Nodes
+from windrow.spec.triggers.firings import fires_at_end
 
 GONE = "gone"
 """The window has expired, and only its bounds are still known."""
@@ -50,10 +51,14 @@ class MergingCells(CellColumns):
         return f"struct<window_start: bigint, window_end: bigint, pane: {self.pane_type}>"
 
     @property
-    def gone(self) -> Column:
-        """The state of a window that has expired, of which the bounds are kept."""
+    def left(self) -> Column:
+        """Its bounds are kept."""
         fields = {name: null(kind) for name, (kind, _) in self.state.items()}
         return sql.struct(**{**fields, GONE: lit(True)})
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        return tuple(name for name in super().written if name != SUPERSEDED or not fires_at_end(self.stage))
 
     # ---------------------------------------------------------------- a tick
 
@@ -75,7 +80,7 @@ class MergingCells(CellColumns):
         A window is no more in the tick that merges it; its last pane is withdrawn when the merged one fires, then or
         later. Of one that expires the bounds are kept.
         """
-        state = case((col(EXPIRED), self.gone), otherwise=sql.struct(**self.state_after()))
+        state = case((col(EXPIRED), self.left), otherwise=sql.struct(**self.state_after()))
         cells = cells.with_columns({STATE: state})
         own = sql.struct(**{name: col(name) for name in _ROW})
         rows = [sql.array(own), sql.each(col(AWAY), self._merged_now)]

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from windrow.compile.aggregates.parts import CompiledAggregate
+from windrow.compile.columns import ELEMENTS, NET
 from windrow.compile.panes import event_times
 from windrow.compile.sql.columns import Value
 from windrow.compile.triggers.tree import TriggerTree, tick_part, timer_column
 from windrow.spec.stages.stage import Stage
+from windrow.spec.triggers.firings import fires_at_end
 
 _COUNTERS: Mapping[str, tuple[str, Value]] = {
     "new": ("bigint", 0),
@@ -66,6 +68,12 @@ class CellState:
         return [*(f"p_{name}_{part}" for name, part in self.parts), *of_nodes, *event_times.partial(self.stage)]
 
     @property
+    def held(self) -> Mapping[str, str]:
+        """The columns of what elements make of a cell that has not fired, and the state's fields that have them."""
+        counts = {ELEMENTS: "new", **({NET: "net"} if self.is_weighted else {})}
+        return {**counts, **{f"p_{name}_{part}": f"a_{name}_{part}" for name, part in self.parts}}
+
+    @property
     def keeps_values(self) -> bool:
         return self.can_withdraw or self.stage.only_if_changed
 
@@ -101,6 +109,20 @@ class CellState:
         fields.update(self.tree.state)
         fields.update({column: ("bigint", None) for column in map(timer_column, self.tree.clocks)})
         return fields
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The fields of the state that are written; the others of an open cell are as in one that is new.
+
+        A window that fires at its end only has shown nothing as long as it is open.
+        """
+        if not fires_at_end(self.stage):
+            return tuple(self.state)
+        shown = {*_COUNTERS, *_LAST, "last_event_time", *(f"last_{name}" for name in self.value_types)} - {
+            "new",
+            "since",
+        }
+        return tuple(name for name in self.state if name not in shown)
 
     @property
     def state_type(self) -> str:

@@ -6,7 +6,7 @@ and withdrawal, and the last of them says what became of the cell: of the others
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from windrow.compile.columns import CELL, EXPIRED, KEY, OPENED, PANES, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.elements.elements import UNKEYED
@@ -32,8 +32,13 @@ the least and greatest values, and how many are null."""
 _PANE, _LAST = "_pane", "_last"
 
 
-def log_rows(stage: Stage, transitions: Chain, bucket: Column, tick: int, watermark: int, now: int) -> Chain:
-    """The rows of the transitions of a tick, with its watermark and processing time; `bucket` is that of the window."""
+def log_rows(
+    stage: Stage, state: Sequence[str], transitions: Chain, bucket: Column, tick: int, watermark: int, now: int
+) -> Chain:
+    """The rows of the transitions of a tick, with its watermark and processing time; `bucket` is that of the window.
+
+    `state` are the fields of the state that are written.
+    """
     several = call("size", col(PANES)) > 1
     exploded = transitions.select(
         {
@@ -49,6 +54,7 @@ def log_rows(stage: Stage, transitions: Chain, bucket: Column, tick: int, waterm
     outgrown = lit(False)
     if stage.window.expected_length is not None:
         outgrown = col(OPENED) & (col(WINDOW_END) - col(WINDOW_START) > bigint(stage.window.expected_length))
+    written = struct(**{name: col(STATE, name) for name in state})
     flat = rows.select(
         {
             **{name: col(KEY, name) for name in stage.keys},
@@ -67,7 +73,7 @@ def log_rows(stage: Stage, transitions: Chain, bucket: Column, tick: int, waterm
             LogColumn.CHANGED: when(col(_PANE, "change") != "insert", True),
             LogColumn.RETRACTION: when(col(_PANE, "weight") < 0, True),
             LogColumn.CLOSED: null("boolean"),
-            LogColumn.STATE: when(is_last, col(STATE)),
+            LogColumn.STATE: when(is_last & col(STATE).is_not_null(), written),
             LogColumn.KIND: when(is_pane, PANE, CELLS),
             LogColumn.BUCKET: bucket,
         }

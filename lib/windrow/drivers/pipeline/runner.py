@@ -21,7 +21,7 @@ from windrow.store.upstream.offsets import Offsets
 from windrow.store.upstream.panes import StagePanes
 
 COMPACT_EVERY = 8
-"""After how many ticks the journal is compacted into a new snapshot."""
+"""After how many ticks behind the newest snapshot the journal is compacted into a new one."""
 
 
 @dataclass
@@ -79,7 +79,7 @@ class StageRunner(TickRunner):
         late_until: int = MINUS_INFINITY,
     ) -> Control:
         control = super().commit(times, until, plan, started, kind, late_until)
-        if control.tick % COMPACT_EVERY == 0:
+        if self.journal.ticks_behind_snapshot(self.spark) >= COMPACT_EVERY:
             self.compact()
         return control
 

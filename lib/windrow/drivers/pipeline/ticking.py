@@ -26,7 +26,7 @@ from windrow.engine.frames import where
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.micro_batch import DeadLetters, MicroBatch, with_statistics
 from windrow.engine.tick.published import Made, joined
-from windrow.engine.tick.statistics import summed
+from windrow.engine.tick.statistics import BatchStatistics, summed
 from windrow.engine.tick.tick import TickPlan, tick, trigger_clock
 from windrow.engine.windows.registry import strategy_of
 from windrow.engine.windows.strategy import WindowStrategy
@@ -49,10 +49,21 @@ class TickState(Protocol):
     def cells(self, spark: SparkSession, wanted: Column | None, expired_end: int) -> DataFrame | None:
         """The cells that have not expired; those at least for which `wanted` holds. None when there can be none."""
 
+    def wants_snapshot(self, spark: SparkSession, elements: int) -> bool:
+        """Whether a tick with so many elements had better write all open cells."""
+
     def commit(
-        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters
+        self,
+        spark: SparkSession,
+        control: Control,
+        transitions: DataFrame | None,
+        dead_letters: DeadLetters,
+        is_snapshot: bool = False,
     ) -> Control:
-        """Keep a tick, and give its control row as it is kept. Raises StepTaken where another writer has done so."""
+        """Keep a tick, and give its control row as it is kept. Raises StepTaken where another writer has done so.
+
+        `is_snapshot`: the transitions have all open cells.
+        """
 
 
 @dataclass
@@ -82,9 +93,11 @@ class TickRunner:
         """Read the newest tick again, after what another writer may have committed."""
         self._last = self.journal.last(self.spark)
 
-    def write(self, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters) -> Control:
+    def write(
+        self, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters, is_snapshot: bool = False
+    ) -> Control:
         """Commit a tick, and give its control row. Raises StepTaken where another writer has committed meanwhile."""
-        self._last = self.journal.commit(self.spark, control, transitions, dead_letters)
+        self._last = self.journal.commit(self.spark, control, transitions, dead_letters, is_snapshot)
         return self._last
 
     def reload(self) -> list[Control]:
@@ -178,7 +191,10 @@ class TickRunner:
         clock = replace(clock, output_watermark=before.output_watermark)
         clock = self.clocks.moved(clock, until)
         times = TickTimes(self.next_tick, before, clock, self.clocks.active(clock))
-        plan = tick(self.stage, micro_batch, self._cells(times, micro_batch), times, admission)
+        found = summed([found for _, found in micro_batch.values()])
+        wants_all = self.strategy.can_be_snapshot and self.strategy.has_elements(found)
+        snapshot = wants_all and self.journal.wants_snapshot(self.spark, found.counters.assigned)
+        plan = tick(self.stage, micro_batch, self._cells(times, found, snapshot), times, admission, snapshot)
         return self.commit(times, until, plan, started, kind, admission.expired_end)
 
     @property
@@ -208,7 +224,7 @@ class TickRunner:
         )
         point("tick:before_journal")
         control = control.lasting(int(1000 * (time.monotonic() - started)))
-        control = self.write(control, plan.transitions, plan.dead_letters)
+        control = self.write(control, plan.transitions, plan.dead_letters, plan.is_snapshot)
         point("tick:after_journal")
         return control
 
@@ -220,11 +236,15 @@ class TickRunner:
             return clock
         return clock.with_hold(least_hold(stage, self.journal.cells(self.spark, has_new(), clock.expired_end)))
 
-    def _cells(self, times: TickTimes, micro_batch: MicroBatch) -> DataFrame | None:
-        """The open cells that the tick may concern: those of its elements' buckets, and those whose timers are due."""
+    def _cells(self, times: TickTimes, found: BatchStatistics, snapshot: bool) -> DataFrame | None:
+        """The open cells that the tick may concern: those of its elements' buckets, and those whose timers are due.
+
+        For a snapshot all of them.
+        """
         if self.last is None:
             return None
-        found = summed([found for _, found in micro_batch.values()])
+        if snapshot:
+            return self.journal.cells(self.spark, None, times.before.expired_end)
         wanted = self.strategy.wanted(times, found, self.stage.cells.is_timer_due(trigger_clock(self.stage, times)))
         return None if wanted is None else self.journal.cells(self.spark, wanted, times.before.expired_end)
 

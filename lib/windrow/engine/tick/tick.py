@@ -31,17 +31,27 @@ class TickPlan:
     """What a tick writes: transitions of cells (None where no cell is evaluated) and dead letters.
 
     `counters` have all late pairs, those too that only the cells could show; those that are closed are not counted yet.
+    `is_snapshot`: the transitions have all cells that are open after the tick, so that no earlier one need be read.
     """
 
     transitions: DataFrame | None
     dead_letters: DeadLetters = field(default_factory=dict)
     counters: Counters = NOTHING
+    is_snapshot: bool = False
 
 
 def tick(
-    stage: CompiledStage, micro_batch: MicroBatch, cells: DataFrame | None, times: TickTimes, admission: Admission
+    stage: CompiledStage,
+    micro_batch: MicroBatch,
+    cells: DataFrame | None,
+    times: TickTimes,
+    admission: Admission,
+    snapshot: bool = False,
 ) -> TickPlan:
-    """One tick over rows with their envelope, step by step as the rule has them."""
+    """One tick over rows with their envelope, step by step as the rule has them.
+
+    With `snapshot` it writes all open cells, where the windows allow for that; `cells` are all of them then.
+    """
     strategy, clock = strategy_of(stage), trigger_clock(stage, times)
     # 1. Judge
     judged, dead_letters = judge(stage, micro_batch, cells, admission)
@@ -51,19 +61,29 @@ def tick(
     # 2. Combine
     combined = None if elements is None else strategy.combine(elements, admission, clock.watermark_before)
     # 3. Merge
-    merged = strategy.merge(combined, cells, admission, times, clock)
+    merged = strategy.merge(combined, cells, admission, times, clock, snapshot)
     # 4. Add, 5. Evaluate, 6. Expire
-    evaluated = None if merged.windows is None else _evaluated(stage, merged.windows, times, clock)
-    return TickPlan(_together(stage, evaluated, merged.kept), dead_letters, counters_of(judged))
+    evaluated = None
+    if merged.windows is not None:
+        evaluated = _evaluated(stage, merged.windows, times, clock, merged.is_apart)
+    transitions = _together(stage, evaluated, merged.kept)
+    return TickPlan(transitions, dead_letters, counters_of(judged), merged.is_snapshot)
 
 
-def _evaluated(stage: CompiledStage, windows: DataFrame, times: TickTimes, clock: TickClock) -> DataFrame:
+def _evaluated(
+    stage: CompiledStage, windows: DataFrame, times: TickTimes, clock: TickClock, is_apart: bool
+) -> DataFrame:
     """The transitions of windows, from the state before the tick (`s_` columns) and what it brings (`p_` columns)."""
-    return apply(phases(stage, over(windows), times, clock)["transitions"], windows)
+    return apply(phases(stage, over(windows), times, clock, is_apart)["transitions"], windows)
 
 
-def phases(stage: CompiledStage, windows: Chain, times: TickTimes, clock: TickClock) -> dict[str, Chain]:
-    """What happens to the windows of a tick: the chain up to the end of each phase, by its name, in order."""
+def phases(
+    stage: CompiledStage, windows: Chain, times: TickTimes, clock: TickClock, is_apart: bool = False
+) -> dict[str, Chain]:
+    """What happens to the windows of a tick: the chain up to the end of each phase, by its name, in order.
+
+    `is_apart`: none of them was made of others.
+    """
     cells = stage.cells
     before = cells.before(windows)
     # 4. Add
@@ -72,7 +92,8 @@ def phases(stage: CompiledStage, windows: Chain, times: TickTimes, clock: TickCl
     fired = cells.fire(added, clock, list(times.active_partitions) or None)
     after = cells.after(fired, clock)
     # 6. Expire
-    return {"before": before, "add": added, "fire": fired, "after": after, "transitions": cells.transitions(after)}
+    transitions = cells.transitions_apart(after) if is_apart else cells.transitions(after)
+    return {"before": before, "add": added, "fire": fired, "after": after, "transitions": transitions}
 
 
 def _together(stage: CompiledStage, evaluated: DataFrame | None, kept: DataFrame | None) -> DataFrame | None:
@@ -85,7 +106,7 @@ def _together(stage: CompiledStage, evaluated: DataFrame | None, kept: DataFrame
 
 def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> DataFrame:
     """The transitions of windows with all their elements, of which none is complete."""
-    transitions = _together(stage, _evaluated(stage, windows, times, trigger_clock(stage, times)), None)
+    transitions = _together(stage, _evaluated(stage, windows, times, trigger_clock(stage, times), True), None)
     assert transitions is not None
     return transitions
 

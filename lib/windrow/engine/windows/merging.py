@@ -19,14 +19,18 @@ from windrow.compile.columns import (
     CELL,
     ELEMENTS,
     EVENT_TIME,
+    EXPIRED,
     KEY,
     OPENED,
+    PANES,
     SLICE,
     STATE,
+    WINDOW_END,
     WINDOW_ID,
+    WINDOW_START,
 )
 from windrow.compile.elements import envelope
-from windrow.compile.sql.columns import Column, bigint, call, coalesce, col, empty_array, lit
+from windrow.compile.sql.columns import Column, bigint, call, changing, coalesce, col, empty_array, lit, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows import merging
@@ -40,9 +44,10 @@ from windrow.engine.tick.evaluated import no_state, with_timer_due
 from windrow.engine.windows import closed
 from windrow.engine.windows.assign import assign, bounded
 from windrow.engine.windows.strategy import Merged, WindowStrategy
-from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.triggers.firings import fires_at_end
 
-_TIMER_DUE = "_timer_due"
+_TIMER_DUE, _LENGTH = "_timer_due", "_length"
 
 
 @dataclass(frozen=True)
@@ -104,14 +109,19 @@ class Merging(WindowStrategy):
         admission: Admission,
         times: TickTimes,
         clock: TickClock,
+        snapshot: bool = False,
     ) -> Merged:
-        """With what was merged into each window, as `away`."""
+        """With what was merged into each window, as `away`; not in a snapshot, where what is left out has ended."""
         if combined is None:
             assert cells is not None
-            is_whole = {OPENED: lit(False), AWAY: empty_array(self.cells.part_type)}
-            return Merged(with_timer_due(self.stage, where(cells, ~col(STATE, GONE)), clock, is_whole))
+            alone = {OPENED: lit(False), AWAY: empty_array(self.cells.part_type)}
+            due = with_timer_due(self.stage, where(cells, ~col(STATE, GONE)), clock, alone)
+            return Merged(due, is_apart=not self.cells.supersedes)
         if cells is None:
-            return Merged(self._new(self._merge(combined)))
+            return Merged(self._as_new(self._merge(combined), lit(True)), is_snapshot=snapshot)
+        kept = self._gone(cells, times.after.expired_end) if snapshot else None
+        if snapshot and fires_at_end(self.stage.stage):
+            return Merged(self._formed(combined, cells), kept, is_snapshot=True)
         rows = combined.unionByName(self._parts(cells, clock), allowMissingColumns=True)
         gathered = {
             **merging.gathered(self.cells),
@@ -119,10 +129,12 @@ class Merging(WindowStrategy):
             _TIMER_DUE: call("bool_or", col(_TIMER_DUE)),
         }
         sessions = group(self._numbered(rows, True), (KEY, SESSION), {**merging.bounds(), **gathered})
-        wanted = where(sessions, (col(ELEMENTS) > 0) | coalesce(col(_TIMER_DUE), False))
-        kept = {name: col(name) for name in (*CELL, *self.cells.tick_parts)}
-        added = {**kept, ELEMENTS: coalesce(col(ELEMENTS), bigint(0))}
-        return Merged(select(wanted, {**added, **merging.before(self.cells, clock)}))
+        if not snapshot:
+            sessions = where(sessions, (col(ELEMENTS) > 0) | coalesce(col(_TIMER_DUE), False))
+        own = {name: col(name) for name in (*CELL, *self.cells.tick_parts)}
+        added = {**own, ELEMENTS: coalesce(col(ELEMENTS), bigint(0))}
+        windows = select(sessions, {**added, **merging.before(self.cells, clock)})
+        return Merged(windows, kept, is_snapshot=snapshot, is_apart=False)
 
     def _parts(self, cells: DataFrame, clock: TickClock) -> DataFrame:
         """The cells that have not expired, as rows that may be merged. One that is closed meets no row of the tick."""
@@ -130,10 +142,34 @@ class Merging(WindowStrategy):
         chain = merging.part(self.cells, over(open_cells)).only((*CELL, STATE, _TIMER_DUE, AWAY))
         return apply(chain, open_cells)
 
-    def _new(self, windows: DataFrame) -> DataFrame:
+    def _gone(self, cells: DataFrame, expired_end: int) -> DataFrame:
+        """The transitions of windows of which only the bounds are kept, as long as they are."""
+        forgotten = changing(saturating_add(expired_end, -self.retention), col(WINDOW_END))
+        known = where(cells, col(STATE, GONE) & (col(WINDOW_END) > forgotten))
+        own = {name: col(name) for name in (*CELL, STATE)}
+        nothing = {PANES: null(f"array<{self.cells.pane_type}>"), EXPIRED: lit(True), OPENED: lit(False)}
+        return select(known, {**own, **nothing})
+
+    def _formed(self, combined: DataFrame, cells: DataFrame) -> DataFrame:
+        """The windows of a stage that shows none before its end, each as if all of its elements were the tick's.
+
+        So nothing has to be known of a cell but what it holds, and none is told that it was merged away.
+        """
+        parts = {part: col(STATE, field) for part, field in self.cells.held.items()}
+        length = {_LENGTH: col(WINDOW_END) - col(WINDOW_START)}
+        open_cells = where(cells, ~col(STATE, GONE))
+        held = select(open_cells, {**{name: col(name) for name in CELL}, **parts, **length})
+        rows = combined.unionByName(held, allowMissingColumns=True)
+        found = {**merging.bounds(), **self.stage.merged_parts, _LENGTH: call("max", col(_LENGTH))}
+        windows = group(self._numbered(rows, False), (KEY, SESSION), found)
+        was_there = coalesce(col(_LENGTH) == col(WINDOW_END) - col(WINDOW_START), False)
+        return self._as_new(windows.drop(SESSION), ~was_there).drop(_LENGTH)
+
+    def _as_new(self, windows: DataFrame, opened: Column) -> DataFrame:
+        """Windows without a state before the tick."""
         own = {name: col(name) for name in windows.columns}
-        is_whole = {OPENED: lit(True), AWAY: empty_array(self.cells.part_type)}
-        return select(windows, {**own, **no_state(self.stage), **is_whole})
+        alone = {OPENED: opened, AWAY: empty_array(self.cells.part_type)}
+        return select(windows, {**own, **no_state(self.stage), **alone})
 
     def _merge(self, rows: DataFrame) -> DataFrame:
         """Windows with their partials, those that overlap as one: a row for each window of a key."""
@@ -151,7 +187,7 @@ class Merging(WindowStrategy):
 
     def left_behind(self) -> Column:
         """Its bounds, so that none overlaps it later."""
-        return self.cells.gone
+        return self.cells.left
 
     def windows_of(self, elements: DataFrame) -> DataFrame:
         return self.combine_pairs(self.pairs(elements, EVENT_TIME))

@@ -40,6 +40,7 @@ class Records(WindowStrategy):
 
     windows: CompiledRecords
 
+    can_be_snapshot = False
     depends_on_others = True
     ends_by_cells = True
     splits_late_rows = True
@@ -89,6 +90,7 @@ class Records(WindowStrategy):
         admission: Admission,
         times: TickTimes,
         clock: TickClock,
+        snapshot: bool = False,
     ) -> Merged:
         """With the transitions of records."""
         frames, stage = self.frames, self.stage

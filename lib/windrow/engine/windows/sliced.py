@@ -66,6 +66,7 @@ class Sliced(Unsliced):
     """A cell for each key and slice, in as many rows as there were ticks with elements for it."""
 
     adds_up = True
+    can_be_snapshot = False
 
     @classmethod
     def of(cls, stage: CompiledStage) -> Self | None:
@@ -102,6 +103,7 @@ class Sliced(Unsliced):
         admission: Admission,
         times: TickTimes,
         clock: TickClock,
+        snapshot: bool = False,
     ) -> Merged:
         """The windows that fire. The slices of earlier ticks need not be there where nothing does."""
         ends = expiring(times)

@@ -17,7 +17,6 @@ from windrow.compile.columns import (
     ELEMENTS,
     EXPIRED,
     KEY,
-    NET,
     OPENED,
     PANES,
     SLICE,
@@ -99,7 +98,7 @@ class Slices:
         return select(cells, {KEY: col(KEY), SLICE: col(WINDOW_START), **self._parts_of_state(), **end})
 
     def _parts_of_state(self) -> dict[str, Column]:
-        return {part: col(STATE, field) for part, field in self._fields().items()}
+        return {part: col(STATE, field) for part, field in self.stage.cells.held.items()}
 
     def among(self, cells: DataFrame) -> DataFrame:
         """Those of the cells that are slices: they have no trigger, and have emitted nothing."""
@@ -112,12 +111,6 @@ class Slices:
         own = {name: col(name) for name in CELL}
         return select(slices, {**own, **nothing, STATE: null(self.stage.cells.state_type)})
 
-    def _fields(self) -> dict[str, str]:
-        """The columns of a slice that elements make, and the fields of the state that hold them."""
-        stage = self.stage
-        counts = {ELEMENTS: "new", **({NET: "net"} if stage.is_weighted else {})}
-        return {**counts, **{part_name(name, part): f"a_{name}_{part}" for name, part in stage.cells.parts}}
-
     def _identity(self) -> dict[str, Column]:
         """`key` and bounds of a slice."""
         end = self.windows.slice_end(col(WINDOW_START))
@@ -125,7 +118,7 @@ class Slices:
 
     def _state(self) -> Column:
         stage = self.stage
-        fields = {field: col(part) for part, field in self._fields().items()}
+        fields = {field: col(part) for part, field in self.stage.cells.held.items()}
         for name, aggregate in stage.aggregates.items():
             if aggregate.carry is not None:
                 carried = aggregate.carry(lambda part, name=name: col(part_name(name, part)))  # type: ignore[misc]

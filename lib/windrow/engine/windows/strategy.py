@@ -29,11 +29,14 @@ class Merged:
     """What a tick evaluates, and what else it writes; None where there is nothing.
 
     `windows` have their state before the tick (`s_` columns) and what the tick brings (`p_` columns). `kept` are the
-    transitions of what the family keeps beside windows: slices, records.
+    transitions of what the family keeps beside windows: slices, records, bounds. `is_snapshot`: these are all cells
+    that are open after the tick. `is_apart`: no window of it was made of others, and none is merged away.
     """
 
     windows: DataFrame | None
     kept: DataFrame | None = None
+    is_snapshot: bool = False
+    is_apart: bool = True
 
 
 class FormerCells(Protocol):
@@ -111,21 +114,28 @@ class WindowStrategy(ABC):
         admission: Admission,
         times: TickTimes,
         clock: TickClock,
+        snapshot: bool = False,
     ) -> Merged:
-        """The windows that got elements, whose timer is due, or that expire. One of the frames is not None."""
+        """The windows that got elements, whose timer is due, or that expire. One of the frames is not None.
+
+        With `snapshot` all others too, where the family can; `cells` are all that are open then. A window that need not
+        be evaluated stays as it is if it is.
+        """
         stage = self.stage
         if combined is None:
             assert cells is not None
             return Merged(with_timer_due(stage, cells, clock))
         if cells is None:
-            return Merged(select(combined, {**{name: col(name) for name in combined.columns}, **no_state(stage)}))
+            new = select(combined, {**{name: col(name) for name in combined.columns}, **no_state(stage)})
+            return Merged(new, is_snapshot=snapshot)
         joined = combined.join(cells, on=list(CELL), how="full")
-        wanted = where(joined, col(ELEMENTS).is_not_null() | stage.cells.is_timer_due(clock))
+        if not snapshot:
+            joined = where(joined, col(ELEMENTS).is_not_null() | stage.cells.is_timer_due(clock))
         added = {ELEMENTS: coalesce(col(ELEMENTS), bigint(0)), **{name: col(name) for name in stage.cells.tick_parts}}
         if stage.is_weighted:
             added[NET] = coalesce(col(NET), bigint(0))
         identity = {name: col(name) for name in CELL}
-        return Merged(select(wanted, {**identity, **state_of(stage), **added}))
+        return Merged(select(joined, {**identity, **state_of(stage), **added}), is_snapshot=snapshot)
 
     def has_elements(self, found: BatchStatistics) -> bool:
         """Whether a row of a micro-batch may be in a window."""
@@ -149,6 +159,9 @@ class WindowStrategy(ABC):
 
     adds_up = False
     """Whether a cell may have several rows, which add up; else the newest replaces the others."""
+
+    can_be_snapshot = True
+    """Whether a tick can write all cells that are open, so that none before it has to be read."""
 
     judges_by_cells = False
     """Whether only the cells know which elements are late."""

@@ -33,11 +33,14 @@ def leaves_nothing(stage: Stage) -> bool:
     return stage.allowed_lateness == 0 or stage.trigger.leaves_nothing()
 
 
-def keeps_slices(stage: Stage) -> bool:
-    """Whether the cells of the stage are slices of window time, from which windows are formed as they fire.
-
-    So where a window fires in the tick only in which it expires, and nothing but its elements and the watermark decides
-    what the pane is.
+def fires_at_end(stage: Stage) -> bool:
+    """Whether a window fires in the tick only in which it expires, and nothing but its elements and the watermark
+    decides what the pane is.
     """
     sees_end_only = without_sugar(stage.trigger).sees_end_only()
-    return stage.window.has_slices and stage.allowed_lateness == 0 and not stage.keeps_event_times and sees_end_only
+    return stage.allowed_lateness == 0 and not stage.keeps_event_times and sees_end_only
+
+
+def keeps_slices(stage: Stage) -> bool:
+    """Whether the cells of the stage are slices of window time, from which windows are formed as they fire."""
+    return stage.window.has_slices and fires_at_end(stage)

@@ -32,6 +32,7 @@ def open_cells(
 ) -> DataFrame | None:
     """The cells that have not expired: snapshot and tail, the newest of each. None when there can be none.
 
+    The newest of both is read: the table `cells`, or a tick that has written all open cells.
     `wanted` is a condition on a cell that may be pushed into the snapshot; the tail is united whole, and the newest
     picked before anything else is decided. Only the windows that end by `expired_end`, which have expired, are left
     out of both before: in the tail alone that would revive what the snapshot still has. `until` is the last tick
@@ -40,14 +41,21 @@ def open_cells(
     """
     if not journal.location.exists(spark):
         return None
-    snapshot_tick = journal.snapshot_tick(spark)
-    tail = _as_cells(journal, _tail(journal, spark, snapshot_tick, until))
+    snapshot_tick, in_log = journal.snapshot_tick(spark), journal.snapshot_in_log(spark, until)
+    if in_log > snapshot_tick:
+        snapshot_tick, after = 0, in_log - 1
+    else:
+        after = snapshot_tick
+    last = _newest_tick(journal, spark) if until is None else until
+    tail = _as_cells(journal, journal.rows(spark, after, last, CELLS, PANE))
     lives = col(WINDOW_END) > changing(journal.forgotten_end(expired_end), col("tick"))
     own = {name: col(name) for name in (*CELL, STATE, "tick")}
     if strategy_of(journal.stage).adds_up:
         return _added_up(journal, spark, snapshot_tick, tail, lives if wanted is None else lives & wanted)
     if not shown:
         tail = where(tail, ~col(EXPIRED))
+    if last == in_log:  # it has each cell once
+        return select(where(tail, lives & col(STATE).is_not_null()), own)
     rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
     if snapshot_tick > 0:
         snapshot = where(_as_cells(journal, journal.snapshot_rows(spark)), lives)
@@ -63,7 +71,8 @@ def has_cells(journal: Journal, spark: SparkSession, among: Callable[[DataFrame]
         return False
     snapshot_tick = journal.snapshot_tick(spark)
     state = {STATE: col(LogColumn.STATE)}
-    rows = select(_tail(journal, spark, snapshot_tick), state)
+    newest = journal.rows(spark, snapshot_tick, _newest_tick(journal, spark), CELLS, PANE)
+    rows = select(newest, state)
     if snapshot_tick > 0:
         rows = rows.unionByName(select(journal.snapshot_rows(spark), state))
     return not among(where(rows, col(STATE).is_not_null())).isEmpty()
@@ -91,12 +100,9 @@ def compact(journal: Journal, spark: SparkSession, tick: int, expired_end: int) 
         journal.snapshot.replace(select(cells, {**keys, **bounds, **own}), tick, {}, (LogColumn.BUCKET,))
 
 
-def _tail(journal: Journal, spark: SparkSession, snapshot_tick: int, until: int | None = None) -> DataFrame:
-    """The transitions behind the snapshot, until a tick or the newest."""
-    if until is None:
-        last = journal.log.last(spark)
-        until = 0 if last is None else last.step
-    return journal.rows(spark, snapshot_tick, until, CELLS, PANE)
+def _newest_tick(journal: Journal, spark: SparkSession) -> int:
+    last = journal.log.last(spark)
+    return 0 if last is None else last.step
 
 
 def _added_up(journal: Journal, spark: SparkSession, snapshot_tick: int, tail: DataFrame, wanted: Column) -> DataFrame:

@@ -73,14 +73,16 @@ ADMISSION = "admission"
 class TickRows:
     """What the transitions of a tick are, beside what it counted.
 
-    `changed` are panes and withdrawals that change what was shown; `opened` and `ended` count cells, `outgrown` those
-    sessions that are longer than their stage says that they are; `first_start` and `last_start` are those of windows
-    with panes, None without one.
+    `changed` are panes and withdrawals that change what was shown; `opened` and `ended` count cells, and `open` is how
+    many are open after a tick that has written all of them, None after another. `outgrown` counts those sessions that
+    are longer than their stage says that they are; `first_start` and `last_start` are those of windows with panes, None
+    without one.
     """
 
     changed: int = 0
     opened: int = 0
     ended: int = 0
+    open: int | None = None
     outgrown: int = 0
     first_start: int | None = None
     last_start: int | None = None

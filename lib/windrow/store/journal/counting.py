@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from windrow.compile.columns import WINDOW_START
-from windrow.compile.panes.log_rows import PANE
+from windrow.compile.panes.log_rows import CELLS, PANE
 from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import SpecError
 from windrow.spec.stages.keys import LogColumn
@@ -15,7 +15,7 @@ from windrow.store.delta.commit_files import AddedFile, FileStatistics
 from windrow.store.journal.control import Control, TickRows
 
 
-def counted(control: Control, files: Sequence[AddedFile]) -> Control:
+def counted(control: Control, files: Sequence[AddedFile], is_snapshot: bool = False) -> Control:
     """The control row with what was counted in the files of its tick."""
     everything = [file.statistics for file in files]
     panes = [file.statistics for file in files if file.partition[LogColumn.KIND] == PANE]
@@ -26,10 +26,13 @@ def counted(control: Control, files: Sequence[AddedFile]) -> Control:
         closed=_known(everything, LogColumn.CLOSED),
     )
     least, greatest = _starts(panes)
+    ended = _known(everything, LogColumn.ENDED)
+    cells = [file.statistics for file in files if file.partition[LogColumn.KIND] in (CELLS, PANE)]
     rows = TickRows(
         changed=_known(panes, LogColumn.CHANGED),
         opened=_known(everything, LogColumn.OPENED),
-        ended=_known(everything, LogColumn.ENDED),
+        ended=ended,
+        open=sum(file.rows for file in cells) - ended - _known(cells, LogColumn.NOT_LAST) if is_snapshot else None,
         outgrown=_known(everything, LogColumn.OUTGROWN),
         first_start=least,
         last_start=greatest,

@@ -16,7 +16,7 @@ A pane is written once, as people read it: the tables of panes are made of the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -36,6 +36,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.times import saturating_add
+from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.data_files import written
 from windrow.store.delta.location import INDEXED, READABLE, Lake, Location
 from windrow.store.delta.retries import StepTaken
@@ -101,11 +102,16 @@ class Journal:
         return found or Stamp.of(self.control(spark, tick))
 
     def commit(
-        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters
+        self,
+        spark: SparkSession,
+        control: Control,
+        transitions: DataFrame | None,
+        dead_letters: DeadLetters,
+        is_snapshot: bool = False,
     ) -> Control:
         """Write a tick, and give its control row as it was written, with what was counted of the rows on their way.
 
-        Raises StepTaken where another writer has written it.
+        `is_snapshot`: the transitions have all open cells. Raises StepTaken where another writer has written it.
         """
         parts = [] if transitions is None else [self._transition_rows(transitions, control)]
         parts += [
@@ -117,12 +123,13 @@ class Journal:
         def fill(append: Append) -> Notes:
             if parts:
                 union = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
-                kept.append(counted(control, append.write(union)))
+                kept.append(counted(control, append.write(union), is_snapshot))
             row = {"tick": control.tick, LogColumn.CONTROL: kept[-1].to_json()}
             schema = StructType([self.schema(spark)[name] for name in row])
             folder = {LogColumn.KIND: CONTROL, LogColumn.BUCKET: None}
             append.add([written(spark, self.location, [row], schema, folder)])
-            return Stamp.of(control).notes
+            since = control.tick if is_snapshot else self.snapshot_in_log(spark)
+            return {**Stamp.of(control).notes, SNAPSHOT: since}
 
         if not self.log.begun(spark, control.tick, fill):
             raise StepTaken(self.location.path, control.tick, None)
@@ -130,7 +137,8 @@ class Journal:
 
     def _transition_rows(self, transitions: DataFrame, control: Control) -> DataFrame:
         bucket, clock = self.stage.windows.bucket(col(WINDOW_START)), control.clock
-        rows = log_rows(self.stage.shown, over(transitions), bucket, control.tick, clock.watermark, clock.now)
+        state = self.stage.cells.written
+        rows = log_rows(self.stage.shown, state, over(transitions), bucket, control.tick, clock.watermark, clock.now)
         return apply(rows, transitions)
 
     def _letter_rows(self, name: str, letters: DataFrame, control: Control) -> DataFrame:
@@ -168,7 +176,7 @@ class Journal:
             cells = f"`key` {stage.key_type}, window_start bigint, window_end bigint, {STATE} {stage.cells.state_type}"
             kinds = f"{cells}, {PANES} array<{stage.pane_type}>, {EXPIRED} boolean, {OPENED} boolean"
             nothing = local(spark, [], struct_of(kinds))
-            rows = apply(log_rows(stage.shown, over(nothing), bigint(0), 0, 0, 0), nothing)
+            rows = apply(log_rows(stage.shown, tuple(stage.cells.state), over(nothing), bigint(0), 0, 0, 0), nothing)
             own = struct_of(f"{LogColumn.DEAD_LETTER} {_DEAD_LETTER}, {LogColumn.CONTROL} string")
             self._schema = StructType([*rows.schema.fields, *own.fields])
         return self._schema
@@ -197,6 +205,38 @@ class Journal:
         """The tick that the snapshot is made up to; 0 without one."""
         commit = self.snapshot.last(spark)
         return 0 if commit is None else commit.step
+
+    def snapshot_in_log(self, spark: SparkSession, until: int | None = None) -> int:
+        """The newest tick, up to one, that has written all open cells; 0 without one.
+
+        Raises SpecError where the commit of that one is gone.
+        """
+        commit = self.log.last(spark) if until is None else self.log.commit(spark, until)
+        if until is not None and commit is None:
+            raise SpecError("journal", f"has no commit of tick {until} any more", self.location.path)
+        return 0 if commit is None else int(commit.notes.get(SNAPSHOT, 0))
+
+    def ticks_behind_snapshot(self, spark: SparkSession) -> int:
+        """How many ticks are read beside what has all open cells."""
+        last = self.log.last(spark)
+        return 0 if last is None else last.step - max(self.snapshot_tick(spark), self.snapshot_in_log(spark))
+
+    def wants_snapshot(self, spark: SparkSession, elements: int) -> bool:
+        """Whether a tick with so many elements had better write all open cells.
+
+        So it is where it reads as many rows, of elements and of the ticks behind the newest snapshot, as that has.
+        """
+        last = self.log.last(spark)
+        if last is None:
+            return True
+        in_table, in_log = self.snapshot_tick(spark), self.snapshot_in_log(spark)
+        base = max(in_table, in_log)
+        behind = _rows_of(self.log.files(spark, base, last.step))
+        if base == 0 or behind is None:
+            return base == 0
+        log = self.log if base == in_log else self.snapshot
+        whole = _rows_of(log.files(spark, base - 1, base))
+        return whole is not None and elements + behind >= whole
 
     def snapshot_rows(self, spark: SparkSession) -> DataFrame:
         """The cells of the snapshot."""
@@ -228,10 +268,20 @@ class Journal:
         self.location.table(spark).delete(spent)
 
 
+def _rows_of(files: Sequence[AddedFile] | None) -> int | None:
+    """The rows of cells in files of the log, or of the snapshot; None where they are not known."""
+    if files is None:
+        return None
+    return sum(file.statistics.rows for file in files if file.partition.get(LogColumn.KIND, CELLS) in (CELLS, PANE))
+
+
 def _leaves(kind: DataType) -> int:
     """The columns of a type, as Delta counts them."""
     return sum(_leaves(field.dataType) for field in kind.fields) if isinstance(kind, StructType) else 1
 
+
+SNAPSHOT = "snapshot"
+"""The note of a commit: the newest tick up to it that has written all open cells, so that none before it is read."""
 
 _OF_TRANSITIONS = f"{LogColumn.KIND} IN ('{CELLS}', '{PANE}')"
 _OF_SNAPSHOT = (LogColumn.NOT_LAST, LogColumn.ENDED, LogColumn.STATE, LogColumn.BUCKET, "tick")

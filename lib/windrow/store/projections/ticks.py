@@ -27,7 +27,10 @@ def write_ticks(spark: SparkSession, log: StepLog, step: int, tick_range: TickRa
     open_cells = 0 if tick_range.fresh or before is None else int(before.notes["open_cells"])
     rows = []
     for _, control in sorted(tick_range.controls.items()):
-        open_cells += control.rows.opened - control.rows.ended
+        rows_of_tick = control.rows
+        open_cells += rows_of_tick.opened - rows_of_tick.ended
+        if rows_of_tick.open is not None:
+            open_cells = rows_of_tick.open
         known = None if strategy_of(tick_range.journal.stage).adds_up else open_cells
         rows.append(_row(control, tick_range.journal.generation, known))
     notes = {**notes, "open_cells": open_cells}

@@ -51,9 +51,20 @@ class MemoryState:
             return None
         return frame_of(spark, [*self.kept.values()], self.schema)
 
+    def wants_snapshot(self, spark: SparkSession, elements: int) -> bool:
+        """Every other tick, so that both ways are used."""
+        return len(self.ticks) % 2 == 0
+
     def commit(
-        self, spark: SparkSession, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters
+        self,
+        spark: SparkSession,
+        control: Control,
+        transitions: DataFrame | None,
+        dead_letters: DeadLetters,
+        is_snapshot: bool = False,
     ) -> Control:
+        if is_snapshot:
+            self.kept.clear()
         collected = [] if transitions is None else transitions.collect()
         for row in collected:
             identity: tuple[Any, ...] = (row["key"], row[WINDOW_START], row[WINDOW_END])
