@@ -20,6 +20,7 @@ from windrow.drivers.recompute.restate import restate
 from windrow.drivers.spark.session import local_session
 from windrow.drivers.stream.stream import run
 from windrow.spec.times import DAY, HOUR, parse_time
+from windrow.store.journal.journal import Journal
 
 MONDAY = parse_time("2024-01-01T00:00:00Z")
 
@@ -48,8 +49,8 @@ TASKS: Mapping[str, Callable[[Path, SparkSession], object]] = {
 
 
 def do(task: str, root: Path, spark: SparkSession) -> None:
-    """Do a task. The journal is compacted every other tick, so that its points are passed."""
-    with patch.object(advance, "COMPACT_EVERY", 2):
+    """Do a task. The journal is compacted every other tick, so that its points are passed; no tick is a snapshot."""
+    with patch.object(advance, "COMPACT_EVERY", 2), patch.object(Journal, "wants_snapshot", lambda *_: False):
         TASKS[task](root, spark)
 
 

@@ -13,6 +13,8 @@ from pyspark.sql import SparkSession
 from tests.lake import pipeline, write_files
 from windrow.compile.cells import merging as merging_cells
 from windrow.compile.cells import state
+from windrow.drivers.clock import clock_micros
+from windrow.drivers.maintain import Maintenance
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.engine.windows import merging
@@ -85,6 +87,21 @@ def test_it_is_written_where_no_more_rows_are_there_than_are_read(spark: SparkSe
     rows = journal.rows(spark, 0, 1, "cell", "pane").count()
     assert journal.snapshot_in_log(spark) == 1 and rows > 10
     assert not journal.wants_snapshot(spark, rows - 1) and journal.wants_snapshot(spark, rows)
+
+
+@pytest.mark.parametrize("fields", [STAGES["windows"], STAGES["sessions at their end"]], ids=["windows", "sessions"])
+def test_maintenance_behind_one_changes_nothing(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
+) -> None:
+    """Then the table `cells` and the newest tick both have all open cells."""
+    decide(monkeypatch, cycle([True]))
+    for name in ("maintained", "calm"):
+        for ticks in (2, 1, 3):
+            advanced(opened(spark, tmp_path / name, **fields), ticks)
+            if name == "maintained":
+                list(Maintenance.of(pipeline(tmp_path / name, **fields), spark, 0, clock_micros).run(dry_run=False))
+    found = [panes_of(spark, tmp_path / name) for name in ("maintained", "calm")]
+    assert found[0] == found[1] and found[0]
 
 
 @pytest.mark.parametrize("accumulation", ["accumulating", "discarding", "retracting"])

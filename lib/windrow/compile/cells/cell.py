@@ -41,7 +41,6 @@ from windrow.compile.sql.columns import (
     index_of,
     lit,
     name_at,
-    null,
     saturating_add,
     when,
 )
@@ -201,19 +200,17 @@ class CellColumns(CellState):
         return event_times.of_pane(kept) if self.stage.keeps_event_times else None
 
     def transitions(self, cells: Chain) -> Chain:
-        """`key`, bounds, `state` after the tick (of one that has expired `left`), `panes`, `expired`, `opened`."""
+        """`key`, bounds, `state` after the tick, `panes`, `expired`, `opened`."""
         return self.transitions_apart(cells)
 
     def transitions_apart(self, cells: Chain) -> Chain:
         """The same of windows of which none was made of others."""
-        state = case((col(EXPIRED), self.left), otherwise=sql.struct(**self.state_after()))
         kept = {name: col(name) for name in (*CELL, PANES, EXPIRED, OPENED)}
-        return cells.select({**kept, STATE: state})
+        return cells.select({**kept, STATE: self.left_or(sql.struct(**self.state_after()))})
 
-    @property
-    def left(self) -> Column:
-        """The state of a window that has expired."""
-        return null(self.state_type)
+    def left_or(self, state: Column) -> Column:
+        """The state of a window after the tick: of one that has expired what it leaves."""
+        return when(~col(EXPIRED), state)
 
     def own_after(self) -> Mapping[str, Column]:
         """The fields of `own_fields` after the tick."""

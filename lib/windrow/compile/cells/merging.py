@@ -50,9 +50,12 @@ class MergingCells(CellColumns):
         """The Spark type of a window that was merged into another, with the withdrawal of its last pane."""
         return f"struct<window_start: bigint, window_end: bigint, pane: {self.pane_type}>"
 
+    def left_or(self, state: Column) -> Column:
+        return case((col(EXPIRED), self.gone), otherwise=state)
+
     @property
-    def left(self) -> Column:
-        """Its bounds are kept."""
+    def gone(self) -> Column:
+        """The state of a window that has expired, of which the bounds are kept."""
         fields = {name: null(kind) for name, (kind, _) in self.state.items()}
         return sql.struct(**{**fields, GONE: lit(True)})
 
@@ -80,8 +83,7 @@ class MergingCells(CellColumns):
         A window is no more in the tick that merges it; its last pane is withdrawn when the merged one fires, then or
         later. Of one that expires the bounds are kept.
         """
-        state = case((col(EXPIRED), self.left), otherwise=sql.struct(**self.state_after()))
-        cells = cells.with_columns({STATE: state})
+        cells = cells.with_columns({STATE: self.left_or(sql.struct(**self.state_after()))})
         own = sql.struct(**{name: col(name) for name in _ROW})
         rows = [sql.array(own), sql.each(col(AWAY), self._merged_now)]
         if self.supersedes:

@@ -68,7 +68,7 @@ class CellState:
         return [*(f"p_{name}_{part}" for name, part in self.parts), *of_nodes, *event_times.partial(self.stage)]
 
     @property
-    def held(self) -> Mapping[str, str]:
+    def fields_of_parts(self) -> Mapping[str, str]:
         """The columns of what elements make of a cell that has not fired, and the state's fields that have them."""
         counts = {ELEMENTS: "new", **({NET: "net"} if self.is_weighted else {})}
         return {**counts, **{f"p_{name}_{part}": f"a_{name}_{part}" for name, part in self.parts}}

@@ -155,11 +155,11 @@ class Merging(WindowStrategy):
 
         So nothing has to be known of a cell but what it holds, and none is told that it was merged away.
         """
-        parts = {part: col(STATE, field) for part, field in self.cells.held.items()}
+        parts = {part: col(STATE, field) for part, field in self.cells.fields_of_parts.items()}
         length = {_LENGTH: col(WINDOW_END) - col(WINDOW_START)}
         open_cells = where(cells, ~col(STATE, GONE))
-        held = select(open_cells, {**{name: col(name) for name in CELL}, **parts, **length})
-        rows = combined.unionByName(held, allowMissingColumns=True)
+        earlier = select(open_cells, {**{name: col(name) for name in CELL}, **parts, **length})
+        rows = combined.unionByName(earlier, allowMissingColumns=True)
         found = {**merging.bounds(), **self.stage.merged_parts, _LENGTH: call("max", col(_LENGTH))}
         windows = group(self._numbered(rows, False), (KEY, SESSION), found)
         was_there = coalesce(col(_LENGTH) == col(WINDOW_END) - col(WINDOW_START), False)
@@ -187,7 +187,7 @@ class Merging(WindowStrategy):
 
     def left_behind(self) -> Column:
         """Its bounds, so that none overlaps it later."""
-        return self.cells.left
+        return self.cells.gone
 
     def windows_of(self, elements: DataFrame) -> DataFrame:
         return self.combine_pairs(self.pairs(elements, EVENT_TIME))

@@ -98,7 +98,7 @@ class Slices:
         return select(cells, {KEY: col(KEY), SLICE: col(WINDOW_START), **self._parts_of_state(), **end})
 
     def _parts_of_state(self) -> dict[str, Column]:
-        return {part: col(STATE, field) for part, field in self.stage.cells.held.items()}
+        return {part: col(STATE, field) for part, field in self.stage.cells.fields_of_parts.items()}
 
     def among(self, cells: DataFrame) -> DataFrame:
         """Those of the cells that are slices: they have no trigger, and have emitted nothing."""
@@ -118,7 +118,7 @@ class Slices:
 
     def _state(self) -> Column:
         stage = self.stage
-        fields = {field: col(part) for part, field in self.stage.cells.held.items()}
+        fields = {field: col(part) for part, field in self.stage.cells.fields_of_parts.items()}
         for name, aggregate in stage.aggregates.items():
             if aggregate.carry is not None:
                 carried = aggregate.carry(lambda part, name=name: col(part_name(name, part)))  # type: ignore[misc]

@@ -42,7 +42,8 @@ def open_cells(
     if not journal.location.exists(spark):
         return None
     snapshot_tick, in_log = journal.snapshot_tick(spark), journal.snapshot_in_log(spark, until)
-    if in_log > snapshot_tick:
+    is_in_log = in_log > snapshot_tick
+    if is_in_log:
         snapshot_tick, after = 0, in_log - 1
     else:
         after = snapshot_tick
@@ -54,7 +55,7 @@ def open_cells(
         return _added_up(journal, spark, snapshot_tick, tail, lives if wanted is None else lives & wanted)
     if not shown:
         tail = where(tail, ~col(EXPIRED))
-    if last == in_log:  # it has each cell once
+    if is_in_log and last == in_log:  # it has each cell once
         return select(where(tail, lives & col(STATE).is_not_null()), own)
     rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
     if snapshot_tick > 0:

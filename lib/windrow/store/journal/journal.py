@@ -230,12 +230,12 @@ class Journal:
         if last is None:
             return True
         in_table, in_log = self.snapshot_tick(spark), self.snapshot_in_log(spark)
-        base = max(in_table, in_log)
-        behind = _rows_of(self.log.files(spark, base, last.step))
-        if base == 0 or behind is None:
-            return base == 0
-        log = self.log if base == in_log else self.snapshot
-        whole = _rows_of(log.files(spark, base - 1, base))
+        newest = max(in_table, in_log)
+        behind = _rows_of(self.log.files(spark, newest, last.step))
+        if newest == 0 or behind is None:
+            return newest == 0
+        log = self.log if newest == in_log else self.snapshot
+        whole = _rows_of(log.files(spark, newest - 1, newest))
         return whole is not None and elements + behind >= whole
 
     def snapshot_rows(self, spark: SparkSession) -> DataFrame:
