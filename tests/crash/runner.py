@@ -38,6 +38,7 @@ def upkeep(root: Path, spark: SparkSession, keep: int) -> list[Maintained]:
 
 TASKS: Mapping[str, Callable[[Path, SparkSession], object]] = {
     "once": lambda root, spark: run(pipeline(root), spark, once=True),
+    "snapshots": lambda root, spark: run(pipeline(root), spark, once=True),
     "drain": lambda root, spark: run(pipeline(root), spark, once=True, drain=True),
     "backfill": lambda root, spark: monday(PipelineWork.open(judged(root), spark)).publish(),
     "early": lambda root, spark: backfill(pipeline(root), spark, MONDAY, MONDAY + DAY, early=True),
@@ -48,9 +49,14 @@ TASKS: Mapping[str, Callable[[Path, SparkSession], object]] = {
 }
 
 
+SNAPSHOTS = "snapshots"
+"""The task whose ticks write all open cells."""
+
+
 def do(task: str, root: Path, spark: SparkSession) -> None:
-    """Do a task. The journal is compacted every other tick, so that its points are passed; no tick is a snapshot."""
-    with patch.object(advance, "COMPACT_EVERY", 2), patch.object(Journal, "wants_snapshot", lambda *_: False):
+    """Do a task. The journal is compacted every other tick, so that its points are passed."""
+    wants = task == SNAPSHOTS
+    with patch.object(advance, "COMPACT_EVERY", 2), patch.object(Journal, "wants_snapshot", lambda *_: wants):
         TASKS[task](root, spark)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.ends import Ends, Kills, Stops, end_group, finish, start
-from tests.crash.runner import do, monday, upkeep
+from tests.crash.runner import SNAPSHOTS, do, monday, upkeep
 from tests.lake import BEHIND, POISON, ROWS, STAGE, content, judged, pipeline, table, write_files
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.pipeline.pipeline import PipelineWork
@@ -74,6 +74,20 @@ def test_at_every_point_of_a_tick(spark, ends: Ends, tmp_path: Path, undisturbed
         write_files(tmp_path / "data", range(number, number + 1))
         land(spark, tmp_path)
         ends.at(point, tmp_path)
+    write_files(tmp_path / "data", range(FILES))
+    do("drain", tmp_path, spark)
+    equal_tables(spark, tmp_path, undisturbed)
+
+
+@pytest.mark.long
+def test_ticks_that_write_all_open_cells(spark, ends: Ends, tmp_path: Path, undisturbed: Path) -> None:
+    """Those that end, those that go on behind them, and others in between, as maintenance compacts the journal."""
+    for number, point in enumerate(["tick:before_journal", "tick:after_journal"] * 2):
+        write_files(tmp_path / "data", range(number, number + 1))
+        land(spark, tmp_path)
+        ends.at(point, tmp_path, SNAPSHOTS)
+        if number == 2:
+            do("maintain", tmp_path, spark)
     write_files(tmp_path / "data", range(FILES))
     do("drain", tmp_path, spark)
     equal_tables(spark, tmp_path, undisturbed)

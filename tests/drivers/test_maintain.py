@@ -20,9 +20,10 @@ from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import Stream, run
 from windrow.spec.errors import SpecError
+from windrow.store.delta.location import Location
 from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.upkeep import Upkeep
+from windrow.store.delta.upkeep import SETTINGS, Upkeep
 
 FILES = 6
 TABLES = ("current", "panes", "dead_letters")
@@ -51,6 +52,22 @@ def opened(spark, root: Path) -> Stream:
     stream = Stream(PipelineWork.open(pipeline(root), spark), clock_micros, None, Event())
     stream.start()
     return stream
+
+
+def test_no_file_of_a_table_is_removed(spark, tmp_path: Path, calm: Path) -> None:
+    """Of no partition is there more than one file that the driver wrote, so that compacting leaves them as they are."""
+    write_files(tmp_path / "data", range(1))
+    run(pipeline(tmp_path), spark, once=True)
+    lake, session = tmp_path / "lake", spark.newSession()
+    for name, value in SETTINGS.items():
+        session.conf.set(name, value)
+    for log in sorted(lake.rglob("_delta_log")):
+        at = Upkeep(session, Location(str(log.parent)))
+        at.vacuum(0)
+        assert at.size().files == at.size().on_disk, log.parent.relative_to(lake)
+    write_files(tmp_path / "data", range(FILES))
+    run(pipeline(tmp_path), spark, once=True, drain=True)
+    assert reconcile(pipeline(tmp_path), spark)[0].equal
 
 
 @pytest.mark.long

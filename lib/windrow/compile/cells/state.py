@@ -118,11 +118,8 @@ class CellState:
         """
         if not fires_at_end(self.stage):
             return tuple(self.state)
-        shown = {*_COUNTERS, *_LAST, "last_event_time", *(f"last_{name}" for name in self.value_types)} - {
-            "new",
-            "since",
-        }
-        return tuple(name for name in self.state if name not in shown)
+        of_panes = {*_COUNTERS, *_LAST, *(f"last_{name}" for name in self.value_types)} - {"new", "since"}
+        return tuple(name for name in self.state if name not in of_panes)
 
     @property
     def state_type(self) -> str:

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING
-from windrow.engine.tick.tick import open_windows
+from windrow.engine.tick.tick import TickPlan, open_windows
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.times import saturating_add
 from windrow.store.journal.cells import has_cells
@@ -48,4 +48,4 @@ def turned_into_windows(spark: SparkSession, journal: Journal, last: Control, ad
     kept = replace(journal, stage=former.stage).cells(spark, None, last.clock.expired_end)
     assert kept is not None
     windows = open_windows(journal.stage, former.open_windows(former.among(kept), admission), times)
-    return journal.commit(spark, control, windows.unionByName(former.ended(ending, windows)), {})
+    return journal.commit(spark, control, TickPlan(windows.unionByName(former.ended(ending, windows))))

@@ -107,6 +107,6 @@ def _withdrawn(runner: StageRunner, last: Control, early: DataFrame) -> Control:
         quarantined_files=(), duration_ms=0,
     )  # fmt: skip
     point("opening:before_withdrawal")
-    control = runner.write(control, withdrawals(runner.stage, rows), {})
+    control = runner.write(control, TickPlan(withdrawals(runner.stage, rows)))
     point("opening:after_withdrawal")
     return control

@@ -24,7 +24,7 @@ from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.clocks.holds import has_new, least_hold
 from windrow.engine.frames import where
 from windrow.engine.tick.admission import Admission
-from windrow.engine.tick.micro_batch import DeadLetters, MicroBatch, with_statistics
+from windrow.engine.tick.micro_batch import MicroBatch, with_statistics
 from windrow.engine.tick.published import Made, joined
 from windrow.engine.tick.statistics import BatchStatistics, summed
 from windrow.engine.tick.tick import TickPlan, tick, trigger_clock
@@ -52,18 +52,8 @@ class TickState(Protocol):
     def wants_snapshot(self, spark: SparkSession, elements: int) -> bool:
         """Whether a tick with so many elements had better write all open cells."""
 
-    def commit(
-        self,
-        spark: SparkSession,
-        control: Control,
-        transitions: DataFrame | None,
-        dead_letters: DeadLetters,
-        is_snapshot: bool = False,
-    ) -> Control:
-        """Keep a tick, and give its control row as it is kept. Raises StepTaken where another writer has done so.
-
-        `is_snapshot`: the transitions have all open cells.
-        """
+    def commit(self, spark: SparkSession, control: Control, plan: TickPlan) -> Control:
+        """Keep a tick, and give its control row as it is kept. Raises StepTaken where another writer has done so."""
 
 
 @dataclass
@@ -93,11 +83,9 @@ class TickRunner:
         """Read the newest tick again, after what another writer may have committed."""
         self._last = self.journal.last(self.spark)
 
-    def write(
-        self, control: Control, transitions: DataFrame | None, dead_letters: DeadLetters, is_snapshot: bool = False
-    ) -> Control:
+    def write(self, control: Control, plan: TickPlan) -> Control:
         """Commit a tick, and give its control row. Raises StepTaken where another writer has committed meanwhile."""
-        self._last = self.journal.commit(self.spark, control, transitions, dead_letters, is_snapshot)
+        self._last = self.journal.commit(self.spark, control, plan)
         return self._last
 
     def reload(self) -> list[Control]:
@@ -224,7 +212,7 @@ class TickRunner:
         )
         point("tick:before_journal")
         control = control.lasting(int(1000 * (time.monotonic() - started)))
-        control = self.write(control, plan.transitions, plan.dead_letters, plan.is_snapshot)
+        control = self.write(control, plan)
         point("tick:after_journal")
         return control
 

@@ -41,27 +41,25 @@ def open_cells(
     """
     if not journal.location.exists(spark):
         return None
-    snapshot_tick, in_log = journal.snapshot_tick(spark), journal.snapshot_in_log(spark, until)
-    is_in_log = in_log > snapshot_tick
-    if is_in_log:
-        snapshot_tick, after = 0, in_log - 1
-    else:
-        after = snapshot_tick
+    in_table, in_log = journal.snapshot_tick(spark), journal.snapshot_in_log(spark, until)
+    snapshot_tick = max(in_table, in_log)
     last = _newest_tick(journal, spark) if until is None else until
-    tail = _as_cells(journal, journal.rows(spark, after, last, CELLS, PANE))
+    tail = _as_cells(journal, journal.rows(spark, snapshot_tick, last, CELLS, PANE))
     lives = col(WINDOW_END) > changing(journal.forgotten_end(expired_end), col("tick"))
     own = {name: col(name) for name in (*CELL, STATE, "tick")}
     if strategy_of(journal.stage).adds_up:
         return _added_up(journal, spark, snapshot_tick, tail, lives if wanted is None else lives & wanted)
     if not shown:
         tail = where(tail, ~col(EXPIRED))
-    if is_in_log and last == in_log:  # it has each cell once
-        return select(where(tail, lives & col(STATE).is_not_null()), own)
     rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
     if snapshot_tick > 0:
-        snapshot = where(_as_cells(journal, journal.snapshot_rows(spark)), lives)
+        is_in_log = in_log > in_table
+        known = journal.rows(spark, in_log - 1, in_log, CELLS, PANE) if is_in_log else journal.snapshot_rows(spark)
+        snapshot = where(_as_cells(journal, known), lives & col(STATE).is_not_null())
         if wanted is not None:
             snapshot = where(snapshot, wanted)
+        if last <= snapshot_tick:  # it has each cell once
+            return select(snapshot, own)
         rows = select(snapshot, {**own, _ENDED: lit(False)}).unionByName(rows)
     return _newest(rows, {name: kind for name, (kind, _) in journal.stage.cells.state.items()})
 

@@ -30,7 +30,7 @@ from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, null, struct, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, group, local, over, select, where
-from windrow.engine.tick.micro_batch import DeadLetters
+from windrow.engine.tick.tick import TickPlan
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.errors import SpecError
 from windrow.spec.stages.graph import reads_of
@@ -101,34 +101,26 @@ class Journal:
         found = None if commit is None else Stamp.from_notes(commit.notes)
         return found or Stamp.of(self.control(spark, tick))
 
-    def commit(
-        self,
-        spark: SparkSession,
-        control: Control,
-        transitions: DataFrame | None,
-        dead_letters: DeadLetters,
-        is_snapshot: bool = False,
-    ) -> Control:
+    def commit(self, spark: SparkSession, control: Control, plan: TickPlan) -> Control:
         """Write a tick, and give its control row as it was written, with what was counted of the rows on their way.
 
-        `is_snapshot`: the transitions have all open cells. Raises StepTaken where another writer has written it.
+        Raises StepTaken where another writer has written it.
         """
-        parts = [] if transitions is None else [self._transition_rows(transitions, control)]
-        parts += [
-            self._letter_rows(name, letters, control) for name, frames in dead_letters.items() for letters in frames
-        ]
+        parts = [] if plan.transitions is None else [self._transition_rows(plan.transitions, control)]
+        for name, frames in plan.dead_letters.items():
+            parts += [self._letter_rows(name, letters, control) for letters in frames]
         ensure_table(spark, self.location, self.schema(spark), PARTITIONS, self._properties(spark))
         kept = [control]
 
         def fill(append: Append) -> Notes:
             if parts:
                 union = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
-                kept.append(counted(control, append.write(union), is_snapshot))
+                kept.append(counted(control, append.write(union), plan.is_snapshot))
             row = {"tick": control.tick, LogColumn.CONTROL: kept[-1].to_json()}
             schema = StructType([self.schema(spark)[name] for name in row])
             folder = {LogColumn.KIND: CONTROL, LogColumn.BUCKET: None}
             append.add([written(spark, self.location, [row], schema, folder)])
-            since = control.tick if is_snapshot else self.snapshot_in_log(spark)
+            since = control.tick if plan.is_snapshot else self.snapshot_in_log(spark)
             return {**Stamp.of(control).notes, SNAPSHOT: since}
 
         if not self.log.begun(spark, control.tick, fill):

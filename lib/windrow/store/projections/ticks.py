@@ -27,10 +27,8 @@ def write_ticks(spark: SparkSession, log: StepLog, step: int, tick_range: TickRa
     open_cells = 0 if tick_range.fresh or before is None else int(before.notes["open_cells"])
     rows = []
     for _, control in sorted(tick_range.controls.items()):
-        rows_of_tick = control.rows
-        open_cells += rows_of_tick.opened - rows_of_tick.ended
-        if rows_of_tick.open is not None:
-            open_cells = rows_of_tick.open
+        changed = control.rows.opened - control.rows.ended
+        open_cells = open_cells + changed if control.rows.open is None else control.rows.open
         known = None if strategy_of(tick_range.journal.stage).adds_up else open_cells
         rows.append(_row(control, tick_range.journal.generation, known))
     notes = {**notes, "open_cells": open_cells}

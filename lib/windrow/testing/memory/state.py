@@ -15,8 +15,8 @@ from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.holds import least_hold
 from windrow.engine.compiling.chain import pane_elements
 from windrow.engine.frames import local, with_column
-from windrow.engine.tick.micro_batch import DeadLetters
 from windrow.engine.tick.statistics import LandedRows
+from windrow.engine.tick.tick import TickPlan
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.times import saturating_add
 from windrow.spec.triggers.firings import leaves_nothing
@@ -55,15 +55,9 @@ class MemoryState:
         """Every other tick, so that both ways are used."""
         return len(self.ticks) % 2 == 0
 
-    def commit(
-        self,
-        spark: SparkSession,
-        control: Control,
-        transitions: DataFrame | None,
-        dead_letters: DeadLetters,
-        is_snapshot: bool = False,
-    ) -> Control:
-        if is_snapshot:
+    def commit(self, spark: SparkSession, control: Control, plan: TickPlan) -> Control:
+        transitions = plan.transitions
+        if plan.is_snapshot:
             self.kept.clear()
         collected = [] if transitions is None else transitions.collect()
         for row in collected:
@@ -82,7 +76,7 @@ class MemoryState:
         self.ticks.append(control)
         self.transitions.append(collected)
         self.dead_letters.append(
-            [row for frames in dead_letters.values() for letters in frames for row in letters.collect()]
+            [row for frames in plan.dead_letters.values() for letters in frames for row in letters.collect()]
         )
         self.emitted.append(emitted)
         return control

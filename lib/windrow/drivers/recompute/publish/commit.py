@@ -25,6 +25,7 @@ from windrow.drivers.recompute.windows.recomputed import Recomputed
 from windrow.drivers.recompute.windows.unrestated import restated_by
 from windrow.engine.frames import group
 from windrow.engine.tick.published import is_complete, is_made
+from windrow.engine.tick.tick import TickPlan
 from windrow.store.journal.control import Control, Interval, has_stream
 from windrow.store.projections.dead_letters import Restated
 
@@ -78,7 +79,7 @@ def commit(
         if announce is not None:
             announce(result)
         point("backfill:before_journal")
-        control = runner.write(control, _transitions(runner, scope, changes), {})
+        control = runner.write(control, TickPlan(_transitions(runner, scope, changes)))
         point("backfill:after_journal")
     item.ticked(control)
     item.project()
@@ -97,7 +98,7 @@ def _written_at_once(item: StageWork, scope: Scope, batch: Recomputed, restated:
     control = _control(runner, scope, batch.restates, restated.quarantined_files, joins=True)
     point("backfill:before_journal")
     rows = all_inserted(runner.stage, batch.windows)
-    control = runner.write(control, transitions(runner.stage, rows, False, scope.clock.watermark), {})
+    control = runner.write(control, TickPlan(transitions(runner.stage, rows, False, scope.clock.watermark)))
     point("backfill:after_journal")
     item.ticked(control)
     item.project()

@@ -21,6 +21,7 @@ from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.judging import judge
 from windrow.engine.tick.micro_batch import DeadLetters, counters_of, with_statistics
+from windrow.engine.tick.tick import TickPlan
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.journal.control import ADMISSION, Control, has_stream
 from windrow.store.upstream.offsets import Offsets
@@ -49,7 +50,7 @@ def admit(runner: StageRunner, now: int | None = None) -> Iterator[Control]:
     for found in _admission_ticks(runner, now if runner.is_read else None):
         assert found.control is not None
         point("admission:before_journal")
-        written = runner.write(found.control, None, found.dead_letters)
+        written = runner.write(found.control, TickPlan(None, found.dead_letters))
         point("admission:after_journal")
         yield written
 
