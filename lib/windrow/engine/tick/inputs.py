@@ -44,16 +44,16 @@ def _told_apart(name: str, names: Sequence[str]) -> Column:
 
 
 def parted(stage: CompiledStage, rows: DataFrame) -> dict[str, DataFrame]:
-    """The rows of each input."""
+    """The rows of each input that has some: `as_one` taken apart."""
     if len(stage.inputs) == 1:
         return dict.fromkeys(stage.inputs, rows)
+    structs = [column for column in rows.columns if column.startswith(_OF)]
+    own = {column: col(column) for column in rows.columns if column not in {INPUT, *structs}}
     parts = {}
-    for name in stage.inputs:
-        if _struct(name) in rows.columns:
-            fields = rows.select(f"{_struct(name)}.*").columns
-            own = {column: col(column) for column in rows.columns if not column.startswith(_OF)}
-            columns = {column: col(_struct(name), column) for column in fields}
-            parts[name] = select(where(rows, col(INPUT) == lit(name)), {**own, **columns}).drop(INPUT)
+    for whole in structs:
+        name = whole.removeprefix(_OF)
+        columns = {column: col(whole, column) for column in rows.select(f"{whole}.*").columns}
+        parts[name] = select(where(rows, col(INPUT) == lit(name)), {**own, **columns})
     return parts
 
 
