@@ -54,8 +54,8 @@ def opened(spark, root: Path) -> Stream:
     return stream
 
 
-def test_no_file_of_a_table_is_removed(spark, tmp_path: Path, calm: Path) -> None:
-    """Of no partition is there more than one file that the driver wrote, so that compacting leaves them as they are."""
+def test_no_file_of_a_table_is_removed(spark, tmp_path: Path) -> None:
+    """VACUUM alone, with nothing compacted before: the files that the driver wrote stay as they are."""
     write_files(tmp_path / "data", range(1))
     run(pipeline(tmp_path), spark, once=True)
     lake, session = tmp_path / "lake", spark.newSession()
