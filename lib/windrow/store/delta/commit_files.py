@@ -21,6 +21,13 @@ from pyspark.sql import SparkSession
 from windrow.spec.errors import WindrowError
 
 _LOG = "_delta_log"
+
+
+def log_file(table: str, version: int, kind: str = "json") -> str:
+    """The path of the commit of a version of a table, or of another file beside it."""
+    return f"{table}/{_LOG}/{version:020d}.{kind}"
+
+
 _UNQUOTED = "/=:@&+$,;!*'()~"
 """What Delta leaves as it is in the path of a file: VACUUM compares texts, and would take another one for no file."""
 
@@ -89,6 +96,11 @@ class AddedFile:
     size: int
     stats: str | None
     partition: Mapping[str, str | None]
+
+    @property
+    def rows(self) -> int:
+        """The rows in it; 0 where Delta was told to count nothing."""
+        return int(json.loads(self.stats or "{}").get("numRecords", 0))
 
     @classmethod
     def from_json(cls, text: str) -> AddedFile:
@@ -187,7 +199,7 @@ class CommitFiles:
         return sorted(int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit())
 
     def _file(self, version: int) -> JavaObject:
-        return self._path(f"{self.path}/{_LOG}/{version:020d}.json")
+        return self._path(log_file(self.path, version))
 
     def _path(self, text: str) -> JavaObject:
         return self._classes.path(text)

@@ -23,7 +23,7 @@ from windrow.engine.frames import local
 from windrow.store.delta.commit_files import AddedFile, CommitFiles
 from windrow.store.delta.location import INDEXED, READABLE, Location
 from windrow.store.delta.retries import ATTEMPTS, StepTaken
-from windrow.store.delta.transactions import CONFLICTS, Append
+from windrow.store.delta.transactions import CONFLICTS, Appender
 
 Notes = Mapping[str, Any]
 """What a commit says beside its step and writer, as plain values."""
@@ -72,6 +72,7 @@ class StepLog:
     _schema: StructType | None = field(default=None, repr=False)
     _files_of: CommitFiles | None = field(default=None, repr=False)
     _added: dict[int, list[AddedFile]] = field(default_factory=dict, repr=False)
+    _appender: Appender | None = field(default=None, repr=False)
 
     def last(self, spark: SparkSession) -> Commit | None:
         """The newest step of the log, or None when there is none."""
@@ -201,7 +202,7 @@ class StepLog:
         """Append a frame as that step. Errors: StepTaken where another writer owns it."""
         spark = frame.sparkSession
 
-        def fill(append: Append) -> Notes:
+        def fill(append: Appender) -> Notes:
             append.write(frame)
             return notes
 
@@ -211,7 +212,7 @@ class StepLog:
     def add(self, spark: SparkSession, files: Sequence[AddedFile], step: int, notes: Notes) -> None:
         """Add files that are there already as that step, to a table that is there. Raises StepTaken."""
 
-        def fill(append: Append) -> Notes:
+        def fill(append: Appender) -> Notes:
             append.add(files)
             return notes
 
@@ -219,19 +220,19 @@ class StepLog:
             raise StepTaken(self.location.path, step, None)
 
     def begun(
-        self, spark: SparkSession, step: int, fill: Callable[[Append], Notes], frame: DataFrame | None = None
+        self, spark: SparkSession, step: int, fill: Callable[[Appender], Notes], frame: DataFrame | None = None
     ) -> bool:
         """Commit what is put into an append as that step, with the notes that this gives; again where others write.
 
         False where there is no table, or it lacks columns of the frame. Raises StepTaken.
         """
         for _ in range(ATTEMPTS):
-            append = Append(spark, self.location.path)
-            if append.version < 0 or (frame is not None and not append.fits(frame)):
-                return False
             newest = self.last(spark)
             if newest is not None and newest.step >= step:
                 raise StepTaken(self.location.path, step, newest.writer)
+            append = self._appender_at(spark, self._version)
+            if append.version < 0 or (frame is not None and not append.fits(frame)):
+                return False
             if self._version != append.version:
                 continue
             with suppress(*CONFLICTS):
@@ -239,6 +240,14 @@ class StepLog:
                 self.verify(spark, step)
                 return True
         raise StepTaken(self.location.path, step, None)
+
+    def _appender_at(self, spark: SparkSession, version: int) -> Appender:
+        """What appends behind that version, with nothing to append yet; another one where others have written since."""
+        known = self._appender
+        if known is None or known.version != version or known.spark is not spark:
+            known = self._appender = Appender(spark, self.location.path)
+        known.begin()
+        return known
 
     def replace(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Put a frame in place of all that the table holds, as that step."""

@@ -38,10 +38,11 @@ from windrow.spec.stages.keys import LogColumn
 from windrow.spec.times import saturating_add
 from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.data_files import written
+from windrow.store.delta.footers import are_counted
 from windrow.store.delta.location import INDEXED, READABLE, Lake, Location
 from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import Notes, StepLog
-from windrow.store.delta.transactions import Append
+from windrow.store.delta.transactions import Appender
 from windrow.store.journal.cells import open_cells
 from windrow.store.journal.control import CONTROL, DEAD_LETTER, Control, Stamp
 from windrow.store.journal.counting import counted
@@ -112,7 +113,7 @@ class Journal:
         ensure_table(spark, self.location, self.schema(spark), PARTITIONS, self._properties(spark))
         kept = [control]
 
-        def fill(append: Append) -> Notes:
+        def fill(append: Appender) -> Notes:
             if parts:
                 union = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
                 kept.append(counted(control, append.write(union), plan.is_snapshot))
@@ -174,14 +175,15 @@ class Journal:
         return self._schema
 
     def _properties(self, spark: SparkSession) -> Mapping[str, str]:
-        """Of the table: Delta counts in all columns that the tables of panes have, as their files are copied.
+        """Of the table: Delta counts in the columns by which a tick counts.
 
-        `deltalake` takes a column of which a file says nothing for one that has no value, if it says something of
-        others.
+        In all that the tables of panes have, if the footers of files do not say of these what those tables need.
         """
         fields = self.schema(spark).fields
         before = next(index for index, one in enumerate(fields) if one.name == LogColumn.STATE)
-        return {**READABLE, INDEXED: str(sum(_leaves(one.dataType) for one in fields[:before]))}
+        panes = StructType(fields[:before])
+        counted = len(FIRST) if are_counted(panes) else _leaves(panes)
+        return {**READABLE, INDEXED: str(counted), _PARTITIONS_IN_FILES: "false"}
 
     def rows(self, spark: SparkSession, after: int, until: int, *kinds: str) -> DataFrame:
         """The rows of these kinds that the ticks after < tick <= until have written."""
@@ -271,6 +273,9 @@ def _leaves(kind: DataType) -> int:
     """The columns of a type, as Delta counts them."""
     return sum(_leaves(field.dataType) for field in kind.fields) if isinstance(kind, StructType) else 1
 
+
+_PARTITIONS_IN_FILES = "delta.writePartitionColumnsToParquet"
+"""Whether a file repeats for each row what the name of its folder says."""
 
 SNAPSHOT = "snapshot"
 """The note of a commit: the newest tick up to it that has written all open cells, so that none before it is read."""
