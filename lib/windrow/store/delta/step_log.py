@@ -244,9 +244,9 @@ class StepLog:
     def _appender_at(self, spark: SparkSession, version: int) -> Appender:
         """What appends behind that version, with nothing to append yet; another one where others have written since."""
         known = self._appender
-        if known is None or known.version != version or known.spark is not spark:
+        if known is None or known.version != version or known.spark.sparkContext is not spark.sparkContext:
             known = self._appender = Appender(spark, self.location.path)
-        known.begin()
+        known.begin(spark)
         return known
 
     def replace(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:

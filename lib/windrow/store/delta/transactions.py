@@ -71,9 +71,9 @@ class Appender:
         """Make the session that of this thread, as PySpark does before a query: Delta takes its settings from there."""
         self._java.org.apache.spark.sql.classic.SparkSession.setActiveSession(self.spark._jsparkSession)
 
-    def begin(self) -> None:
-        """Begin an append: what one before has written and not committed is no part of it."""
-        self._files = {}
+    def begin(self, spark: SparkSession) -> None:
+        """Begin an append in a session: what one before has written and not committed is no part of it."""
+        self.spark, self._files = spark, {}
 
     def fits(self, frame: DataFrame) -> bool:
         """Whether the table has all columns of the frame, with their types. It gains none in this way."""
