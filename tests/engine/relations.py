@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pyspark.sql.types import NullType, StructField, StructType
 
 from tests.engine.layout import STEP, WIDTH, laid_out
 from windrow.compile.sql.chain import Chain, Filter
@@ -58,6 +59,11 @@ class Relation:
     @property
     def sparkSession(self) -> Any:
         return SimpleNamespace(sql=lambda chain, rows: rows.after(chain))
+
+    @property
+    def schema(self) -> StructType:
+        """Of no type: then a key is grouped as it is."""
+        return StructType([StructField(name, NullType()) for name in self.columns])
 
     def after(self, chain: Chain, done: int = 0) -> Relation:
         """What the steps of a chain make of it, but for the first ones."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -11,8 +12,9 @@ from pyspark.sql.conversion import LocalDataToArrowConversion
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, MapType, StructField, StructType
 
+from windrow.compile.columns import KEY
 from windrow.compile.sql.chain import Chain
-from windrow.compile.sql.columns import Column, named, quoted
+from windrow.compile.sql.columns import Column, col, named, quoted, struct
 
 
 def over(frame: DataFrame) -> Chain:
@@ -76,6 +78,36 @@ def _nullable(kind: Any) -> Any:
 
 def group(frame: DataFrame, by: Iterable[str], columns: Mapping[str, Column]) -> DataFrame:
     """One row for each group, or for all rows where there is no `by`."""
-    keys = [quoted(name) for name in by]
-    aggregates = [F.expr(named(name, column)) for name, column in columns.items()]
-    return frame.groupBy(*keys).agg(*aggregates)
+    names, aggregates = [*by], [F.expr(named(name, column)) for name, column in columns.items()]
+    plain = PlainKey.of(frame) if KEY in names else _WHOLE
+    if plain == _WHOLE:
+        return frame.groupBy(*map(quoted, names)).agg(*aggregates)
+    others = [name for name in names if name != KEY]
+    keys = {**plain.columns, **{name: col(name) for name in others}}
+    found = frame.groupBy(*[F.expr(named(name, column)) for name, column in keys.items()]).agg(*aggregates)
+    return select(found, {name: plain.whole if name == KEY else col(name) for name in (*names, *columns)})
+
+
+@dataclass(frozen=True)
+class PlainKey:
+    """The key of a frame's rows as columns of its own, one for each field, and the key that is made of them again.
+
+    Spark hashes, sorts and shuffles plain values faster than structs. A key that may be null itself, as one of a user's
+    may, is its own column.
+    """
+
+    columns: Mapping[str, Column]
+    whole: Column
+
+    @classmethod
+    def of(cls, frame: DataFrame) -> PlainKey:
+        """That of a frame with such a column."""
+        key = frame.schema[KEY]
+        if key.nullable or not isinstance(key.dataType, StructType):
+            return _WHOLE
+        names = {f"_{KEY}_{index}": field.name for index, field in enumerate(key.dataType.fields)}
+        columns = {plain: col(KEY, name) for plain, name in names.items()}
+        return cls(columns, struct(**{name: col(plain) for plain, name in names.items()}))
+
+
+_WHOLE = PlainKey({KEY: col(KEY)}, col(KEY))

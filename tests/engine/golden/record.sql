@@ -168,13 +168,38 @@ FROM shared_2
 FROM shared_2
 |> EXTEND
     explode(
-      array_distinct(
-        array(
+      CASE
+        WHEN (
+          (
+            (
+              (`_slice` - 10000001L) - pmod((`_slice` - 10000001L), 640000064L)
+            ) <> (`_slice` - pmod(`_slice`, 640000064L))
+          )
+          AND (
+            (
+              (`_slice` + 10000001L) - pmod((`_slice` + 10000001L), 640000064L)
+            ) <> (`_slice` - pmod(`_slice`, 640000064L))
+          )
+        )
+        THEN array(
           ((`_slice` - 10000001L) - pmod((`_slice` - 10000001L), 640000064L)),
           (`_slice` - pmod(`_slice`, 640000064L)),
           ((`_slice` + 10000001L) - pmod((`_slice` + 10000001L), 640000064L))
         )
-      )
+        WHEN (
+          ((`_slice` - 10000001L) - pmod((`_slice` - 10000001L), 640000064L)) <> (`_slice` - pmod(`_slice`, 640000064L))
+        )
+        THEN array(
+          ((`_slice` - 10000001L) - pmod((`_slice` - 10000001L), 640000064L)), (`_slice` - pmod(`_slice`, 640000064L))
+        )
+        WHEN (
+          ((`_slice` + 10000001L) - pmod((`_slice` + 10000001L), 640000064L)) <> (`_slice` - pmod(`_slice`, 640000064L))
+        )
+        THEN array(
+          (`_slice` - pmod(`_slice`, 640000064L)), ((`_slice` + 10000001L) - pmod((`_slice` + 10000001L), 640000064L))
+        )
+        ELSE array((`_slice` - pmod(`_slice`, 640000064L)))
+      END
     ) AS `_block`
 |> DISTRIBUTE BY `key`, `_block`
 |> AGGREGATE
@@ -188,9 +213,7 @@ FROM shared_2
   GROUP BY `key`, `_block`, `_slice`
 |> SELECT
     `key`, `_block`, `_slice`,
-    max(`_slice`) OVER (
-      PARTITION BY `key`, `_block` ORDER BY `_slice` RANGE BETWEEN 1L FOLLOWING AND 10000001L FOLLOWING
-    ) AS `_last`,
+    TRUE AS `_first`,
     sum(`elements`) OVER (
       PARTITION BY `key`, `_block` ORDER BY `_slice` RANGE BETWEEN 10000000L PRECEDING AND CURRENT ROW
     ) AS `e_elements`,
@@ -232,12 +255,18 @@ FROM shared_2
     ) AS `e__since`,
     min(`_since`) OVER (
       PARTITION BY `key`, `_block` ORDER BY `_slice` RANGE BETWEEN 1L FOLLOWING AND 10000001L FOLLOWING
-    ) AS `b__since`
-|> WHERE (`_block` = (`_slice` - pmod(`_slice`, 640000064L)))
+    ) AS `b__since`,
+    max(`_slice`) OVER (
+      PARTITION BY `key`, `_block` ORDER BY `_slice` RANGE BETWEEN 10000000L PRECEDING AND CURRENT ROW
+    ) AS `e__last`,
+    max(`_slice`) OVER (
+      PARTITION BY `key`, `_block` ORDER BY `_slice` RANGE BETWEEN 1L FOLLOWING AND 10000001L FOLLOWING
+    ) AS `b__last`
+|> WHERE (`_first` AND (`_block` = (`_slice` - pmod(`_slice`, 640000064L))))
 |> EXTEND
     explode(
       CASE
-        WHEN ((`_last` IS NOT NULL) AND (`_last` <> (`_slice` + 10000001L)))
+        WHEN ((`b__last` IS NOT NULL) AND (`b__last` <> (`_slice` + 10000001L)))
         THEN array((`_slice` - 10000000L), (`_slice` + 1L))
         ELSE array((`_slice` - 10000000L))
       END

@@ -276,11 +276,11 @@ def added(left: Column, right: Column) -> Column:
 
 
 def over_frame(aggregate: Column, frame: str) -> Column | None:
-    """An aggregate over a frame of rows; None where it is not one `sum`, `min` or `max`."""
+    """An aggregate over a frame of rows; None where it is not one `count`, `sum`, `min` or `max`."""
     return None if aggregate.over is None else Column(aggregate.over(frame))
 
 
-_FRAMED = ("sum", "min", "max")
+_FRAMED = ("count", "sum", "min", "max")
 """The aggregates that grow along a frame at little cost."""
 
 

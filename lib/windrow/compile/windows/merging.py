@@ -8,7 +8,7 @@ on; any other window is a new cell, made of what its parts held, and they are me
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from windrow.compile.aggregates.parts import CompiledAggregate
 from windrow.compile.cells.merging import SUPERSEDED, MergingCells
@@ -26,17 +26,17 @@ SESSION = "_session"
 _BEGINS, _WINDOWS, _JOINED = "_begins", "_all_windows", "_joined"
 
 
-def numbered(rows: Chain, windows: MergingWindows, have_state: bool) -> Chain:
+def numbered(rows: Chain, windows: MergingWindows, have_state: bool, key: Sequence[str] = (KEY,)) -> Chain:
     """The rows with what tells the merged window that each is of from the others of its key.
 
-    `have_state`: cells are among the rows. One that is closed merges with nothing.
+    `have_state`: cells are among the rows. One that is closed merges with nothing. `key`: the columns of the key.
     """
     own = struct(start=col(WINDOW_START), end=col(WINDOW_END))
     joined = windows.joined(call("sort_array", col(_WINDOWS)))
     if joined is None:
-        return overlapping(rows, windows.touches)
+        return overlapping(rows, windows.touches, key)
     stays = coalesce(col(STATE, "closed"), False) if have_state else lit(False)
-    several = Column(f"collect_set({when(~stays, own).text}) OVER (PARTITION BY {quoted(KEY)})")
+    several = Column(f"collect_set({when(~stays, own).text}) OVER (PARTITION BY {_list(key)})")
     names = rows.names
     rows = rows.with_columns({_WINDOWS: several}).with_columns({_JOINED: joined})
 
@@ -47,15 +47,19 @@ def numbered(rows: Chain, windows: MergingWindows, have_state: bool) -> Chain:
     return rows.with_columns({SESSION: when(stays, own, coalesce(first, own))}).only((*names, SESSION))
 
 
-def overlapping(rows: Chain, touches: bool) -> Chain:
+def overlapping(rows: Chain, touches: bool, key: Sequence[str] = (KEY,)) -> Chain:
     """The rows with the number of the window that each is of: one begins where no row before it reaches."""
-    ordered = f"PARTITION BY {quoted(KEY)} ORDER BY {quoted(WINDOW_START)}, {quoted(WINDOW_END)} ROWS BETWEEN UNBOUNDED"
+    ordered = f"PARTITION BY {_list(key)} ORDER BY {_list((WINDOW_START, WINDOW_END))} ROWS BETWEEN UNBOUNDED"
     reached = Column(f"max({quoted(WINDOW_END)}) OVER ({ordered} PRECEDING AND 1 PRECEDING)")
     apart = col(WINDOW_START) > reached if touches else col(WINDOW_START) >= reached
     names = rows.names
     rows = rows.with_columns({_BEGINS: coalesce(apart, True).cast("int")})
     number = Column(f"sum({_BEGINS}) OVER ({ordered} PRECEDING AND CURRENT ROW)")
     return rows.with_columns({SESSION: number}).only((*names, SESSION))
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(map(quoted, names))
 
 
 def bounds() -> dict[str, Column]:

@@ -37,7 +37,7 @@ from windrow.compile.windows import merging
 from windrow.compile.windows.families import MergingWindows
 from windrow.compile.windows.merging import SESSION
 from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.frames import apply, group, over, select, where, with_column
+from windrow.engine.frames import PlainKey, apply, group, over, select, where, with_column
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.evaluated import no_state, with_timer_due
@@ -177,7 +177,12 @@ class Merging(WindowStrategy):
         return group(self._numbered(rows, False), (KEY, SESSION), found).drop(SESSION)
 
     def _numbered(self, rows: DataFrame, have_state: bool) -> DataFrame:
-        return apply(merging.numbered(over(rows), self.windows, have_state), rows)
+        plain = PlainKey.of(rows)
+        others = [name for name in rows.columns if name != KEY]
+        flat = over(rows).select({**plain.columns, **{name: col(name) for name in others}})
+        found = merging.numbered(flat, self.windows, have_state, [*plain.columns])
+        whole = {KEY: plain.whole, **{name: col(name) for name in (*others, SESSION)}}
+        return apply(found.select(whole), rows)
 
     # ---------------------------------------------------------------- a batch
 

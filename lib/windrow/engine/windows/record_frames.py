@@ -7,6 +7,7 @@ A window is what a frame of records holds: the time before one of them, or the t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -41,9 +42,10 @@ from windrow.compile.sql.columns import (
 )
 from windrow.compile.stage import CompiledStage
 from windrow.compile.windows.records import CompiledRecords
-from windrow.engine.frames import group, select, where, with_column
+from windrow.engine.frames import PlainKey, group, select, where, with_column
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.elements import PAIR
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
 EXPIRED_END = "_expired_end"
@@ -63,7 +65,7 @@ _NEW = "_new"
 """Whether a row of records is of this tick."""
 _BUCKET = "_bucket"
 _BLOCK = "_block"
-_IN_BLOCK = f"PARTITION BY {col(KEY).text}, {col(_BLOCK).text} ORDER BY {col(SLICE).text}"
+_FIRST = "_first"
 _LAST = "_last"
 """The last record in the window that starts behind one, null where that is empty."""
 
@@ -123,26 +125,55 @@ class RecordFrames:
 
         Where two records make one window it is that which ends at the later one.
         """
-        function, merged = self.function, self.stage.merged_parts
         merged_new = {new_part(n): c for n, c in self.stage.merged_parts_over(lambda name: col(new_part(name))).items()}
-        found = {**merged, **merged_new, SINCE: call("min", col(SINCE))}
-        frames = {name: (_before(function, column), _behind(function, column)) for name, column in found.items()}
-        if any(before is None or behind is None for before, behind in frames.values()):
+        found = {**self.stage.merged_parts, **merged_new, SINCE: call("min", col(SINCE))}
+        frames = self._frames_of(known, found)
+        if frames is None:
             return self.windows_as_said(known, SAID_IN_TICK)
-        rows = group(self._in_blocks(known), (KEY, _BLOCK, SLICE), self._in_all_and_new())
-        last = _behind(function, call("max", col(SLICE)))
-        assert last is not None
-        columns = {KEY: col(KEY), _BLOCK: col(_BLOCK), SLICE: col(SLICE), _LAST: last}
-        for name, (before, behind) in frames.items():
-            assert before is not None and behind is not None
-            columns.update({f"e_{name}": before, f"b_{name}": behind})
-        own = where(select(rows, columns), col(_BLOCK) == _block_of(function, col(SLICE)))
-        framed = with_column(own, WINDOW_START, call("explode", function.starts_of_own(col(_LAST))))
-        ends_there = col(WINDOW_START) <= col(SLICE)
-        parts = {name: when(ends_there, col(f"e_{name}"), col(f"b_{name}")) for name in frames}
-        bounds = {WINDOW_START: col(WINDOW_START), WINDOW_END: col(WINDOW_START) + bigint(function.longest)}
-        made = select(framed, {KEY: col(KEY), **bounds, **parts})
+        rows = self._in_blocks(known)
+        by = (*PlainKey.of(known).columns, _BLOCK, SLICE)
+        made = self._made(known, group(rows, by, self._in_all_and_new()), frames, lit(True))
         return where(made, col(WINDOW_END) > changing(expired_end))
+
+    def windows_of(self, elements: DataFrame) -> DataFrame | None:
+        """Every window of elements that are all there are, from one sort; None where no frame can have an aggregate."""
+        if ONLY not in self.stage.inputs:
+            return None
+        sliced = with_column(elements, SLICE, self.function.slice_of(col(EVENT_TIME)))
+        frames = self._frames_of(sliced, self.stage.partials)
+        if frames is None:
+            return None
+        in_block = self._in_block(sliced)
+        is_first = coalesce(Column(f"lag({col(SLICE).text}) OVER ({in_block})") != col(SLICE), True)
+        return self._made(sliced, self._in_blocks(sliced), frames, is_first)
+
+    def _frames_of(self, rows: DataFrame, found: Mapping[str, Column]) -> dict[str, tuple[Column, Column]] | None:
+        """Aggregates over the window that ends at a row, and over that behind it; None where no frame can have one."""
+        function, in_block = self.function, self._in_block(rows)
+        before = f"{in_block} RANGE BETWEEN {function.difference}L PRECEDING AND CURRENT ROW"
+        first, last = function.resolution, function.resolution + function.difference
+        behind = f"{in_block} RANGE BETWEEN {first}L FOLLOWING AND {last}L FOLLOWING"
+        wanted = {**found, _LAST: call("max", col(SLICE))}
+        frames = {name: (over_frame(column, before), over_frame(column, behind)) for name, column in wanted.items()}
+        known = {name: (one, other) for name, (one, other) in frames.items() if one is not None and other is not None}
+        return known if len(known) == len(wanted) else None
+
+    def _made(
+        self, known: DataFrame, rows: DataFrame, frames: Mapping[str, tuple[Column, Column]], is_first: Column
+    ) -> DataFrame:
+        """The windows of rows in blocks; `is_first` says which of the rows at one time makes them."""
+        function, key = self.function, PlainKey.of(known)
+        keys = {name: col(name) for name in key.columns}
+        columns = {**keys, _BLOCK: col(_BLOCK), SLICE: col(SLICE), _FIRST: is_first}
+        for name, (before, behind) in frames.items():
+            columns.update({f"e_{name}": before, f"b_{name}": behind})
+        framed = where(select(rows, columns), col(_FIRST) & (col(_BLOCK) == _block_of(function, col(SLICE))))
+        starts = call("explode", function.starts_of_own(col(f"b_{_LAST}")))
+        framed = with_column(framed, WINDOW_START, starts)
+        ends_there = col(WINDOW_START) <= col(SLICE)
+        parts = {name: when(ends_there, col(f"e_{name}"), col(f"b_{name}")) for name in frames if name != _LAST}
+        bounds = {WINDOW_START: col(WINDOW_START), WINDOW_END: col(WINDOW_START) + bigint(function.longest)}
+        return select(framed, {KEY: key.whole, **bounds, **parts})
 
     def windows_as_said(self, known: DataFrame, said: tuple[str, ...]) -> DataFrame:
         """The same where records say themselves which windows they are not in, or no frame can have an aggregate.
@@ -175,24 +206,28 @@ class RecordFrames:
     def _in_blocks(self, known: DataFrame) -> DataFrame:
         """Records in blocks of time, and in the neighbours too whose frames reach them: a key is no task by itself."""
         length = bigint(self.function.longest)
-        near = (col(SLICE) - length, col(SLICE), col(SLICE) + length)
-        blocks = call("array_distinct", sql.array(*[_block_of(self.function, time) for time in near]))
-        return with_column(known, _BLOCK, call("explode", blocks)).repartition(col(KEY).text, col(_BLOCK).text)
+        first, own, last = (
+            _block_of(self.function, time) for time in (col(SLICE) - length, col(SLICE), col(SLICE) + length)
+        )
+        begins, ends = first != own, last != own
+        blocks = sql.case(
+            (begins & ends, sql.array(first, own, last)),
+            (begins, sql.array(first, own)),
+            (ends, sql.array(own, last)),
+            otherwise=sql.array(own),
+        )
+        plain = PlainKey.of(known).columns
+        others = {name: col(name) for name in known.columns if name != KEY}
+        rows = select(known, {**plain, **others, _BLOCK: call("explode", blocks)})
+        return rows.repartition(*[col(name).text for name in (*plain, _BLOCK)])
+
+    def _in_block(self, rows: DataFrame) -> str:
+        by = ", ".join(map(sql.quoted, (*PlainKey.of(rows).columns, _BLOCK)))
+        return f"PARTITION BY {by} ORDER BY {col(SLICE).text}"
 
 
 def _block_of(function: CompiledRecords, time: Column) -> Column:
     return floor_to(time, min(WINDOWS_PER_BLOCK * function.longest, INFINITY // 4), 0)
-
-
-def _before(function: CompiledRecords, aggregate: Column) -> Column | None:
-    """The aggregate over the window that ends at a row; None where it is none that a frame can have."""
-    return over_frame(aggregate, f"{_IN_BLOCK} RANGE BETWEEN {function.difference}L PRECEDING AND CURRENT ROW")
-
-
-def _behind(function: CompiledRecords, aggregate: Column) -> Column | None:
-    """The aggregate over the window that starts behind a row, likewise."""
-    first, last = function.resolution, function.resolution + function.difference
-    return over_frame(aggregate, f"{_IN_BLOCK} RANGE BETWEEN {first}L FOLLOWING AND {last}L FOLLOWING")
 
 
 # ---------------------------------------------------------------- what records say

@@ -124,6 +124,9 @@ class Records(WindowStrategy):
     # ---------------------------------------------------------------- a batch
 
     def windows_of(self, elements: DataFrame) -> DataFrame:
+        at_once = self.frames.windows_of(elements)
+        if at_once is not None:
+            return self._combined(at_once)
         records = self.frames.records(with_column(elements, EXPIRED_END, bigint(MINUS_INFINITY)), MINUS_INFINITY)
         return self._combined(self.frames.windows(records, MINUS_INFINITY))
 
