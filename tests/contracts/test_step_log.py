@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -12,7 +14,7 @@ from windrow.store.delta import step_log
 from windrow.store.delta.location import Location
 from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.transactions import CONFLICTS, Append
+from windrow.store.delta.transactions import CONFLICTS, Appender
 
 
 @pytest.fixture
@@ -59,7 +61,7 @@ def test_a_step_that_another_has_written_is_not_written_again(spark: SparkSessio
 
 @pytest.mark.parametrize("by_delta", [False, True], ids=["another append", "a plain append"])
 def test_of_two_appends_that_overlap_one_fails(spark: SparkSession, table: Location, by_delta: bool) -> None:
-    log, begun = _log(table), Append(spark, table.path)
+    log, begun = _log(table), Appender(spark, table.path)
     if by_delta:
         _row(spark, 2).write.format("delta").mode("append").save(table.path)
     else:
@@ -77,7 +79,7 @@ def test_maintenance_in_between_only_delays_it(
     done: list[int] = []
 
     def compacting(commit: Callable[..., None]) -> Callable[..., None]:
-        def committing(append: Append, *arguments: object) -> None:
+        def committing(append: Appender, *arguments: object) -> None:
             if not done:
                 done.append(1)
                 table.table(spark).optimize().executeCompaction()
@@ -85,7 +87,7 @@ def test_maintenance_in_between_only_delays_it(
 
         return committing
 
-    monkeypatch.setattr(Append, "commit", compacting(Append.commit))
+    monkeypatch.setattr(Appender, "commit", compacting(Appender.commit))
     _log(table).append(_row(spark, 3), 3, {})
     assert done and _steps(spark, table) == [1, 2, 3]
 
@@ -113,3 +115,72 @@ def test_rows_are_read_again_and_again_from_more_commits_than_are_remembered(
     for after, until in ((0, 4), (0, 4), (3, 4), (0, 1), (1, 3)):
         found = sorted(row["step"] for row in log.rows(spark, after, until, "step").collect())
         assert found == list(range(after + 1, until + 1))
+
+
+def _checksums(table: Location, version: int) -> dict[str, Any]:
+    text = Path(table.path, "_delta_log", f"{version:020}.crc").read_text()
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def test_a_commit_says_what_the_table_comes_to(spark: SparkSession, table: Location) -> None:
+    log = _log(table)
+    for step in (2, 3):
+        log.append(_row(spark, step), step, {})
+    found, detail = _checksums(table, 2), table.table(spark).detail().collect()[0]
+    assert (found["numFiles"], found["tableSizeBytes"]) == (detail["numFiles"], detail["sizeInBytes"])
+    assert [(one["appId"], one["version"]) for one in found["setTransactions"]] == [("a-log", 3)]
+    _row(spark, 4).write.format("delta").mode("append").save(table.path)
+    by_delta = _checksums(table, 3)
+    assert by_delta["numFiles"] == found["numFiles"] + 1
+    assert (by_delta["metadata"], by_delta["protocol"]) == (found["metadata"], found["protocol"])
+
+
+def test_a_log_is_a_checkpoint_now_and_then(spark: SparkSession, table: Location) -> None:
+    spark.sql(f"ALTER TABLE delta.`{table.path}` SET TBLPROPERTIES ('delta.checkpointInterval' = '3')")
+    log = _log(table)
+    for step in (2, 3, 4):
+        log.append(_row(spark, step), step, {})
+    assert Path(table.path, "_delta_log", f"{3:020}.checkpoint.parquet").exists()
+    assert _steps(spark, table) == [1, 2, 3, 4]
+
+
+def test_a_commit_that_must_say_more_is_left_to_delta(spark: SparkSession, table: Location) -> None:
+    spark.sql(f"ALTER TABLE delta.`{table.path}` SET TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true')")
+    log = _log(table)
+    for step in (2, 3):
+        log.append(_row(spark, step), step, {})
+    assert _steps(spark, table) == [1, 2, 3]
+    newest = Path(table.path, "_delta_log", f"{3:020}.json").read_text().splitlines()
+    assert "inCommitTimestamp" in json.loads(newest[0])["commitInfo"]
+    begun = Appender(spark, table.path)
+    log.append(_row(spark, 4), 4, {})
+    begun.write(_row(spark, 5))
+    with pytest.raises(CONFLICTS):
+        begun.commit("a-log", 5, log.metadata(5, {}))
+
+
+def test_a_log_goes_on_behind_what_others_have_done_to_the_table(spark: SparkSession, table: Location) -> None:
+    log = _log(table)
+    log.append(_row(spark, 2), 2, {})
+    spark.sql(f"ALTER TABLE delta.`{table.path}` ADD COLUMNS (more INT)")
+    log.append(_row(spark, 3), 3, {})
+    assert sorted((row["step"], row["more"]) for row in table.read(spark).collect()) == [
+        (1, None),
+        (2, None),
+        (3, None),
+    ]
+
+
+def test_what_was_written_for_an_append_that_failed_is_in_no_other(spark: SparkSession, table: Location) -> None:
+    log = _log(table)
+    log.append(_row(spark, 2), 2, {})
+
+    def failing(append: Appender) -> dict[str, object]:
+        append.write(_row(spark, 99))
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        log.begun(spark, 3, failing)
+    log.append(_row(spark, 3), 3, {})
+    assert _steps(spark, table) == [1, 2, 3]

@@ -21,7 +21,9 @@ from windrow.store.upstream.offsets import Offsets
 from windrow.store.upstream.panes import StagePanes
 
 COMPACT_EVERY = 8
-"""After how many ticks behind the newest snapshot the journal is compacted into a new one."""
+"""After how many ticks behind the newest snapshot that have to be read the journal is compacted into a new one."""
+COMPACT_AT_LEAST_EVERY = 64
+"""After how many in any case: whoever opens the stage looks at the commit of each."""
 
 
 @dataclass
@@ -79,7 +81,8 @@ class StageRunner(TickRunner):
         late_until: int = MINUS_INFINITY,
     ) -> Control:
         control = super().commit(times, until, plan, started, kind, late_until)
-        if self.journal.ticks_behind_snapshot(self.spark) >= COMPACT_EVERY:
+        behind, read = self.journal.ticks_behind_snapshot(self.spark, control.clock.expired_end)
+        if read >= COMPACT_EVERY or behind >= COMPACT_AT_LEAST_EVERY:
             self.compact()
         return control
 

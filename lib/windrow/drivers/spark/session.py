@@ -33,14 +33,17 @@ RUNTIME: Mapping[str, str] = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.maxConcurrentOutputFileWriters": "16",
     "spark.sql.ui.explainMode": "simple",
+    "spark.sql.debug.maxToStringFields": "0",
 }
 """Settings of every session in which windrow works. UTC and no ANSI errors, so that results do not depend on the
 caller's session and no row can stop a tick. No substitution of `${env:NAME}`, by which a text could read secrets. No
-adaptive planning, which costs small ticks more than it gives. A MERGE may read its source twice: what it reads is files
-that do not change. A landing that starts beside another in one JVM does not stop that one, but waits. Timestamps are
-written in microseconds: Spark's default is a format that other readers take for nanoseconds, which end in 2262. The
-texts of plans, made for every query, are short: nobody sees them without Spark's own pages."""
+adaptive planning, which costs small ticks more than it gives. A MERGE may read its source twice: what it reads is
+files that do not change. A landing that starts beside another in one JVM does not stop that one, but waits. Timestamps
+are written in microseconds: Spark's default is a format that other readers take for nanoseconds, which end in 2262.
+Rows are not sorted by their partitions before they are written, where a task has at most so many. The texts of plans,
+made for every query, are short: nobody sees them without Spark's own pages."""
 
 _INTERPRETED: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
@@ -48,7 +51,6 @@ _INTERPRETED: Mapping[str, str] = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.leafNodeDefaultParallelism": "1",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
-    "spark.sql.debug.maxToStringFields": "0",
 }
 
 STATIC: Mapping[str, str] = {
@@ -128,7 +130,7 @@ def is_remote(spark: SparkSession) -> bool:
 def small_session(spark: SparkSession) -> SparkSession:
     """A working session for ticks of a few rows: they are interpreted, as compiling would take longer than they do.
 
-    No broadcasts, which are jobs of their own, and no expressions in the texts of plans, which nobody reads.
+    No broadcasts, which are jobs of their own.
     """
     session = working_session(spark)
     for name, value in _INTERPRETED.items():

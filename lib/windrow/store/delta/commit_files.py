@@ -21,6 +21,13 @@ from pyspark.sql import SparkSession
 from windrow.spec.errors import WindrowError
 
 _LOG = "_delta_log"
+
+
+def log_file(table: str, version: int, kind: str = "json") -> str:
+    """The path of the commit of a version of a table, or of another file beside it."""
+    return f"{table}/{_LOG}/{version:020d}.{kind}"
+
+
 _UNQUOTED = "/=:@&+$,;!*'()~"
 """What Delta leaves as it is in the path of a file: VACUUM compares texts, and would take another one for no file."""
 
@@ -90,6 +97,11 @@ class AddedFile:
     stats: str | None
     partition: Mapping[str, str | None]
 
+    @property
+    def rows(self) -> int:
+        """The rows in it; 0 where Delta was told to count nothing."""
+        return int(json.loads(self.stats or "{}").get("numRecords", 0))
+
     @classmethod
     def from_json(cls, text: str) -> AddedFile:
         """From the action by which a commit adds it."""
@@ -99,7 +111,7 @@ class AddedFile:
     def of(cls, add: Mapping[str, Any]) -> AddedFile:
         return cls(unquote(add["path"]), add["size"], add.get("stats"), add["partitionValues"])
 
-    @property
+    @cached_property
     def statistics(self) -> FileStatistics:
         """What Delta has counted in it, when it was written."""
         return FileStatistics.of(json.loads(self.stats or "{}"))
@@ -187,7 +199,7 @@ class CommitFiles:
         return sorted(int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit())
 
     def _file(self, version: int) -> JavaObject:
-        return self._path(f"{self.path}/{_LOG}/{version:020d}.json")
+        return self._path(log_file(self.path, version))
 
     def _path(self, text: str) -> JavaObject:
         return self._classes.path(text)

@@ -19,6 +19,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from windrow.store.delta.commit_files import AddedFile
+from windrow.store.delta.file_system import hadoop, write_file
+from windrow.store.delta.footers import statistics_of
 from windrow.store.delta.location import Location
 
 _AT_ONCE = 4
@@ -40,10 +42,7 @@ def written(
     folders = [f"{name}={_NULL if value is None else value}" for name, value in (partition or {}).items()]
     path = "/".join([*folders, f"part-{uuid4()}.snappy.parquet"])
     content = buffer.getvalue()
-    files, target = _hadoop(spark, f"{location.path}/{path}")
-    stream = files.create(target, False)
-    stream.write(content)
-    stream.close()
+    write_file(spark, f"{location.path}/{path}", content)
     return AddedFile(path, len(content), json.dumps({"numRecords": len(rows)}), partition or {})
 
 
@@ -53,7 +52,7 @@ def arrow_table(rows: Sequence[Mapping[str, Any]], schema: StructType) -> pa.Tab
 
 
 def copied(
-    spark: SparkSession, source: Location, files: Sequence[AddedFile], target: Location, columns: Sequence[str]
+    spark: SparkSession, source: Location, files: Sequence[AddedFile], target: Location, schema: StructType
 ) -> list[AddedFile]:
     """The files of a table once more, for one that has no partitions and these of its columns."""
     java: Any = spark._jvm
@@ -62,24 +61,21 @@ def copied(
     def one(file: AddedFile) -> AddedFile:
         name = f"part-{uuid4()}.snappy.parquet"
         (here, before), (there, after) = (
-            _hadoop(spark, f"{t.path}/{p}") for t, p in ((source, file.path), (target, name))
+            hadoop(spark, f"{t.path}/{p}") for t, p in ((source, file.path), (target, name))
         )
         copy(here, before, there, after, False, False, conf)
-        return AddedFile(name, file.size, _of_columns(file.stats, columns), {})
+        stats = _of_columns(file.stats, schema.names)
+        return AddedFile(name, file.size, stats or statistics_of(spark, f"{target.path}/{name}", file.size, schema), {})
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return list(pool.map(one, files))
 
 
-def _of_columns(stats: str | None, columns: Sequence[str]) -> str:
-    """What Delta knows of a file, as far as it is about these columns."""
+def _of_columns(stats: str | None, columns: Sequence[str]) -> str | None:
+    """What Delta knows of a file, as far as it is about these columns; None where it is not about all of them."""
     found: dict[str, Any] = json.loads(stats or "{}")
+    if not set(columns) <= found.get("nullCount", {}).keys():
+        return None
     for name in ("minValues", "maxValues", "nullCount"):
         found[name] = {column: value for column, value in found.get(name, {}).items() if column in columns}
     return json.dumps(found)
-
-
-def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    java: Any = spark._jvm
-    place = java.org.apache.hadoop.fs.Path(path)
-    return place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), place

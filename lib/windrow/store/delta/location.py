@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from windrow.spec.sources.source import resolve_environment
+from windrow.store.delta.file_system import hadoop, read_text
 
 if TYPE_CHECKING:  # the layout of a lake is known without Spark
     from delta.tables import DeltaTable
@@ -48,9 +49,8 @@ class Location:
 
     def remove(self, spark: SparkSession) -> None:
         """Delete the table and its folder. It gets another name first, so that nobody meets a half of it."""
-        java = spark._jvm.org.apache.hadoop.fs  # type: ignore[union-attr]
-        path, gone = java.Path(self.path), java.Path(f"{self.path}.gone-{uuid4().hex[:12]}")
-        files = path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
+        files, path = hadoop(spark, self.path)
+        _, gone = hadoop(spark, f"{self.path}.gone-{uuid4().hex[:12]}")
         if files.exists(path) and files.rename(path, gone):
             files.delete(gone, True)
 
@@ -107,22 +107,10 @@ class Lake:
 
     def has_begun(self, spark: SparkSession, source: str) -> bool:
         """Whether the checkpoint of a source knows from where to go on: a batch has been begun under it."""
-        files, folder = _hadoop(spark, f"{self.checkpoint(source)}/offsets")
+        files, folder = hadoop(spark, f"{self.checkpoint(source)}/offsets")
         return bool(files.exists(folder)) and len(files.listStatus(folder)) > 0
 
     def batch_end(self, spark: SparkSession, source: str, batch: int) -> str:
         """Where a batch of a source's query ends, as its connector writes it: JSON in the log of offsets."""
-        files, path = _hadoop(spark, f"{self.checkpoint(source)}/offsets/{batch}")
-        stream = files.open(path)
-        try:
-            java = spark._jvm.java.util  # type: ignore[union-attr]
-            text: str = java.Scanner(stream, "UTF-8").useDelimiter("\\A").next()
-        finally:
-            stream.close()
-        return text.splitlines()[-1]
-
-
-def _hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    """The file system of a path, and the path, as Hadoop has them."""
-    java = spark._jvm.org.apache.hadoop.fs.Path(path)  # type: ignore[union-attr]
-    return java.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), java
+        text = read_text(spark, f"{self.checkpoint(source)}/offsets/{batch}")
+        return (text or "").splitlines()[-1]

@@ -23,7 +23,7 @@ from windrow.engine.frames import local
 from windrow.store.delta.commit_files import AddedFile, CommitFiles
 from windrow.store.delta.location import INDEXED, READABLE, Location
 from windrow.store.delta.retries import ATTEMPTS, StepTaken
-from windrow.store.delta.transactions import CONFLICTS, Append
+from windrow.store.delta.transactions import CONFLICTS, Appender
 
 Notes = Mapping[str, Any]
 """What a commit says beside its step and writer, as plain values."""
@@ -72,6 +72,7 @@ class StepLog:
     _schema: StructType | None = field(default=None, repr=False)
     _files_of: CommitFiles | None = field(default=None, repr=False)
     _added: dict[int, list[AddedFile]] = field(default_factory=dict, repr=False)
+    _appender: Appender | None = field(default=None, repr=False)
 
     def last(self, spark: SparkSession) -> Commit | None:
         """The newest step of the log, or None when there is none."""
@@ -120,18 +121,27 @@ class StepLog:
                 return
             self._seen(self._oldest - 1, commits.metadata(self._oldest - 1))
 
-    def rows(self, spark: SparkSession, after: int, until: int, column: str, kinds: Sequence[str] = ()) -> DataFrame:
+    def rows(
+        self,
+        spark: SparkSession,
+        after: int,
+        until: int,
+        column: str,
+        kinds: Sequence[str] = (),
+        needs: Callable[[AddedFile], bool] = lambda file: True,
+    ) -> DataFrame:
         """The rows of the steps after < step <= until of a log that is only appended to; `column` holds the step.
 
-        Of a log that is partitioned by kind only those `kinds`. They are read from the files of their commits: the
-        plan is the same in every tick, and Delta has nothing to look up, which saves a third of a second. Where that
-        cannot be, Delta finds them in the newest version: an old one may have lost its files to maintenance.
+        Of a log that is partitioned by kind only those `kinds`, and at least those of the files that are needed. They
+        are read from the files of their commits: the plan is the same in every tick, and Delta has nothing to look up,
+        which saves a third of a second. Where that cannot be, Delta finds them in the newest version: an old one may
+        have lost its files to maintenance.
         """
         if self._schema is None:
             self._schema = self.schema or self.location.read(spark).schema
         versions = self._versions_of(spark, range(after + 1, until + 1))
         if versions is not None:
-            return self._files(spark, versions, self._schema, tuple(f"{self.folders}={kind}/" for kind in kinds))
+            return self._files(spark, versions, self._schema, tuple(f"{self.folders}={kind}/" for kind in kinds), needs)
         wanted = f"{column} > {after} AND {column} <= {until}"
         if kinds:
             wanted += f" AND {self.folders} IN ({', '.join(map(repr, kinds))})"
@@ -145,11 +155,17 @@ class StepLog:
         return self.location.read(spark, self._version) if versions is None else self._files(spark, versions, schema)
 
     def _files(
-        self, spark: SparkSession, versions: list[int], schema: StructType, folders: tuple[str, ...] = ()
+        self,
+        spark: SparkSession,
+        versions: list[int],
+        schema: StructType,
+        folders: tuple[str, ...] = (),
+        needs: Callable[[AddedFile], bool] = lambda file: True,
     ) -> DataFrame:
-        """The rows of the files that these versions have added, of some folders or of all."""
-        files = [file.path for version in versions for file in self._added_by(spark, version)]
-        paths = [f"{self.location.path}/{file}" for file in files if file.startswith(folders or "")]
+        """The rows of the files that these versions have added, of some folders or of all, and as far as needed."""
+        added = [file for version in versions for file in self._added_by(spark, version)]
+        files = [file.path for file in added if file.path.startswith(folders or "") and needs(file)]
+        paths = [f"{self.location.path}/{file}" for file in files]
         if not paths:
             return local(spark, [], schema)
         return spark.read.schema(schema).option("basePath", self.location.path).parquet(*paths)
@@ -201,7 +217,7 @@ class StepLog:
         """Append a frame as that step. Errors: StepTaken where another writer owns it."""
         spark = frame.sparkSession
 
-        def fill(append: Append) -> Notes:
+        def fill(append: Appender) -> Notes:
             append.write(frame)
             return notes
 
@@ -211,7 +227,7 @@ class StepLog:
     def add(self, spark: SparkSession, files: Sequence[AddedFile], step: int, notes: Notes) -> None:
         """Add files that are there already as that step, to a table that is there. Raises StepTaken."""
 
-        def fill(append: Append) -> Notes:
+        def fill(append: Appender) -> Notes:
             append.add(files)
             return notes
 
@@ -219,19 +235,19 @@ class StepLog:
             raise StepTaken(self.location.path, step, None)
 
     def begun(
-        self, spark: SparkSession, step: int, fill: Callable[[Append], Notes], frame: DataFrame | None = None
+        self, spark: SparkSession, step: int, fill: Callable[[Appender], Notes], frame: DataFrame | None = None
     ) -> bool:
         """Commit what is put into an append as that step, with the notes that this gives; again where others write.
 
         False where there is no table, or it lacks columns of the frame. Raises StepTaken.
         """
         for _ in range(ATTEMPTS):
-            append = Append(spark, self.location.path)
-            if append.version < 0 or (frame is not None and not append.fits(frame)):
-                return False
             newest = self.last(spark)
             if newest is not None and newest.step >= step:
                 raise StepTaken(self.location.path, step, newest.writer)
+            append = self._appender_at(spark, self._version)
+            if append.version < 0 or (frame is not None and not append.fits(frame)):
+                return False
             if self._version != append.version:
                 continue
             with suppress(*CONFLICTS):
@@ -239,6 +255,14 @@ class StepLog:
                 self.verify(spark, step)
                 return True
         raise StepTaken(self.location.path, step, None)
+
+    def _appender_at(self, spark: SparkSession, version: int) -> Appender:
+        """What appends behind that version, with nothing to append yet; another one where others have written since."""
+        known = self._appender
+        if known is None or known.version != version or known.spark.sparkContext is not spark.sparkContext:
+            known = self._appender = Appender(spark, self.location.path)
+        known.begin(spark)
+        return known
 
     def replace(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Put a frame in place of all that the table holds, as that step."""

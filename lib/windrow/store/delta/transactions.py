@@ -1,24 +1,29 @@
 """Appends to Delta tables as compare-and-swap: they fail where anybody has written since the table was looked at.
 
-Delta's own guard, `txnAppId` with `txnVersion`, makes it reconstruct the state of the whole table before each commit:
-measured for small tables, in turns, 0.73 s an append with it, 0.25 s here. So an append is a transaction of Delta's
-that has read the table; nothing about its files or commits is different. Only a commit that neither adds nor removes
-files is no conflict to Delta; a tick has a file always.
+An append is the next commit file of the table's log, put there by Delta's log store, which lets one of two writers have
+it. That is what a transaction of Delta's comes to in the end; its looks at the whole log before and after are for those
+who do not know the newest version. So one transaction is begun for many appends: it writes the data files, and knows
+the schema and the protocol. Where the protocol has it that a commit must say more than ours do, Delta commits.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
+from uuid import uuid4
 
 from delta import exceptions
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from windrow.store.delta.checksums import Checksums
 from windrow.store.delta.commit_files import AddedFile
+from windrow.store.delta.log_store import VersionTaken, activate, delta_log, put, scala
 
 CONFLICTS = (
+    VersionTaken,
     exceptions.DeltaConcurrentModificationException,
     exceptions.ConcurrentWriteException,
     exceptions.ConcurrentAppendException,
@@ -28,54 +33,108 @@ CONFLICTS = (
     exceptions.MetadataChangedException,
     exceptions.ProtocolChangedException,
 )
-"""What Delta throws at the one of two writers that it refuses. In Python none of them derives from another."""
+"""What the second of two writers gets. In Python none of Delta's derives from another."""
+
+_PLAIN = 4
+"""The greatest version of writers under which a commit of an append need not say more than ours do."""
 
 
-class Append:
-    """One append: begun at the newest version, for everybody to see when it is committed, or not at all."""
+class Appender:
+    """What appends to one table for as long as nobody else does.
+
+    `version` is the newest one that it knows; -1 where there is no table. What is written and added is for everybody to
+    see when it is committed, or not at all.
+    """
 
     def __init__(self, spark: SparkSession, path: str) -> None:
+        self.spark, self._path = spark, path
         java: Any = spark._jvm
-        _activate(spark, java)
         self._java = java
-        log = java.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, path)
-        self._transaction = log.startTransaction()
-        self._actions = java.scala.jdk.javaapi.CollectionConverters.asScala(java.java.util.ArrayList()).toSeq()
+        self._log = delta_log(spark, path)
+        self._transaction = self._log.startTransaction()
+        self.version = int(self._transaction.readVersion())
+        self._files: dict[str, AddedFile] = {}  # by the action that adds it
+        metadata = self._transaction.metadata()
+        schema = json.loads(metadata.schemaString() or '{"fields": []}')
+        self._types = {field.name: field.dataType.simpleString() for field in StructType.fromJson(schema).fields}
+        self._interval = int(self._log.checkpointInterval(metadata))
+        self._is_plain = self._transaction.protocol().minWriterVersion() <= _PLAIN
+        self._checksums = Checksums(spark, path, self._log)
 
-    @property
-    def version(self) -> int:
-        """The version of the table that it was begun at; -1 where there is no table."""
-        return int(self._transaction.readVersion())
+    def begin(self, spark: SparkSession) -> None:
+        """Begin an append in a session: what one before has written and not committed is no part of it."""
+        self.spark, self._files = spark, {}
 
     def fits(self, frame: DataFrame) -> bool:
         """Whether the table has all columns of the frame, with their types. It gains none in this way."""
-        table = StructType.fromJson(json.loads(self._transaction.metadata().schemaString()))
-        kinds = {field.name: field.dataType.simpleString() for field in table.fields}
-        return all(kinds.get(field.name) == field.dataType.simpleString() for field in frame.schema.fields)
+        return all(self._types.get(field.name) == field.dataType.simpleString() for field in frame.schema.fields)
 
     def write(self, frame: DataFrame) -> list[AddedFile]:
         """Write the frame's rows into files, which the commit adds; these files."""
+        activate(self.spark)
         written = self._transaction.writeFiles(frame._jdf)
-        self._actions = self._actions.appendedAll(written)
-        return [AddedFile.from_json(written.apply(index).json()) for index in range(written.size())]
+        files = {text: AddedFile.from_json(text) for text in (written.apply(i).json() for i in range(written.size()))}
+        self._files |= files
+        return list(files.values())
 
     def add(self, files: Sequence[AddedFile]) -> None:
         """Have the commit add files that are there already."""
-        from_json = self._java.org.apache.spark.sql.delta.actions.Action.fromJson
-        for file in files:
-            self._actions = self._actions.appended(from_json(file.to_json()))
+        self._files |= {file.to_json(): file for file in files}
 
     def commit(self, app_id: str, step: int, metadata: str) -> None:
-        """Errors: CONFLICTS where the table has changed since."""
+        """Commit what was written and added since it was begun. Errors: CONFLICTS where the table has changed since."""
+        actions, files = list(self._files), list(self._files.values())
+        if not self._is_plain:
+            return self._commit_by_delta(actions, app_id, step, metadata)
+        version, commit = self.version + 1, str(uuid4())
+        stamp = {"appId": app_id, "version": step, "lastUpdated": _milliseconds()}
+        info = _commit_info(files, self.version, commit, metadata)
+        put(self.spark, self._log, self._path, version, [json.dumps(info), *actions, json.dumps({"txn": stamp})])
+        self._checksums.write(version, files, stamp, commit)
+        self.version = version
+        if version % self._interval == 0:
+            nothing = self._java.scala.Option.empty()
+            self._log.update(False, nothing, nothing)
+            self._log.checkpoint()
+
+    def _commit_by_delta(self, actions: Sequence[str], app_id: str, step: int, metadata: str) -> None:
+        """The same by Delta. It can be done once: nothing is known of the table afterwards."""
         delta, option = self._java.org.apache.spark.sql.delta, self._java.scala.Option
         none = option.empty()
+        self.version = _UNKNOWN
         self._transaction.readWholeTable()
         stamp = delta.actions.SetTransaction(app_id, step, none)
+        written = [*map(delta.actions.Action.fromJson, actions), stamp]
         mode = self._java.org.apache.spark.sql.SaveMode.Append
         write = getattr(delta, "DeltaOperations$Write")(mode, none, none, option.apply(metadata), *[none] * 5)
-        self._transaction.commit(self._actions.appended(stamp), write)
+        self._transaction.commit(scala(self.spark, written).toSeq(), write)
 
 
-def _activate(spark: SparkSession, java: Any) -> None:
-    """Make the session that of this thread, as PySpark does before a query: Delta takes its settings from there."""
-    java.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+_UNKNOWN = -2
+"""No version of a table."""
+
+
+def _commit_info(files: Sequence[AddedFile], read: int, commit: str, metadata: str) -> dict[str, Any]:
+    """What `DESCRIBE HISTORY` says of an append that has seen the whole table."""
+    counted = {
+        "numFiles": len(files),
+        "numOutputRows": sum(file.rows for file in files),
+        "numOutputBytes": sum(file.size for file in files),
+    }
+    info = {
+        "timestamp": _milliseconds(),
+        "operation": "WRITE",
+        "operationParameters": {"mode": "Append"},
+        "readVersion": read,
+        "isolationLevel": "Serializable",
+        "isBlindAppend": False,
+        "operationMetrics": {name: str(number) for name, number in counted.items()},
+        "userMetadata": metadata,
+        "engineInfo": "windrow",
+        "txnId": commit,
+    }
+    return {"commitInfo": info}
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000

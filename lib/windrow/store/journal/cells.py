@@ -39,13 +39,14 @@ def open_cells(
     that is looked at, if not the newest. `shown`: windows that have expired count as the newest of their cells; not
     so for slices, of which one may have the bounds of a window that was formed from it.
     """
-    if not journal.location.exists(spark):
+    if journal.log.last(spark) is None:
         return None
     in_table, in_log = journal.snapshot_tick(spark), journal.snapshot_in_log(spark, until)
     snapshot_tick = max(in_table, in_log)
     last = _newest_tick(journal, spark) if until is None else until
-    tail = _as_cells(journal, journal.rows(spark, snapshot_tick, last, CELLS, PANE))
-    lives = col(WINDOW_END) > changing(journal.forgotten_end(expired_end), col("tick"))
+    forgotten_end = journal.forgotten_end(expired_end)
+    tail = _as_cells(journal, journal.cell_rows(spark, snapshot_tick, last, forgotten_end))
+    lives = col(WINDOW_END) > changing(forgotten_end, col("tick"))
     own = {name: col(name) for name in (*CELL, STATE, "tick")}
     if strategy_of(journal.stage).adds_up:
         return _added_up(journal, spark, snapshot_tick, tail, lives if wanted is None else lives & wanted)
@@ -53,8 +54,10 @@ def open_cells(
         tail = where(tail, ~col(EXPIRED))
     rows = select(where(tail, lives), {**own, _ENDED: col(STATE).is_null()})
     if snapshot_tick > 0:
-        is_in_log = in_log > in_table
-        known = journal.rows(spark, in_log - 1, in_log, CELLS, PANE) if is_in_log else journal.snapshot_rows(spark)
+        if in_log > in_table:
+            known = journal.cell_rows(spark, in_log - 1, in_log, forgotten_end)
+        else:
+            known = journal.snapshot_rows(spark)
         snapshot = where(_as_cells(journal, known), lives & col(STATE).is_not_null())
         if wanted is not None:
             snapshot = where(snapshot, wanted)
@@ -66,7 +69,7 @@ def open_cells(
 
 def has_cells(journal: Journal, spark: SparkSession, among: Callable[[DataFrame], DataFrame]) -> bool:
     """Whether some cells are among those, which may have been replaced since; a look that groups nothing."""
-    if not journal.location.exists(spark):
+    if journal.log.last(spark) is None:
         return False
     snapshot_tick = journal.snapshot_tick(spark)
     state = {STATE: col(LogColumn.STATE)}

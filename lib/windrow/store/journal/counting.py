@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from windrow.compile.columns import WINDOW_START
+from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.panes.log_rows import CELLS, PANE
 from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import SpecError
@@ -52,6 +52,19 @@ def _starts(files: Sequence[FileStatistics]) -> tuple[int | None, int | None]:
     except (KeyError, SpecError):  # all of time, or a time before the year 1
         return None, None
     return min(least, default=None), max(greatest, default=None)
+
+
+def may_live(file: AddedFile, forgotten_end: int) -> bool:
+    """Whether a file of cells may have some whose window ends behind a time; so where it does not say."""
+    if file.partition.get(LogColumn.KIND) not in (CELLS, PANE):
+        return False
+    found = file.statistics
+    if found.nulls.get(WINDOW_END, 1) or WINDOW_END not in found.greatest:
+        return True
+    try:
+        return parse_time(found.greatest[WINDOW_END]) + _MILLISECOND > forgotten_end
+    except SpecError:
+        return True
 
 
 _MILLISECOND = SECOND // 1000

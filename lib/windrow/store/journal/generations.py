@@ -28,12 +28,21 @@ class Generations:
         return cls(StepLog(lake.internal("generations"), "windrow-generations"))
 
     def all(self, spark: SparkSession) -> dict[str, Generation]:
-        """The newest generation of every stage."""
-        return newest_generations(SparkTables(spark), self.log.location)
+        """The newest generation of every stage: as the newest commit says, and by the rows where that is gone."""
+        commit = self.log.last(spark)
+        if commit is None or _ALL not in commit.notes:
+            return newest_generations(SparkTables(spark), self.log.location)
+        return {stage: Generation(*found) for stage, found in commit.notes[_ALL].items()}
 
     def record(self, spark: SparkSession, stage: str, generation: Generation) -> None:
         """A new generation, or a new fingerprint of the current one."""
         last = self.log.last(spark)
         step = 1 if last is None else last.step + 1
         row = (stage, generation.number, json.dumps(generation.fingerprint, sort_keys=True), step)
-        self.log.append(local(spark, [row], struct_of(_SCHEMA)), step, {})
+        everything = {**self.all(spark), stage: generation}
+        notes = {_ALL: {name: [one.number, one.fingerprint] for name, one in everything.items()}}
+        self.log.append(local(spark, [row], struct_of(_SCHEMA)), step, notes)
+
+
+_ALL = "generations"
+"""The note of a commit: the newest generation of every stage, and its fingerprint."""

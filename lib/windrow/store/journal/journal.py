@@ -38,13 +38,14 @@ from windrow.spec.stages.keys import LogColumn
 from windrow.spec.times import saturating_add
 from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.data_files import written
+from windrow.store.delta.footers import are_counted
 from windrow.store.delta.location import INDEXED, READABLE, Lake, Location
 from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import Notes, StepLog
-from windrow.store.delta.transactions import Append
+from windrow.store.delta.transactions import Appender
 from windrow.store.journal.cells import open_cells
 from windrow.store.journal.control import CONTROL, DEAD_LETTER, Control, Stamp
-from windrow.store.journal.counting import counted
+from windrow.store.journal.counting import counted, may_live
 from windrow.store.projections.creation import ensure_table, struct_of
 
 PARTITIONS = (LogColumn.KIND, LogColumn.BUCKET)
@@ -109,10 +110,11 @@ class Journal:
         parts = [] if plan.transitions is None else [self._transition_rows(plan.transitions, control)]
         for name, frames in plan.dead_letters.items():
             parts += [self._letter_rows(name, letters, control) for letters in frames]
-        ensure_table(spark, self.location, self.schema(spark), PARTITIONS, self._properties(spark))
+        if self.log.last(spark) is None:
+            ensure_table(spark, self.location, self.schema(spark), PARTITIONS, self._properties(spark))
         kept = [control]
 
-        def fill(append: Append) -> Notes:
+        def fill(append: Appender) -> Notes:
             if parts:
                 union = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
                 kept.append(counted(control, append.write(union), plan.is_snapshot))
@@ -174,18 +176,23 @@ class Journal:
         return self._schema
 
     def _properties(self, spark: SparkSession) -> Mapping[str, str]:
-        """Of the table: Delta counts in all columns that the tables of panes have, as their files are copied.
+        """Of the table: Delta counts in the columns by which a tick counts.
 
-        `deltalake` takes a column of which a file says nothing for one that has no value, if it says something of
-        others.
+        In all that the tables of panes have, if the footers of files do not say of these what those tables need.
         """
         fields = self.schema(spark).fields
         before = next(index for index, one in enumerate(fields) if one.name == LogColumn.STATE)
-        return {**READABLE, INDEXED: str(sum(_leaves(one.dataType) for one in fields[:before]))}
+        panes = StructType(fields[:before])
+        counted = len(FIRST) if are_counted(panes) else _leaves(panes)
+        return {**READABLE, INDEXED: str(counted), _PARTITIONS_IN_FILES: "false"}
 
     def rows(self, spark: SparkSession, after: int, until: int, *kinds: str) -> DataFrame:
         """The rows of these kinds that the ticks after < tick <= until have written."""
         return self.log.rows(spark, after, until, "tick", kinds)
+
+    def cell_rows(self, spark: SparkSession, after: int, until: int, forgotten_end: int) -> DataFrame:
+        """The rows of cells, likewise, but for files with nothing but windows that end at or before a time."""
+        return self.log.rows(spark, after, until, "tick", (CELLS, PANE), lambda file: may_live(file, forgotten_end))
 
     def cells(
         self, spark: SparkSession, wanted: Column | None, expired_end: int, until: int | None = None, shown: bool = True
@@ -208,10 +215,16 @@ class Journal:
             raise SpecError("journal", f"has no commit of tick {until} any more", self.location.path)
         return 0 if commit is None else int(commit.notes.get(SNAPSHOT, 0))
 
-    def ticks_behind_snapshot(self, spark: SparkSession) -> int:
-        """How many ticks are read beside what has all open cells."""
+    def ticks_behind_snapshot(self, spark: SparkSession, expired_end: int) -> tuple[int, int]:
+        """How many ticks there are behind what has all open cells, and how many of them have some that may be read."""
         last = self.log.last(spark)
-        return 0 if last is None else last.step - max(self.snapshot_tick(spark), self.snapshot_in_log(spark))
+        if last is None:
+            return 0, 0
+        newest = max(self.snapshot_tick(spark), self.snapshot_in_log(spark))
+        forgotten = self.forgotten_end(expired_end)
+        files = (self.log.files(spark, tick - 1, tick) for tick in range(newest + 1, last.step + 1))
+        read = sum(some is None or any(may_live(file, forgotten) for file in some) for some in files)
+        return last.step - newest, read
 
     def wants_snapshot(self, spark: SparkSession, elements: int) -> bool:
         """Whether a tick with so many elements had better write all open cells.
@@ -271,6 +284,9 @@ def _leaves(kind: DataType) -> int:
     """The columns of a type, as Delta counts them."""
     return sum(_leaves(field.dataType) for field in kind.fields) if isinstance(kind, StructType) else 1
 
+
+_PARTITIONS_IN_FILES = "delta.writePartitionColumnsToParquet"
+"""Whether a file repeats for each row what the name of its folder says."""
 
 SNAPSHOT = "snapshot"
 """The note of a commit: the newest tick up to it that has written all open cells, so that none before it is read."""

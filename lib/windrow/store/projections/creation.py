@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession, functions
@@ -10,7 +11,9 @@ from pyspark.sql.types import StructField, StructType
 
 from windrow.compile.sql.columns import quoted
 from windrow.spec.pipelines.table_columns import COMMENTS
+from windrow.store.delta import first_commit
 from windrow.store.delta.location import READABLE, Location
+from windrow.store.delta.log_store import VersionTaken
 
 
 def struct_of(ddl: str) -> StructType:
@@ -30,12 +33,17 @@ def ensure_table(
     """Make the table with a comment on every column, unless it is there."""
     if location.exists(spark):
         return
+    columns = StructType([_commented(field) for field in schema.fields])
+    if first_commit.can_make(spark, columns):
+        with suppress(VersionTaken):
+            first_commit.make(spark, location.path, columns, partition_by, properties)
+        return
     builder = DeltaTable.createIfNotExists(spark).location(location.path)
     for name, value in properties.items():
         builder = builder.property(name, value)
     if partition_by:
         builder = builder.partitionedBy(*partition_by)
-    builder.addColumns(StructType([_commented(field) for field in schema.fields])).execute()
+    builder.addColumns(columns).execute()
 
 
 def commented(frame: DataFrame) -> DataFrame:

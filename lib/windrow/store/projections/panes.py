@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from windrow.compile.sql.columns import quoted
 from windrow.spec.pipelines.table_columns import pane_columns
@@ -42,4 +43,6 @@ def append_panes(
     files = tick_range.files_of_panes(spark)
     if files is None:
         return log.append(tick_range.panes(spark).select(*map(quoted, columns)), step, notes)
-    log.add(spark, copied(spark, tick_range.journal.location, files, log.location, columns), step, notes)
+    journal = tick_range.journal
+    schema = StructType([journal.schema(spark)[name] for name in columns])
+    log.add(spark, copied(spark, journal.location, files, log.location, schema), step, notes)

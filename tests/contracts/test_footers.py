@@ -1,0 +1,82 @@
+"""What the footer of a data file says of it is what Delta counts, row by row, when it writes the file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from windrow.store.delta import footers
+from windrow.store.delta.commit_files import AddedFile, CommitFiles
+from windrow.store.delta.footers import are_counted, statistics_of
+
+VALUES = {
+    "byte": "CAST(id - 3 AS TINYINT)",
+    "short": "CAST(id * 100 AS SMALLINT)",
+    "int": "CAST(-id AS INT)",
+    "long": "id * 10000000000",
+    "text": "concat('a', id)",
+    "long_text": "concat(repeat('é', 40), id)",
+    "flag": "id > 2",
+    "day": "DATE'1969-12-30' + CAST(id AS INT)",
+    "time": "timestamp_micros(id * 1234567 - 2000001)",
+    "old": "TIMESTAMP'0001-01-01 00:00:00'",
+    "nothing": "CAST(NULL AS BIGINT)",
+    "some": "IF(id % 2 = 0, id, NULL)",
+    "some_flag": "IF(id = 1, true, NULL)",
+    "number": "id / 7 - 0.1D",
+    "zero": "-0.0D",
+    "small": "4.9E-324D * id",
+}
+
+
+def _written(spark: SparkSession, path: Path, values: dict[str, str], rows: int = 6) -> tuple[AddedFile, StructType]:
+    frame = spark.range(0, rows, 1, 1).selectExpr(*(f"{text} AS {name}" for name, text in values.items()))
+    frame.write.format("delta").save(str(path))
+    (file,) = CommitFiles(spark, str(path)).added(0)
+    return file, frame.schema
+
+
+def _of_footer(spark: SparkSession, path: Path, file: AddedFile, schema: StructType) -> dict[str, object]:
+    found: dict[str, object] = json.loads(statistics_of(spark, str(path / file.path), file.size, schema))
+    return found
+
+
+def test_a_footer_says_what_delta_counts(spark: SparkSession, tmp_path: Path) -> None:
+    file, schema = _written(spark, tmp_path / "table", VALUES)
+    assert are_counted(schema)
+    assert _of_footer(spark, tmp_path / "table", file, schema) == json.loads(file.stats or "")
+
+
+def test_a_file_of_one_row(spark: SparkSession, tmp_path: Path) -> None:
+    file, schema = _written(spark, tmp_path / "table", VALUES, rows=1)
+    assert _of_footer(spark, tmp_path / "table", file, schema) == json.loads(file.stats or "")
+
+
+def test_a_footer_that_is_long_is_read_whole(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, schema = _written(spark, tmp_path / "table", VALUES)
+    monkeypatch.setattr(footers, "_TAIL", 100)
+    assert _of_footer(spark, tmp_path / "table", file, schema) == json.loads(file.stats or "")
+
+
+@pytest.mark.parametrize("value", ["1.5", "CAST(1 AS FLOAT)", "array(1)", "named_struct('a', 1)"])
+def test_a_type_of_which_a_footer_says_less(spark: SparkSession, value: str) -> None:
+    assert not are_counted(spark.range(1).selectExpr("id", f"{value} AS value").schema)
+
+
+def test_a_text_without_bounds_leaves_the_rows_alone(spark: SparkSession, tmp_path: Path) -> None:
+    file, schema = _written(spark, tmp_path / "table", {"id": "id", "text": "repeat('a', 100000)"})
+    assert _of_footer(spark, tmp_path / "table", file, schema) == {"numRecords": 6}
+
+
+@pytest.mark.parametrize("value", ["'NaN'", "'Infinity'", "'-Infinity'"])
+@pytest.mark.parametrize("at", [0, 3, 5])
+def test_what_is_no_number_leaves_the_rows_alone(spark: SparkSession, tmp_path: Path, value: str, at: int) -> None:
+    number = f"IF(id = {at}, CAST({value} AS DOUBLE), id / 7)"
+    file, schema = _written(spark, tmp_path / "table", {"id": "id", "number": number})
+    assert _of_footer(spark, tmp_path / "table", file, schema) == {"numRecords": 6}
