@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-all test-turn style lint demo airflow-demo bench lock clean
+.PHONY: help setup test test-all test-turn style lint demo airflow-demo bench nexmark bench-page lock clean
 
 # Two files at a time, each half of them in a process of its own (WORKERS=0: one process).
 PYTEST = $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder --durations=10
@@ -39,6 +39,12 @@ airflow-demo: setup ## a three-day backfill of the flights, run by Airflow
 
 bench: setup ## measure beside Spark (ROWS=8000000 ROUNDS=2: how much, ARGS="--only sliding": what)
 	$(BIN)/python -m bench.bench $(ARGS)
+
+nexmark: setup ## Nexmark beside Spark and Flink (EVENTS=2000000 ROUNDS=2: how much, ARGS="--only q11,q12": what)
+	$(BIN)/python -m bench.nexmark $(ARGS)
+
+bench-page: setup ## write docs/benchmark.md from what make bench and make nexmark have measured
+	$(BIN)/python -m bench.page $(ARGS)
 
 lock: setup ## write requirements.lock again from pyproject.toml (UPGRADE=--upgrade: newest versions)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --group dev --generate-hashes \

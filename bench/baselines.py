@@ -35,7 +35,10 @@ _RESULT = "k bigint, window_start timestamp, window_end timestamp, n bigint, tot
 
 @dataclass
 class Aggregation:
-    """A streaming aggregation that can go on from its checkpoint; `shape` says over which windows."""
+    """A streaming aggregation that can go on from its checkpoint; `shape` says over which windows.
+
+    It reads what is landed, or the files themselves.
+    """
 
     spark: SparkSession
     root: Path
@@ -43,6 +46,7 @@ class Aggregation:
     store: str
     merges: bool
     shape: Callable[[DataFrame], DataFrame]
+    reads_files: bool = False
 
     @property
     def result(self) -> str:
@@ -53,9 +57,7 @@ class Aggregation:
         session = working_session(self.spark)
         for name, value in STATE_STORES[self.store].items():
             session.conf.set(name, value)
-        raw = session.readStream.format("delta").option("maxFilesPerTrigger", files_per_batch)
-        rows = raw.option("startingVersion", 0).load(raw_table(self.root)).select("k", "v", "at")
-        windows = self.shape(rows.withWatermark("at", "1 minute"))
+        windows = self.shape(self._rows(session, files_per_batch).withWatermark("at", "1 minute"))
         writer = windows.writeStream.option("checkpointLocation", str(self.folder / "checkpoint"))
         if self.merges:
             _create(session, self.result)
@@ -64,6 +66,18 @@ class Aggregation:
             query = writer.outputMode("append").format("delta").trigger(availableNow=True).start(self.result)
         query.awaitTermination()
         return [progress for progress in query.recentProgress if progress["numInputRows"]]
+
+    def _rows(self, session: SparkSession, files_per_batch: int) -> DataFrame:
+        if self.reads_files:
+            return files_stream(session, self.root, files_per_batch)
+        raw = session.readStream.format("delta").option("maxFilesPerTrigger", files_per_batch)
+        return raw.option("startingVersion", 0).load(raw_table(self.root)).select("k", "v", "at")
+
+
+def files_stream(session: SparkSession, root: Path, files_per_batch: int = FILES_PER_BATCH) -> DataFrame:
+    """The files as they are, as many of them at a time as landing takes."""
+    reader = session.readStream.format("parquet").schema(SCHEMA).option("maxFilesPerTrigger", files_per_batch)
+    return reader.load(files_of(root))
 
 
 def run_group_by(spark: SparkSession, root: Path, folder: Path) -> str:
@@ -83,10 +97,8 @@ def run_range_frame(spark: SparkSession, root: Path, folder: Path) -> str:
 
 
 def run_append(spark: SparkSession, root: Path, folder: Path) -> str:
-    """The files as they are, appended to Delta by a stream that takes as many of them at a time as landing does."""
-    session = working_session(spark)
-    reader = session.readStream.format("parquet").schema(SCHEMA).option("maxFilesPerTrigger", FILES_PER_BATCH)
-    writer = reader.load(files_of(root)).writeStream.format("delta")
+    """The files appended to Delta."""
+    writer = files_stream(working_session(spark), root).writeStream.format("delta")
     writer = writer.option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True)
     writer.start(str(folder / "result")).awaitTermination()
     return str(folder / "result")

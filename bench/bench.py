@@ -2,8 +2,9 @@
 
     make bench [ROWS=20000000] [ROUNDS=1]     or     python -m bench.bench [--rows N] [--rounds N] ...
 
-Prints seconds, rows per second and ratios, and writes them to out/bench.json. Everything that it makes is under
-out/bench and is removed in the end.
+Prints seconds, rows per second and ratios, and writes them to out/bench.json. `--only growth` measures how the seconds
+of a tick grow, and writes them to out/growth.json. Everything else that is made is under `out`, and is removed in the
+end.
 """
 
 from __future__ import annotations
@@ -14,17 +15,21 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from bench import growth
 from bench.baselines import STATE_STORES
-from bench.contest import PARTS, Contest, Results
+from bench.contest import PARTS, Contest
+from bench.growth import Sizes
 from bench.report import save, show
+from bench.results import Results, machine_of
 from bench.workload import Scale
 from windrow.drivers.spark.session import local_session
 
+GROWTH = "growth"
+"""A part with sizes of its own, written to out/growth.json."""
 WARM_UP_ROWS, WARM_UP_BATCHES = 800_000, 4
 """Enough for the compilers of the JVM to see every loop: else whoever is measured first pays for all."""
 
@@ -35,6 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scale = Scale(options.rows, options.batches, options.keys, options.rounds, options.small_rows, options.small_ticks)
     stores = tuple(STATE_STORES) if options.rocksdb else ("default",)
     parts = frozenset(options.only or PARTS)
+    if parts - {GROWTH}:
+        _contest(scale, options, stores, parts - {GROWTH})
+    if GROWTH in parts:
+        _growth(Sizes(options.rows), options.out)
+
+
+def _contest(scale: Scale, options: argparse.Namespace, stores: tuple[str, ...], parts: frozenset[str]) -> None:
     spark = local_session("windrow bench")
     try:
         if not options.cold:
@@ -48,15 +60,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         spark.stop()
 
 
+def _growth(sizes: Sizes, out: Path) -> None:
+    """The first tick of each point is not counted, so nobody pays for the code that is loaded then."""
+    root = out.resolve() / "growth"
+    over_cores = growth.measure_cores(sizes, root)
+    spark = local_session("windrow growth")
+    try:
+        lines = {**growth.measure(spark, sizes, root), growth.CORES: over_cores}
+        growth.report(spark, sizes, lines, out / "growth.json")
+    finally:
+        spark.stop()
+
+
 def report(spark: SparkSession, scale: Scale, results: Results, path: Path) -> None:
     """Print the results and write them to a file."""
-    machine = {
-        "cores": spark.sparkContext.defaultParallelism,
-        "shuffle partitions": spark.conf.get("spark.sql.shuffle.partitions"),
-        "Spark": version("pyspark"),
-        "Delta": version("delta-spark"),
-        "Spark's state store": results.store,
-    }
+    machine = {**machine_of(spark), "Spark's state store": results.store}
     show(scale, results, machine)
     save(path, scale, results, machine)
 
@@ -88,7 +106,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--out", type=Path, default=Path("out"), help="the folder of bench.json and of all that is made"
     )
-    parser.add_argument("--only", nargs="+", choices=PARTS, help="measure only these")
+    parser.add_argument(
+        "--only", nargs="+", choices=(*PARTS, GROWTH), help=f"measure only these; {GROWTH} only if named"
+    )
     parser.add_argument("--rocksdb", action="store_true", help="measure Spark's other state store too (fixed windows)")
     parser.add_argument("--cold", action="store_true", help="measure without a small round before")
     return parser.parse_args(arguments)

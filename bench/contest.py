@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from bench import baselines, stages
 from bench.baselines import Aggregation
+from bench.results import Results
 from bench.stages import EVERY_CHANGE, LENGTHS, ON_TIME, RECORDS, SESSIONS, SLIDING, Running
-from bench.workload import RULES, Scale, files_per_step, generate, land, raw_table
+from bench.workload import FILES_PER_BATCH, RULES, Scale, files_per_step, generate, land, raw_table
 
 LANDING, BARE_APPEND = "windrow: landing", "Spark: bare stream append of the same files"
+FILES, SPARK_FILES = "windrow: files to `current`", "Spark: files straight to a MERGEd table"
 LANDING_RULES = "windrow: landing, ten rules of rows"
 CHANGES, ON_CLOSE = "windrow: stage, every change", "windrow: stage, on time"
 BACKFILL, GROUP_BY = "windrow: backfill", "Spark: batch GROUP BY"
@@ -26,7 +25,7 @@ CHAIN, SPARK_CHAIN = "windrow: sessions and a stage behind", "Spark: session_win
 SLIDING_ON_CLOSE, SPARK_SLIDING = "windrow: 1 h by 1 m, on time", "Spark: window of 1 h by 1 m and bare append"
 RECORD_BACKFILL, RANGE_FRAME = "windrow: record windows, backfill", "Spark: batch range frame"
 SESSIONS_ON_CLOSE, SPARK_SESSIONS = "windrow: sessions, on time", "Spark: session_window and bare append"
-PARTS = ("landing", "fixed", "sessions", "chain", "sliding", "backfill", "records")
+PARTS = ("landing", "files", "fixed", "sessions", "chain", "sliding", "backfill", "records")
 """What can be measured by itself; small ticks belong to the fixed windows."""
 TICK, TICK_PROJECTED = "windrow: tick, journal only", "windrow: tick, projected"
 SMALL_MERGES, SMALL_APPENDS = "Spark: micro-batch and MERGE", "Spark: micro-batch, bare append"
@@ -38,18 +37,6 @@ def merges(store: str) -> str:
 
 def appends(store: str) -> str:
     return f"Spark: aggregation and bare append ({store} store)"
-
-
-@dataclass
-class Results:
-    """Seconds of every round over all rows, and of every small tick, by name; `store` is Spark's faster one."""
-
-    store: str = ""
-    rounds: dict[str, list[float]] = field(default_factory=dict)
-    small: dict[str, list[float]] = field(default_factory=dict)
-
-    def median(self, name: str) -> float:
-        return median(self.rounds[name] if name in self.rounds else self.small[name])
 
 
 @dataclass
@@ -71,6 +58,8 @@ class Contest:
         generate(self.spark, self.scale, self.root / "data", range(self.scale.batches))
         for number in range(self.scale.rounds):
             self._land(number)
+        for number in range(self.scale.rounds if "files" in self.parts else 0):
+            self._from_end_to_end(number)
         files = files_per_step(self.spark, self.root)
         for number in range(self.scale.rounds):
             self._stream(number, files)
@@ -81,13 +70,7 @@ class Contest:
         return self.results
 
     def _timed(self, name: str, work: Callable[[], Any]) -> Any:
-        self.spark._jvm.java.lang.System.gc()  # type: ignore[union-attr]
-        started = time.monotonic()
-        made = work()
-        seconds = time.monotonic() - started
-        self.results.rounds.setdefault(name, []).append(seconds)
-        print(f"{seconds:8.2f} s  {name}", file=sys.stderr, flush=True)
-        return made
+        return self.results.timed(self.spark, name, work)
 
     # ---------------------------------------------------------------- all rows
 
@@ -100,6 +83,18 @@ class Contest:
             return
         self._timed(LANDING_RULES, lambda: land(spark, root, f"ruled-{number}", RULES))
         self._timed(BARE_APPEND, lambda: baselines.run_append(spark, root, root / f"appended-{number}"))
+
+    def _from_end_to_end(self, number: int) -> None:
+        """From the files to the table that is read, with nothing landed before: every change shown by both."""
+        spark, root, store = self.spark, self.root, self.stores[0]
+        query = Aggregation(spark, root, root / f"files-{number}", store, True, baselines.fixed, reads_files=True)
+        batches = self._timed(SPARK_FILES, lambda: query.run(FILES_PER_BATCH))
+        ours = partial(stages.run_files, spark, root, f"files_{number}", EVERY_CHANGE)
+        self._paths[SPARK_FILES], self._paths[FILES] = query.result, self._timed(FILES, ours)
+        assert len(batches) == self.scale.batches
+        names = ("k", "window_start", "window_end", "n", "total", "most")
+        theirs, found = (self._table(name).select(*names) for name in (SPARK_FILES, FILES))
+        assert not theirs.exceptAll(found).count() and not found.exceptAll(theirs).count(), (FILES, SPARK_FILES)
 
     def _stream(self, number: int, files: int) -> None:
         """Spark's and windrow's in turns."""
@@ -157,7 +152,11 @@ class Contest:
     def _check(self) -> None:
         """All rows are in every result; those of closed windows have fewer, and agree on what both hold."""
         store, rows = self.results.store, self.spark.read.format("delta").load(raw_table(self.root)).count()
-        whole = [self._sums(name) for name in (CHANGES, merges(store), BACKFILL, GROUP_BY) if name in self._paths]
+        whole = [
+            self._sums(name)
+            for name in (FILES, SPARK_FILES, CHANGES, merges(store), BACKFILL, GROUP_BY)
+            if name in self._paths
+        ]
         assert rows == self.scale.rows and all(sums[1] == rows for sums in whole) and len(set(whole)) <= 1, whole
         for ours, theirs in (
             (ON_CLOSE, appends(store)), (SESSIONS_ON_CLOSE, SPARK_SESSIONS), (CHAIN, SPARK_CHAIN),

@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from bench import contest
-from bench.contest import Results
+from bench.results import Ratio, Results, console_for, new_table, save_json, table_of_ratios, table_of_rounds
 from bench.workload import Scale
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """What is compared, and what it should be: at least, or at most, `goal`."""
-
-    name: str
-    value: float
-    goal: float | None = None
-    at_most: bool = False
-
-    @property
-    def met(self) -> bool | None:
-        if self.goal is None:
-            return None
-        return self.value <= self.goal if self.at_most else self.value >= self.goal
 
 
 def ratios(results: Results) -> list[Ratio]:
@@ -37,6 +17,7 @@ def ratios(results: Results) -> list[Ratio]:
     merges, appends = contest.merges(results.store), contest.appends(results.store)
     compared = [
         ("speed: every change / Spark and MERGE", merges, contest.CHANGES, 1.5, False),
+        ("speed: files to `current` / Spark, files to MERGE", contest.SPARK_FILES, contest.FILES, None, False),
         ("speed: on time / Spark and bare append", appends, contest.ON_CLOSE, 0.8, False),
         ("speed: every change / Spark and bare append", appends, contest.CHANGES, 0.8, False),
         ("speed: sessions / Spark and bare append", contest.SPARK_SESSIONS, contest.SESSIONS_ON_CLOSE, None, False),
@@ -62,45 +43,20 @@ def ratios(results: Results) -> list[Ratio]:
 
 def show(scale: Scale, results: Results, machine: Mapping[str, Any]) -> None:
     """Print what was measured, and of what."""
-    console = Console(width=120)
-    console.print(", ".join(f"{name} {value}" for name, value in machine.items()), highlight=False)
     title = (
         f"{scale.rows:,} rows, {scale.keys:,} keys, {scale.batches} batches, 10-minute windows, "
         f"one minute out of order, {scale.rounds} round(s)"
     )
-    console.print(title, highlight=False)
-    table = _table("over all rows", "seconds", "median s", "rows/s")
-    for name, seconds in results.rounds.items():
-        middle = results.median(name)
-        table.add_row(name, _listed(seconds), f"{middle:.2f}", f"{scale.rows / middle:,.0f}")
-    console.print(table)
+    console = console_for(machine, title)
+    console.print(table_of_rounds(results, scale.rows))
     if results.small:
-        table = _table(f"one batch of {scale.small_rows:,} rows into what is warm", "from s", "to s", "median s")
+        table = new_table(f"one batch of {scale.small_rows:,} rows into what is warm", "from s", "to s", "median s")
         for name, seconds in results.small.items():
             table.add_row(name, f"{min(seconds):.2f}", f"{max(seconds):.2f}", f"{results.median(name):.2f}")
         console.print(table)
-    table = _table("ratios of medians", "is", "goal", "met")
-    for ratio in ratios(results):
-        goal = "" if ratio.goal is None else f"{'<=' if ratio.at_most else '>='} {ratio.goal:g}"
-        table.add_row(ratio.name, f"{ratio.value:.2f}", goal, {None: "", True: "yes", False: "no"}[ratio.met])
-    console.print(table)
+    console.print(table_of_ratios(ratios(results)))
 
 
 def save(path: Path, scale: Scale, results: Results, machine: Mapping[str, Any]) -> None:
     """Write the same as JSON; seconds, unrounded."""
-    compared = {ratio.name: {"value": ratio.value, "goal": ratio.goal, "met": ratio.met} for ratio in ratios(results)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = {"machine": dict(machine), "scale": asdict(scale), **asdict(results), "ratios": compared}
-    path.write_text(json.dumps(content, indent=2) + "\n")
-
-
-def _table(first: str, *others: str) -> Table:
-    table = Table()
-    table.add_column(first)
-    for name in others:
-        table.add_column(name, justify="right")
-    return table
-
-
-def _listed(seconds: list[float]) -> str:
-    return "  ".join(f"{one:.2f}" for one in seconds)
+    save_json(path, {"machine": dict(machine), "scale": asdict(scale), **asdict(results)}, ratios(results))

@@ -14,6 +14,7 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.stream.pace import pace_of_current, pace_of_tables
+from windrow.drivers.stream.stream import run
 
 EVERY_CHANGE: dict[str, Any] = {"trigger": {"repeat": {"after_count": 1}}}
 """A pane for every cell that a tick changes: what Spark's update mode emits."""
@@ -83,6 +84,12 @@ def run_stages(spark: SparkSession, root: Path, *stages: dict[str, Any]) -> Runn
                 current.took(began)
     running.project()
     return running
+
+
+def run_files(spark: SparkSession, root: Path, lake: str, fields: dict[str, Any]) -> str:
+    """Take all files into a stage in a lake of its own, as `windrow run --once` does; the path of its result."""
+    run(pipeline(root, {"name": "changes", **fields}, lake=lake), spark, once=True)
+    return str(root / lake / "changes" / "current")
 
 
 def run_backfill(spark: SparkSession, root: Path, name: str, fields: dict[str, Any]) -> str:

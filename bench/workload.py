@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.pipeline.pipeline import PipelineWork
@@ -74,10 +74,15 @@ def generate(spark: SparkSession, scale: Scale, folder: Path, batches: range) ->
             "pmod(xxhash64(id, 1), 1000) AS v",
             f"timestamp_micros({micros}) AS at",
         )
-        target = folder / f"batch-{batch:04}"
-        rows.write.parquet(str(target))
-        for file in target.glob("part-*.parquet"):
-            os.utime(file, (1_700_000_000 + batch, 1_700_000_000 + batch))
+        write_batch(rows, folder, batch)
+
+
+def write_batch(rows: DataFrame, folder: Path, batch: int) -> None:
+    """Write rows as the Parquet files of a batch, newer than those of the batches before."""
+    target = folder / f"batch-{batch:04}"
+    rows.write.parquet(str(target))
+    for file in target.glob("part-*.parquet"):
+        os.utime(file, (1_700_000_000 + batch, 1_700_000_000 + batch))
 
 
 def files_of(root: Path) -> str:

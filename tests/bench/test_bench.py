@@ -11,7 +11,7 @@ import pytest
 from bench import contest
 from bench.bench import parse, report
 from bench.contest import Contest
-from bench.report import Ratio
+from bench.results import Ratio
 from bench.workload import Scale
 
 TINY = Scale(rows=20_000, batches=1, keys=100, rounds=1, small_rows=1000, small_ticks=0)
@@ -34,10 +34,11 @@ def test_a_tiny_run_measures_everybody(spark, tmp_path: Path, capsys: pytest.Cap
     printed = capsys.readouterr().out
     assert "20,000 rows, 100 keys, 1 batches" in printed and "speed: on time" in printed
     written = json.loads((tmp_path / "bench.json").read_text())
-    everybody = {contest.LANDING, contest.LANDING_RULES, contest.CHANGES, contest.ON_CLOSE, contest.BACKFILL,
+    everybody = {contest.LANDING, contest.LANDING_RULES, contest.FILES, contest.SPARK_FILES,
+                 contest.CHANGES, contest.ON_CLOSE, contest.BACKFILL,
                  contest.SESSIONS_ON_CLOSE, contest.SPARK_SESSIONS, contest.CHAIN, contest.SPARK_CHAIN,
                  contest.SLIDING_ON_CLOSE, contest.SPARK_SLIDING, contest.RECORD_BACKFILL}  # fmt: skip
-    assert everybody < set(written["rounds"]) and len(written["rounds"]) == 17
+    assert everybody < set(written["rounds"]) and len(written["rounds"]) == 19
     assert all(len(seconds) == 1 for seconds in written["rounds"].values())
 
 

@@ -1,0 +1,219 @@
+"""Write docs/benchmark.md, with its plots, from what the benches have measured: ratios only.
+
+    make bench-page     or     python -m bench.page [--out out] [--docs docs]
+
+Reads out/nexmark.json, out/bench.json and out/growth.json, those that are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("svg")
+matplotlib.rcParams["svg.hashsalt"] = "windrow"
+
+from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
+
+Measured = Mapping[str, Any]
+_INTRODUCTION = """# Benchmark
+
+Made by `make bench-page` from one run of the benches on one machine. Seconds of two machines cannot be compared, so
+there are only ratios of what ran in turns, in medians. A speed of 2 means that windrow needs half the time. Axes of
+ratios and sizes are logarithmic.
+"""
+_NEXMARK = """## Nexmark
+
+`make nexmark`: five queries over the same files, {title}. The results of everybody are compared row for row with those
+of DuckDB over these files; those that go to Flink's blackhole cannot be.
+
+- windrow goes from the files to `current`: it lands each row, keeps journal, panes and dead letters, and ends all
+  windows at the end. Its tables can be corrected later; those of the others cannot.
+- Spark goes from the files to a Delta table, in append mode, with its default state store. It reads one more event of
+  each kind, an hour later, because its watermark does not move when the files end.
+- Flink reads the same lines, joined into a file a reader, because its file source takes files in no order.
+- Of several hot items or highest bids of a window one counts, the same for everybody. The windows of q12 are windows of
+  event time; in Nexmark they are windows of processing time, of which no two runs have the same.
+"""
+_SPARK = """## Beside Spark
+
+`make bench`: {rows:,} rows, {keys:,} keys, {batches} batches, 10-minute windows. Where the name does not say that it
+begins with files, both read the same landed rows. A *time* is how many times as long something takes.
+"""
+_GROWTH = """## How a tick grows
+
+`make bench ARGS="--only growth"`: the time of a tick of a stage that shows every change, with its tables projected,
+beside a micro-batch of Spark's aggregation with a MERGE over the same landed rows. All are relative to windrow's tick
+at the smallest size.
+"""
+_WHAT = {
+    "closed history": "rows of windows that have expired",
+    "open cells": "open cells, few of which a tick touches",
+    "rows of a tick": "rows of a tick",
+    "cores": "cores",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Read what was measured, and write the page."""
+    parser = argparse.ArgumentParser(prog="python -m bench.page", description="Write docs/benchmark.md.")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="the folder with what was measured")
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help="the folder of the page")
+    options = parser.parse_args(arguments)
+    found = {name: _read(options.out / f"{name}.json") for name in ("nexmark", "bench", "growth")}
+    if not any(found.values()):
+        parser.error(f"there is nothing in {options.out}: run `make nexmark` or `make bench` first")
+    print(write(found, options.docs))
+
+
+def write(found: Mapping[str, Measured | None], docs: Path) -> Path:
+    """The page and its plots, of what is there; the path of the page."""
+    (docs / "drawings").mkdir(parents=True, exist_ok=True)
+    parts = [_INTRODUCTION]
+    for name, section in (("nexmark", _nexmark), ("bench", _spark), ("growth", _growth)):
+        measured = found.get(name)
+        if measured is not None:
+            parts += [*section(measured, docs), _machine(measured)]
+    page = docs / "benchmark.md"
+    page.write_text("\n".join(parts))
+    return page
+
+
+def _read(path: Path) -> Measured | None:
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def _machine(measured: Measured) -> str:
+    return f"Measured with: {', '.join(f'{name} {value}' for name, value in measured['machine'].items())}.\n"
+
+
+# ---------------------------------------------------------------- Nexmark
+
+
+def _nexmark(measured: Measured, docs: Path) -> Iterator[str]:
+    speeds: dict[str, dict[str, float]] = {}
+    for name, ratio in measured["ratios"].items():
+        query, other = name.removeprefix("speed: ").split(" windrow / ")
+        speeds.setdefault(query, {})[other] = ratio["value"]
+    others = list(dict.fromkeys(other for row in speeds.values() for other in row))
+
+    def draw(axes: Axes) -> None:
+        for other in others:
+            there = [(row[other], query) for query, row in speeds.items() if other in row]
+            axes.plot([one for one, _ in there], [query for _, query in there], "o", label=other)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize="small")
+        axes.invert_yaxis()
+
+    _plot(docs, "nexmark", draw, "speed of windrow, in that of the other", 0.6 * len(speeds) + 1.6)
+    yield _NEXMARK.format(title=measured["scale"]["title"])
+    rows = [
+        [f"{query}: {measured['queries'][query]}", *(_number(row.get(other)) for other in others)]
+        for query, row in speeds.items()
+    ]
+    yield _table(["query", *(f"windrow / {other}" for other in others)], rows)
+    yield _image("nexmark", "How fast windrow is in each query, in the speed of the others")
+    yield _table(["compared with DuckDB", "result"], [[_code(name), one] for name, one in measured["checks"].items()])
+
+
+# ---------------------------------------------------------------- ratios
+
+
+def _spark(measured: Measured, docs: Path) -> Iterator[str]:
+    compared = {name: ratio for name, ratio in measured["ratios"].items() if not name.startswith("seconds")}
+
+    def draw(axes: Axes) -> None:
+        for kind in ("speed", "time"):
+            there = {name: ratio["value"] for name, ratio in compared.items() if name.startswith(kind)}
+            axes.plot(list(there.values()), list(there), "o", label=kind)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize="small")
+        axes.invert_yaxis()
+
+    _plot(docs, "spark", draw, "ratio", 0.3 * len(compared) + 1.2)
+    yield _SPARK.format(**measured["scale"])
+    yield _table(["what", "ratio"], [[_code(name), _number(ratio["value"])] for name, ratio in compared.items()])
+    yield _image("spark", "How fast windrow is beside Spark, and how long it takes")
+
+
+# ---------------------------------------------------------------- growth
+
+
+def _growth(measured: Measured, docs: Path) -> Iterator[str]:
+    lines = measured["lines"]
+    figure, grid = plt.subplots(len(lines), 1, figsize=(7, 2.8 * len(lines)))
+    rows = []
+    for axes, (name, line) in zip([grid] if len(lines) == 1 else list(grid), lines.items(), strict=True):
+        ours, theirs = ([median(seconds) / median(line["windrow"][0]) for seconds in line[who]] for who in
+                        ("windrow", "spark"))  # fmt: skip
+        axes.plot(line["sizes"], ours, "o-", label="windrow")
+        axes.plot(line["sizes"], theirs, "s--", label="Spark and MERGE")
+        axes.set(xscale="log", yscale="log", xlabel=_WHAT[name], ylabel="time")
+        _plain(axes)
+        axes.legend()
+        rows += [
+            [_WHAT[name], f"{size:,}", _number(one), _number(other), _number(other / one)]
+            for size, one, other in zip(line["sizes"], ours, theirs, strict=True)
+        ]
+    _save(figure, docs, "growth")
+    yield _GROWTH
+    yield _table(["what grows", "to", "windrow: time", "Spark: time", "speed: windrow / Spark"], rows)
+    yield _image("growth", "How the time of a tick grows")
+
+
+# ---------------------------------------------------------------- plots and tables
+
+
+def _plot(docs: Path, name: str, draw: Callable[[Axes], None], label: str, height: float) -> None:
+    """A plot of ratios on a logarithmic axis, with a line at 1."""
+    figure, axes = plt.subplots(figsize=(8, height))
+    draw(axes)
+    axes.axvline(1, color="grey", linewidth=1)
+    axes.set(xscale="log", xlabel=label)
+    _plain(axes)
+    _save(figure, docs, name)
+
+
+def _plain(axes: Axes) -> None:
+    """Ratios as plain numbers, and lines to read them by."""
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
+            axis.set_minor_formatter(NullFormatter())
+    axes.grid(which="both", linewidth=0.3)
+
+
+def _save(figure: Figure, docs: Path, name: str) -> None:
+    """As SVG that is the same for the same numbers."""
+    figure.tight_layout()
+    figure.savefig(docs / "drawings" / f"benchmark-{name}.svg", metadata={"Date": None, "Creator": None})
+    plt.close(figure)
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [names, ["---"] * len(names), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _image(name: str, text: str) -> str:
+    return f"![{text}](drawings/benchmark-{name}.svg)\n"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _code(name: str) -> str:
+    return name.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    main()
