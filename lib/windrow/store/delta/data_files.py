@@ -19,7 +19,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from windrow.store.delta.commit_files import AddedFile
-from windrow.store.delta.file_system import hadoop, write_file
+from windrow.store.delta.file_system import copy_file, write_file
 from windrow.store.delta.footers import statistics_of
 from windrow.store.delta.location import Location
 
@@ -55,15 +55,10 @@ def copied(
     spark: SparkSession, source: Location, files: Sequence[AddedFile], target: Location, schema: StructType
 ) -> list[AddedFile]:
     """The files of a table once more, for one that has no partitions and these of its columns."""
-    java: Any = spark._jvm
-    copy, conf = java.org.apache.hadoop.fs.FileUtil.copy, spark._jsparkSession.sessionState().newHadoopConf()
 
     def one(file: AddedFile) -> AddedFile:
         name = f"part-{uuid4()}.snappy.parquet"
-        (here, before), (there, after) = (
-            hadoop(spark, f"{t.path}/{p}") for t, p in ((source, file.path), (target, name))
-        )
-        copy(here, before, there, after, False, False, conf)
+        copy_file(spark, f"{source.path}/{file.path}", f"{target.path}/{name}")
         stats = _of_columns(file.stats, schema.names)
         return AddedFile(name, file.size, stats or statistics_of(spark, f"{target.path}/{name}", file.size, schema), {})
 
