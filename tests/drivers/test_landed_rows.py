@@ -20,7 +20,7 @@ from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.collect_statistics import known_statistics
 from windrow.engine.tick.micro_batch import statistics_of
 from windrow.spec.stages.inputs import ONLY
-from windrow.spec.times import MINUTE, parse_time
+from windrow.spec.times import MINUTE, SECOND, parse_time
 from windrow.store.upstream.offsets import START, Offsets
 
 PLAIN: dict[str, Any] = {
@@ -63,6 +63,23 @@ def test_they_are_what_a_job_counts(spark, work: PipelineWork) -> None:
         assert known_statistics(stage, landed, admission) == statistics_of(stage, rows, admission)
 
 
+def test_in_several_windows_too(spark, tmp_path: Path) -> None:
+    write_sound(tmp_path / "data", 0)
+    sliding = {"window": {"sliding": {"size": "30s", "period": "10s", "offset": "3s"}}}
+    made = PipelineWork.open(pipeline(tmp_path, **{**PLAIN, **sliding}), spark)
+    made.landings[0].run()
+    runner, until = runner_of(made), Offsets({ONLY: 1})
+    (landed,) = runner.upstream.landed(spark, START, until).values()
+    rows, stage = runner.upstream.parts(spark, START, until)[ONLY], runner.stage.of_input(ONLY)
+    known = 0
+    for seconds in range(-15, 16, 3):
+        admission = Admission(landed.earliest + seconds * SECOND)
+        found = known_statistics(stage, landed, admission)
+        known += found is not None
+        assert found in (None, statistics_of(stage, rows, admission))
+    assert 5 <= known < 11
+
+
 def test_late_rows_are_counted(spark, work: PipelineWork) -> None:
     runner = runner_of(work)
     (landed,) = runner.upstream.landed(spark, START, Offsets({ONLY: 3})).values()
@@ -78,7 +95,7 @@ def test_dead_rows_are_looked_at(spark, work: PipelineWork) -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"where": "v > 0"}, {"select": {"share": "v / d"}}, {"window": {"sliding": {"size": "30s", "period": "10s"}}},
+    [{"where": "v > 0"}, {"select": {"share": "v / d"}}, {"window": {"sliding": {"size": "30s", "period": "7s"}}},
      {"window": {"sessions": {"gap": "10s"}}}],
     ids=str,
 )  # fmt: skip

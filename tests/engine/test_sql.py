@@ -26,7 +26,7 @@ from windrow.engine.frames import apply, over, with_column
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import united
 from windrow.engine.tick.collect_statistics import counted
-from windrow.engine.tick.tick import phases, shown, trigger_clock
+from windrow.engine.tick.tick import at_end, phases, shown, trigger_clock
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.extensions import register
 from windrow.spec.fields.schemas import Schema
@@ -101,8 +101,12 @@ def _tick(stage: CompiledStage, times: TickTimes) -> dict[str, Any]:
         found["what is kept beside windows"] = merged.kept
     found["windows, and what the tick brings to each"] = merged.windows
     windows: Any = _named(merged.windows, "windows")
+    if merged.ending is not None:
+        found["transitions"] = apply(at_end(stage, over(windows), merged.ending, times, clock), windows)
+        windows = _named(found["transitions"], "transitions")
     done = 0
-    for phase, chain in phases(stage, over(windows), times, clock).items():
+    of_phases = phases(stage, over(windows), times, clock) if merged.ending is None else {}
+    for phase, chain in of_phases.items():
         found[PHASES[phase]] = windows.after(chain, done)
         windows, done = _named(found[PHASES[phase]], phase), len(chain.steps)
     rows: Any = shown(stage, windows)

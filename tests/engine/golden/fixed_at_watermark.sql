@@ -72,7 +72,7 @@ FROM judged
 |> WHERE `_kept`
 |> SELECT named_struct('carrier', `carrier`) AS `key`, `_event_time` AS `event_time`, `delay` AS `x_mean_delay`
 
--- what is kept beside windows: shared_1
+-- windows, and what the tick brings to each
 FROM elements
 |> EXTEND (`event_time` - pmod(`event_time`, 3600000000L)) AS `_slice`
 |> WHERE
@@ -83,58 +83,6 @@ FROM elements
     sum(CAST(`x_mean_delay` AS bigint)) AS `p_mean_delay_sum`,
     count(CASE WHEN (`x_mean_delay` IS NOT NULL) THEN 1 ELSE NULL END) AS `p_mean_delay_n`
   GROUP BY `key`, `_slice`
-
--- what is kept beside windows
-FROM shared_1
-|> WHERE
-    CASE
-      WHEN (`elements` > 0)
-      THEN (
-        ((`_slice` - pmod(`_slice`, 3600000000L)) + 3600000000L) > array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
-      )
-      ELSE FALSE
-    END
-|> EXTEND `_slice` AS `window_start`
-|> SELECT
-    `key`, `window_start`,
-    (`window_start` + 3600000000L) AS `window_end`,
-    CAST(
-      NULL AS array<
-        struct<
-          change: string,
-          weight: int,
-          timing: string,
-          pane_index: int,
-          on_time_index: int,
-          is_first: boolean,
-          is_last: boolean,
-          `trigger`: string,
-          watermark_percentile: int,
-          result: struct<`flights`: bigint, `mean_delay`: double>
-        >
-      >
-    ) AS `panes`,
-    FALSE AS `expired`,
-    FALSE AS `opened`,
-    named_struct(
-      'a_flights_n', CAST(`p_flights_n` AS bigint),
-      'a_mean_delay_sum', CAST(`p_mean_delay_sum` AS bigint),
-      'a_mean_delay_n', CAST(`p_mean_delay_n` AS bigint),
-      'new', CAST(`elements` AS bigint),
-      'since', CAST(CAST(NULL AS bigint) AS bigint),
-      'emitted', CAST(CAST(NULL AS int) AS int),
-      'emitted_on_time', CAST(CAST(NULL AS int) AS int),
-      'completed', CAST(CAST(NULL AS boolean) AS boolean),
-      'closed', CAST(CAST(NULL AS boolean) AS boolean),
-      'standing', CAST(CAST(NULL AS boolean) AS boolean),
-      't1_rewound', CAST(CAST(NULL AS boolean) AS boolean),
-      't1_seen', CAST(CAST(NULL AS boolean) AS boolean),
-      'timer_now', CAST(CAST(NULL AS bigint) AS bigint),
-      'timer_watermark', CAST(CAST(NULL AS bigint) AS bigint)
-    ) AS `state`
-
--- windows, and what the tick brings to each
-FROM shared_1
 |> EXTEND (`_slice` + 3600000000L) AS `window_end`
 |> UNION ALL BY NAME (
   FROM cells
@@ -146,189 +94,77 @@ FROM shared_1
       `state`.`a_mean_delay_sum` AS `p_mean_delay_sum`,
       `state`.`a_mean_delay_n` AS `p_mean_delay_n`,
       `window_end`
-)
-|> EXTEND `_slice` AS `window_start`
-|> WHERE
-    CASE
-      WHEN (`elements` > 0)
-      THEN (
-        (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
-        AND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
+  |> WHERE
+      (
+        (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
+        AND (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
       )
-      ELSE FALSE
-    END
+)
 |> AGGREGATE
     sum(`elements`) AS `elements`,
     sum(`p_flights_n`) AS `p_flights_n`,
     sum(`p_mean_delay_sum`) AS `p_mean_delay_sum`,
     sum(`p_mean_delay_n`) AS `p_mean_delay_n`
-  GROUP BY `key`, `window_start`, `window_end`
-|> EXTEND
-    CAST(NULL AS bigint) AS `s_a_flights_n`,
-    CAST(NULL AS bigint) AS `s_a_mean_delay_sum`,
-    CAST(NULL AS bigint) AS `s_a_mean_delay_n`,
-    CAST(NULL AS bigint) AS `s_new`,
-    CAST(NULL AS bigint) AS `s_since`,
-    CAST(NULL AS int) AS `s_emitted`,
-    CAST(NULL AS int) AS `s_emitted_on_time`,
-    CAST(NULL AS boolean) AS `s_completed`,
-    CAST(NULL AS boolean) AS `s_closed`,
-    CAST(NULL AS boolean) AS `s_standing`,
-    CAST(NULL AS boolean) AS `s_t1_rewound`,
-    CAST(NULL AS boolean) AS `s_t1_seen`,
-    CAST(NULL AS bigint) AS `s_timer_now`,
-    CAST(NULL AS bigint) AS `s_timer_watermark`
+  GROUP BY `key`, `_slice`, `window_end`
+|> EXTEND `_slice` AS `window_start`
 
--- the state before the tick
+-- transitions
 FROM windows
+|> EXTEND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)]) AS `expired`
+|> EXTEND
+    CASE WHEN `expired` THEN coalesce(`p_flights_n`, 0L) ELSE NULL END AS `v_flights`,
+    CASE
+      WHEN `expired`
+      THEN CASE WHEN (`p_mean_delay_n` > 0) THEN (`p_mean_delay_sum` / `p_mean_delay_n`) ELSE NULL END
+      ELSE NULL
+    END AS `v_mean_delay`
 |> SELECT
-    `key`, `window_start`, `window_end`, `elements`, `p_flights_n`, `p_mean_delay_sum`, `p_mean_delay_n`,
-    `s_a_flights_n` AS `a_flights_n`,
-    `s_a_mean_delay_sum` AS `a_mean_delay_sum`,
-    `s_a_mean_delay_n` AS `a_mean_delay_n`,
-    coalesce(`s_new`, CAST(0 AS bigint)) AS `new`,
-    `s_since` AS `since`,
-    coalesce(`s_emitted`, CAST(0 AS int)) AS `emitted`,
-    coalesce(`s_emitted_on_time`, CAST(0 AS int)) AS `emitted_on_time`,
-    coalesce(`s_completed`, CAST(FALSE AS boolean)) AS `completed`,
-    coalesce(`s_closed`, CAST(FALSE AS boolean)) AS `closed`,
-    coalesce(`s_standing`, CAST(FALSE AS boolean)) AS `standing`,
-    coalesce(`s_t1_rewound`, CAST(FALSE AS boolean)) AS `t1_rewound`,
-    coalesce(`s_t1_seen`, CAST(FALSE AS boolean)) AS `t1_seen`,
-    `s_timer_now` AS `timer_now`,
-    `s_timer_watermark` AS `timer_watermark`,
-    (`s_new` IS NULL) AS `opened`
-
--- trigger: the tick's elements are added
-FROM before
-|> SET
-    `a_flights_n` = CASE
-      WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN coalesce((`a_flights_n` + `p_flights_n`), `a_flights_n`, `p_flights_n`)
-      ELSE `a_flights_n`
-    END,
-    `a_mean_delay_sum` = CASE
-      WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN coalesce((`a_mean_delay_sum` + `p_mean_delay_sum`), `a_mean_delay_sum`, `p_mean_delay_sum`)
-      ELSE `a_mean_delay_sum`
-    END,
-    `a_mean_delay_n` = CASE
-      WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN coalesce((`a_mean_delay_n` + `p_mean_delay_n`), `a_mean_delay_n`, `p_mean_delay_n`)
-      ELSE `a_mean_delay_n`
-    END,
-    `new` = (`new` + CASE WHEN (NOT `closed`) THEN `elements` ELSE 0L END),
-    `since` = CASE
-      WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN least(`since`, array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
-      ELSE `since`
-    END
-|> EXTEND (NOT `closed`) AS `t0_sees`
-|> EXTEND `t0_sees` AS `t1_sees`
-|> SET `t1_seen` = (`t1_seen` OR (`t1_sees` AND (`elements` > 0)))
-
--- trigger: what is ready, and what it emits
-FROM add
-|> EXTEND
-    (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AND ((NOT `t1_rewound`) OR `t1_seen`)
-    ) AS `t1_ready`,
-    1 AS `t1_leaf`
-|> EXTEND `t1_ready` AS `t0_ready`, `t1_leaf` AS `t0_leaf`
-|> EXTEND
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `expired`,
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `complete`,
-    (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-      AND (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
-    ) AS `passes_end`,
-    ((NOT `closed`) AND `t0_ready`) AS `ready`
-|> EXTEND (((NOT `closed`) AND (`ready` OR `expired`)) AND (`new` > 0)) AS `fires`
-|> EXTEND
-    CASE WHEN `fires` THEN coalesce(`a_flights_n`, 0L) ELSE NULL END AS `v_flights`,
+    `key`, `window_start`, `window_end`, `expired`,
     CASE
-      WHEN `fires`
-      THEN CASE WHEN (`a_mean_delay_n` > 0) THEN (`a_mean_delay_sum` / `a_mean_delay_n`) ELSE NULL END
-      ELSE NULL
-    END AS `v_mean_delay`,
-    CASE
-      WHEN `complete`
-      THEN CASE WHEN ((NOT `completed`) AND coalesce((`since` < `window_end`), FALSE)) THEN 'on_time' ELSE 'late' END
-      ELSE 'early'
-    END AS `timing`
-|> EXTEND
-    `fires` AS `emits`,
-    FALSE AS `withdraws`,
-    CASE
-      WHEN (`timing` <> 'late')
-      THEN CASE
-        WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-        THEN 100
-        WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
-        THEN 50
-        ELSE 0
-      END
-      ELSE NULL
-    END AS `percentile`,
-    CASE WHEN `ready` THEN element_at(array('repeat', 'at_watermark'), (`t0_leaf` + 1)) ELSE 'expiry' END AS `leaf`
-
--- trigger: the state after the firing; panes
-FROM fire
-|> EXTEND (`t0_sees` AND `t0_ready`) AS `t0_fires`, FALSE AS `t0_reset`
-|> EXTEND `t0_fires` AS `t1_fires`
-|> EXTEND TRUE AS `t1_finished`
-|> EXTEND FALSE AS `t0_finished`
-|> EXTEND (`t0_reset` OR (`t0_fires` AND `t1_finished`)) AS `t1_reset`
-|> SET
-    `t1_rewound` = CASE
-      WHEN `t1_reset` THEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) ELSE `t1_rewound`
-    END,
-    `t1_seen` = CASE WHEN `t1_reset` THEN FALSE ELSE `t1_seen` END
-|> EXTEND CASE WHEN `t1_rewound` THEN 9223372036854775807L ELSE `window_end` END AS `t1_timer_watermark`
-|> EXTEND `t1_timer_watermark` AS `t0_timer_watermark`
-|> EXTEND (`ready` AND `t0_finished`) AS `closes`
-|> EXTEND
-    CASE
-      WHEN `emits`
+      WHEN `expired`
       THEN array(
         named_struct(
-          'change', CASE WHEN `standing` THEN 'update_postimage' ELSE 'insert' END,
+          'change', 'insert',
           'weight', 1,
-          'timing', `timing`,
-          'pane_index', CAST(`emitted` AS int),
-          'on_time_index', CAST(CASE WHEN (`timing` <> 'early') THEN `emitted_on_time` ELSE NULL END AS int),
-          'is_first', (`emitted` = 0),
-          'is_last', (`expired` OR `closes`),
-          'trigger', `leaf`,
-          'watermark_percentile', CAST(`percentile` AS int),
+          'timing', 'on_time',
+          'pane_index', CAST(0 AS int),
+          'on_time_index', CAST(0 AS int),
+          'is_first', (0 = 0),
+          'is_last', TRUE,
+          'trigger', 'at_watermark',
+          'watermark_percentile',
+          CAST(
+            CASE
+              WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+              THEN 100
+              WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+              THEN 50
+              ELSE 0
+            END AS int
+          ),
           'result', named_struct('flights', `v_flights`, 'mean_delay', `v_mean_delay`)
         )
       )
       ELSE NULL
-    END AS `panes`
-
--- the new state
-FROM after
-|> SELECT
-    `key`, `window_start`, `window_end`, `panes`, `expired`, `opened`,
+    END AS `panes`,
+    `expired` AS `opened`,
     CASE
       WHEN (NOT `expired`)
       THEN named_struct(
-        'a_flights_n', CAST(`a_flights_n` AS bigint),
-        'a_mean_delay_sum', CAST(`a_mean_delay_sum` AS bigint),
-        'a_mean_delay_n', CAST(`a_mean_delay_n` AS bigint),
-        'new', CAST(CASE WHEN `fires` THEN 0L ELSE `new` END AS bigint),
-        'since', CAST(CASE WHEN (NOT `fires`) THEN `since` ELSE NULL END AS bigint),
-        'emitted', CAST((`emitted` + CAST(`emits` AS int)) AS int),
-        'emitted_on_time', CAST((`emitted_on_time` + CAST((`emits` AND (NOT (`timing` = 'early'))) AS int)) AS int),
-        'completed', CAST((`completed` OR (`fires` AND `complete`)) AS boolean),
-        'closed', CAST((`closed` OR `closes`) AS boolean),
-        'standing', CAST((((`standing` AND (NOT `withdraws`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
-        't1_rewound', CAST(`t1_rewound` AS boolean),
-        't1_seen', CAST(`t1_seen` AS boolean),
-        'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN 9223372036854775807L ELSE NULL END AS bigint),
-        'timer_watermark',
-        CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_watermark` ELSE NULL END AS bigint)
+        'a_flights_n', CAST(`p_flights_n` AS bigint),
+        'a_mean_delay_sum', CAST(`p_mean_delay_sum` AS bigint),
+        'a_mean_delay_n', CAST(`p_mean_delay_n` AS bigint),
+        'new', CAST(`elements` AS bigint),
+        'since', CAST(CAST(NULL AS bigint) AS bigint),
+        'emitted', CAST(CAST(NULL AS int) AS int),
+        'emitted_on_time', CAST(CAST(NULL AS int) AS int),
+        'completed', CAST(CAST(NULL AS boolean) AS boolean),
+        'closed', CAST(CAST(NULL AS boolean) AS boolean),
+        'standing', CAST(CAST(NULL AS boolean) AS boolean),
+        't1_rewound', CAST(CAST(NULL AS boolean) AS boolean),
+        't1_seen', CAST(CAST(NULL AS boolean) AS boolean),
+        'timer_now', CAST(CAST(NULL AS bigint) AS bigint),
+        'timer_watermark', CAST(CAST(NULL AS bigint) AS bigint)
       )
       ELSE NULL
     END AS `state`

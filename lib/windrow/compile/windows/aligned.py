@@ -42,8 +42,8 @@ class AlignedWindows(SlicedWindows):
         return self.size != self.period
 
     @property
-    def is_each_in_one(self) -> bool:
-        return not self.shares_slices
+    def number_of_each(self) -> int | None:
+        return self.size // self.period if self.size % self.period == 0 else None
 
     @property
     def bucket_size(self) -> int:

@@ -73,9 +73,9 @@ class WindowTimes(ABC):
         """Whether the event time of an element alone says in which windows it is: those of all keys are the same."""
         return True
 
-    def are_in_one(self, earliest: int, expired_end: int) -> bool:
-        """Whether each element from a time on is in one window, which has not expired; False where it is not known."""
-        return False
+    def windows_of_each(self, earliest: int, expired_end: int) -> int | None:
+        """In how many windows each element from a time on is, if none has expired; None where it is not known."""
+        return None
 
     @property
     def longest(self) -> int:

@@ -56,13 +56,13 @@ class SlicedWindows(NonMergingWindows):
         return 0
 
     @property
-    def is_each_in_one(self) -> bool:
-        """Whether every element is in one window, whatever its time."""
-        return False
+    def number_of_each(self) -> int | None:
+        """In how many windows every element is, whatever its time; None where the time matters."""
+        return None
 
-    def are_in_one(self, earliest: int, expired_end: int) -> bool:
-        known = self.is_aligned and self.is_each_in_one
-        return known and (expired_end == MINUS_INFINITY or earliest >= self.greatest_end_until(expired_end))
+    def windows_of_each(self, earliest: int, expired_end: int) -> int | None:
+        is_open = expired_end == MINUS_INFINITY or earliest >= self.greatest_end_until(expired_end)
+        return self.number_of_each if self.is_aligned and is_open else None
 
     def greatest_end_until(self, time: int) -> int:
         """The greatest end of a window at or before a time, or a time behind it where the driver does not know."""
@@ -77,8 +77,8 @@ class SuccessiveWindows(SlicedWindows):
         return False
 
     @property
-    def is_each_in_one(self) -> bool:
-        return True
+    def number_of_each(self) -> int | None:
+        return 1
 
     def slice_end(self, slice_id: Column) -> Column:
         return self.bounds(slice_id)[1]

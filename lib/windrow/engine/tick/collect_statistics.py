@@ -25,7 +25,7 @@ def collect_statistics(stage: CompiledStage, judged: DataFrame, admission: Admis
 
 
 def known_statistics(stage: CompiledStage, landed: LandedRows, admission: Admission) -> BatchStatistics | None:
-    """The statistics of rows that are all elements, each in one window, and none late; None where others may be.
+    """The statistics of rows that are all elements, each in so many windows, and none late; None where others may be.
 
     A stage that looks at its rows (a condition, an expression that may fail, an event time of its own) has to count.
     """
@@ -33,10 +33,11 @@ def known_statistics(stage: CompiledStage, landed: LandedRows, admission: Admiss
     looks = elements.stage.where is not None or elements.stage.explode or elements.stage.element_time is not None
     if looks or elements.can_fail or stage.assertion is not None or admission.by_backfill:
         return None
-    if not windows.are_in_one(landed.earliest, admission.expired_end):
+    number = windows.windows_of_each(landed.earliest, admission.expired_end)
+    if number is None:
         return None
     return BatchStatistics(
-        counters=Counters(read=landed.rows, kept=landed.rows, assigned=landed.rows),
+        counters=Counters(read=landed.rows, kept=landed.rows, assigned=number * landed.rows),
         earliest=landed.earliest,
         latest=landed.latest,
         latest_end=windows.greatest_end(landed.latest),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 
+from windrow.compile.cells.at_end import Ending, transitions_at_end
 from windrow.compile.sql.chain import Chain
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
@@ -64,7 +65,9 @@ def tick(
     merged = strategy.merge(combined, cells, admission, times, clock, snapshot)
     # 4. Add, 5. Evaluate, 6. Expire
     evaluated = None
-    if merged.windows is not None:
+    if merged.windows is not None and merged.ending is not None:
+        evaluated = apply(at_end(stage, over(merged.windows), merged.ending, times, clock), merged.windows)
+    elif merged.windows is not None:
         evaluated = _evaluated(stage, merged.windows, times, clock, merged.is_apart)
     transitions = _together(stage, evaluated, merged.kept)
     return TickPlan(transitions, dead_letters, counters_of(judged), merged.is_snapshot)
@@ -75,6 +78,11 @@ def _evaluated(
 ) -> DataFrame:
     """The transitions of windows, from the state before the tick (`s_` columns) and what it brings (`p_` columns)."""
     return apply(phases(stage, over(windows), times, clock, is_apart)["transitions"], windows)
+
+
+def at_end(stage: CompiledStage, windows: Chain, ending: Ending, times: TickTimes, clock: TickClock) -> Chain:
+    """The transitions of windows that had no state, and fire when they end, all in one."""
+    return transitions_at_end(stage.cells, windows, ending, clock, list(times.active_partitions) or None)
 
 
 def phases(

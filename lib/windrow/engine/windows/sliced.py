@@ -7,10 +7,12 @@ slice and reads nothing; windows are formed as they fire. Batches form windows t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Self
 
 from pyspark.sql import DataFrame
 
+from windrow.compile.cells.at_end import Ending, fires_plainly
 from windrow.compile.columns import EVENT_TIME, KEY, SLICE, WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import Column, changing, col
 from windrow.compile.stage import CompiledStage
@@ -18,7 +20,7 @@ from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows.aligned import OverlappingWindows
 from windrow.compile.windows.families import SlicedWindows
 from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.frames import where, with_column
+from windrow.engine.frames import group, where, with_column
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.statistics import BatchStatistics
@@ -107,14 +109,38 @@ class Sliced(Unsliced):
     ) -> Merged:
         """The windows that fire. The slices of earlier ticks need not be there where nothing does."""
         ends = expiring(times)
-        kept = None if combined is None else self.slices.kept(combined, ends[1])
+        is_one = fires_plainly(self.stage.cells) and not self.windows.shares_slices
+        kept = None if combined is None or (is_one and self._fires(times)) else self.slices.kept(combined, ends[1])
         if not self._fires(times):
             return Merged(None, kept)
         earlier = None if cells is None else self.slices.of_cells(cells)
         new = None if combined is None else self.slices.of_elements(combined)
+        if is_one:
+            return self._ending(new, earlier, ends, admission)
         known = [frame for frame in (new, earlier) if frame is not None]
         slices = known[0] if len(known) == 1 else known[0].unionByName(known[1])
+        if fires_plainly(self.stage.cells):
+            return Merged(self._formed(slices, ends, admission), kept, ending=Ending())
         return Merged(self._as_new(slices, ends, admission), kept)
+
+    def _ending(
+        self, new: DataFrame | None, earlier: DataFrame | None, ends: tuple[int, int], admission: Admission
+    ) -> Merged:
+        """The windows that end, and beside them what the tick makes of others: in one grouping, as a slice is a window.
+
+        Of earlier ticks only the slices that end are there.
+        """
+        fires = col(WINDOW_END) <= changing(ends[1], col(SLICE))
+        known = [] if new is None else [new]
+        if earlier is not None:
+            known.append(where(earlier, fires & (col(WINDOW_END) > changing(ends[0], col(SLICE)))))
+        slices = reduce(lambda left, right: left.unionByName(right), known)
+        if earlier is not None:
+            slices = group(slices, (KEY, SLICE, WINDOW_END), self.stage.merged_parts)
+        windows = with_column(slices, WINDOW_START, col(SLICE))
+        if admission.by_backfill:
+            windows = where(windows, ~fires | admission.admits(col(WINDOW_START), col(WINDOW_END)))
+        return Merged(windows, ending=Ending(fires, self.slices.state()))
 
     def _fires(self, times: TickTimes) -> bool:
         """Whether a window can end there."""
@@ -122,11 +148,15 @@ class Sliced(Unsliced):
         return until > behind and (until == INFINITY or self.windows.greatest_end_until(until) > behind)
 
     def _as_new(self, slices: DataFrame, ends: tuple[int, int], admission: Admission) -> DataFrame:
-        """The windows over slices, which had no state before, but for those that a backfill has made."""
+        """The same, which had no state before."""
+        return self.slices.without_state(self._formed(slices, ends, admission))
+
+    def _formed(self, slices: DataFrame, ends: tuple[int, int], admission: Admission) -> DataFrame:
+        """The windows over slices, but for those that a backfill has made."""
         windows = self.slices.formed(slices, ends)
         if admission.by_backfill:
             windows = where(windows, admission.admits(col(WINDOW_START), col(WINDOW_END)))
-        return self.slices.without_state(windows)
+        return windows
 
     def wanted(self, times: TickTimes, found: BatchStatistics, timer_due: Column) -> Column | None:
         """The slices that may be in a window that fires."""

@@ -38,6 +38,9 @@ from windrow.spec.times import INFINITY, MINUS_INFINITY
 ALL = (MINUS_INFINITY, INFINITY)
 """Windows that end at any time."""
 
+FEW = 16
+"""So many windows of a key."""
+
 _TICK = "tick"
 
 
@@ -78,13 +81,13 @@ class Slices:
         is_open = behind_grouping(last > changing(expired_end, col(SLICE)), lit(False))
         slices = with_column(where(new, is_open), WINDOW_START, col(SLICE))
         nothing = {PANES: null(f"array<{self.stage.cells.pane_type}>"), EXPIRED: lit(False), OPENED: lit(False)}
-        return select(slices, {**self._identity(), **nothing, STATE: self._state()})
+        return select(slices, {**self._identity(), **nothing, STATE: self.state()})
 
     def compacted(self, cells: DataFrame) -> DataFrame:
         """Slices with all that there is of each, one row for each: `key`, bounds, `state` and the newest `tick`."""
         own = {**{name: col(name) for name in (*CELL, _TICK)}, **self._parts_of_state()}
         whole = group(select(cells, own), CELL, {**self.stage.merged_parts, _TICK: call("max", col(_TICK))})
-        return select(whole, {**{name: col(name) for name in CELL}, STATE: self._state(), _TICK: col(_TICK)})
+        return select(whole, {**{name: col(name) for name in CELL}, STATE: self.state(), _TICK: col(_TICK)})
 
     def of_elements(self, combined: DataFrame) -> DataFrame:
         """Slices as `formed` takes them: with their ends, where they are windows."""
@@ -116,7 +119,8 @@ class Slices:
         end = self.windows.slice_end(col(WINDOW_START))
         return dict(zip(CELL, (col(KEY), col(WINDOW_START), end), strict=True))
 
-    def _state(self) -> Column:
+    def state(self) -> Column:
+        """The state of a slice, from its partials."""
         stage = self.stage
         fields = {field: col(part) for part, field in self.stage.cells.fields_of_parts.items()}
         for name, aggregate in stage.aggregates.items():
@@ -135,7 +139,12 @@ class OverlappingSlices(Slices):
     windows: OverlappingWindows
 
     def formed(self, slices: DataFrame, ends: tuple[int, int]) -> DataFrame:
-        """The windows over slices, likewise. One shuffle, by key, is enough for all that follows."""
+        """The windows over slices, likewise. One shuffle, by key, is enough for all that follows.
+
+        Where few windows are wanted each slice goes into those that it is in: then the plan is what takes time.
+        """
+        if (ends[1] - ends[0]) // self.windows.period <= FEW:
+            return super().formed(slices, ends)
         columns, merged_parts = SliceColumns(self.windows, ends), self.stage.merged_parts
         frames = {name: (so_far(column), from_here(column)) for name, column in merged_parts.items()}
         if any(before is None or behind is None for before, behind in frames.values()):

@@ -8,6 +8,7 @@ from typing import Protocol, Self
 
 from pyspark.sql import DataFrame
 
+from windrow.compile.cells.at_end import Ending
 from windrow.compile.columns import CELL, ELEMENTS, NET
 from windrow.compile.sql.columns import Column, bigint, coalesce, col, lit, null
 from windrow.compile.stage import CompiledStage
@@ -30,13 +31,15 @@ class Merged:
 
     `windows` have their state before the tick (`s_` columns) and what the tick brings (`p_` columns). `kept` are the
     transitions of what the family keeps beside windows: slices, records, bounds. `is_snapshot`: these are all cells
-    that are open after the tick. `is_apart`: no window of it was made of others, and none is merged away.
+    that are open after the tick. `is_apart`: no window of it was made of others, and none is merged away. `ending`: the
+    windows have no state before, and this says which of them fire.
     """
 
     windows: DataFrame | None
     kept: DataFrame | None = None
     is_snapshot: bool = False
     is_apart: bool = True
+    ending: Ending | None = None
 
 
 class FormerCells(Protocol):

@@ -91,6 +91,10 @@ class Trigger(Spec):
         """Whether it looks at nothing but whether the watermark has reached the end of the window."""
         return bool(self.children) and all(child.sees_end_only() for child in self.children)
 
+    def is_watermark(self) -> bool:
+        """Whether it fires as `at_watermark` does, and in no other way. Conservative: false where it is not sure."""
+        return False
+
     def leaves_nothing(self) -> bool:
         """Whether a complete window shows each new element in the tick that adds it, so that none is left to be shown.
 

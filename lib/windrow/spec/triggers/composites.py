@@ -105,6 +105,9 @@ class Repeat(Trigger):
     def finishes_by_firing(self) -> bool:
         return False
 
+    def is_watermark(self) -> bool:
+        return self.children[0].is_watermark()
+
     def leaves_nothing(self) -> bool:
         return self == Repeat(AtWatermark())
 

@@ -44,6 +44,9 @@ class AtWatermark(Trigger):
     def sees_end_only(self) -> bool:
         return self.percentile == 100
 
+    def is_watermark(self) -> bool:
+        return self.percentile == 100
+
     def words(self) -> str:
         watermark = "" if self.percentile == 100 else f" of {self.percentile} percent of the partitions"
         return f"when the watermark{watermark} reaches the end of the window"

@@ -61,7 +61,7 @@ def write_dead_letters(
     `spark` is a session that nothing else uses meanwhile.
     """
     restated = _backfilled(tick_range.controls, tick_range.journal.stage.windows.late_span)
-    if restated and not tick_range.fresh:
+    if restated and step > 0 and not tick_range.fresh:  # before its first step the table has no rows
         step = _write_restated_by(spark, log, step, restated, {**notes, "journal_step": min(tick_range.controls) - 1})
     if not tick_range.fresh and not tick_range.has_letters:
         return step
