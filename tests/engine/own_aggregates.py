@@ -81,6 +81,20 @@ class Median(windrow.PythonAggregate):
 
 
 @windrow.register
+class Most(windrow.PythonAggregate):
+    """The greatest value; fails where there is none, as no pane shows such a window."""
+
+    NAME = "most_of"
+    RETURNS = TWIN_TYPE = "bigint"
+
+    def compute(self, panes: Any) -> Any:
+        return panes.map(max)
+
+    def twin(self, values: list[Any]) -> Any:
+        return max(values)
+
+
+@windrow.register
 @dataclass(frozen=True)
 class Joined(windrow.PythonAggregate):
     """The texts in a row; fails on one that is forbidden."""

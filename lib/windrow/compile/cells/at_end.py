@@ -1,6 +1,6 @@
 """Windows that fire once, when they end, and had no state before: what `cell` comes to for them, in one projection.
 
-Rules: docs/semantics.md#ticks, docs/semantics.md#panes. So short a text is read and planned in a quarter of the time.
+Rules: docs/semantics.md#ticks, docs/semantics.md#panes. So short a text is analysed in a third of the time.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ def transitions_at_end(
 ) -> Chain:
     """The transitions of windows from their partials (`p_` columns)."""
     windows = windows.with_columns({EXPIRED: ending.ends})
-    values = {f"v_{name}": one.value(_parts_of(name), col(EXPIRED)) for name, one in cells.aggregates.items()}
-    windows = with_passes(cells.stage, windows.with_columns(values))
     emits = col(EXPIRED)
-    if cells.is_weighted:
+    if cells.is_weighted:  # where nothing is left, there is nothing to compute
         emits = emits & (col(NET) > 0)
+    values = {f"v_{name}": one.value(_parts_of(name), emits) for name, one in cells.aggregates.items()}
+    windows = with_passes(cells.stage, windows.with_columns(values))
     if cells.stage.having is not None:
         emits = emits & col(PASSES)
     pane = pane_struct(

@@ -1,7 +1,9 @@
 """Commit files, put so that one of two writers has a version, on any file system, as Delta's log store does.
 
-On a local disk that store asks the shell for every file, which takes 25 ms. A hard link comes to the same: it is there
-whole or not at all, and only one of two can be made.
+On a local disk that store asks the shell for every file, which takes 25 ms. A hard link is there whole or not at all,
+and of two links only one can be made. The store looks first and renames then, so a write of Delta's own at the same
+time may still take the place of a file, as it may that of another one of its own in another process: whoever has put a
+commit reads it back.
 """
 
 from __future__ import annotations
