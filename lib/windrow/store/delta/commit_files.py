@@ -10,47 +10,31 @@ import json
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, unquote
 
-from py4j.java_gateway import JavaClass, JavaObject
 from pyspark.sql import SparkSession
 
 from windrow.spec.errors import WindrowError
+from windrow.store.delta.file_system import Folder, folder, hadoop
 
 _LOG = "_delta_log"
 
 
 def log_file(table: str, version: int, kind: str = "json") -> str:
     """The path of the commit of a version of a table, or of another file beside it."""
-    return f"{table}/{_LOG}/{version:020d}.{kind}"
+    return f"{table}/{_LOG}/{_name(version, kind)}"
+
+
+def _name(version: int, kind: str = "json") -> str:
+    return f"{version:020d}.{kind}"
 
 
 _UNQUOTED = "/=:@&+$,;!*'()~"
 """What Delta leaves as it is in the path of a file: VACUUM compares texts, and would take another one for no file."""
-
-
-@dataclass(frozen=True)
-class _Classes:
-    """Java's classes: each look at one by its full name asks the JVM for every part of it."""
-
-    path: JavaClass
-    reader: JavaClass
-    lines: JavaClass
-    utils: JavaClass
-
-    @classmethod
-    def of(cls, spark: SparkSession) -> _Classes:
-        java: Any = spark._jvm
-        read = java.java.io
-        return cls(
-            java.org.apache.hadoop.fs.Path,
-            read.InputStreamReader,
-            read.BufferedReader,
-            java.org.apache.commons.io.IOUtils,
-        )
 
 
 class BrokenCommit(WindrowError):
@@ -60,11 +44,11 @@ class BrokenCommit(WindrowError):
         super().__init__(f"the commit file {file} is broken: {reason}")
 
 
-def _read(line: str, file: JavaObject) -> dict[str, Any]:
+def _read(line: str, file: str) -> dict[str, Any]:
     try:
         action: dict[str, Any] = json.loads(line)
     except ValueError as error:
-        raise BrokenCommit(str(file.toString()), str(error)) from None
+        raise BrokenCommit(file, str(error)) from None
     return action
 
 
@@ -131,96 +115,64 @@ class AddedFile:
 
 @dataclass(frozen=True)
 class CommitFiles:
-    """The commits of the table at a path, by Hadoop's file system, so that any URI that Spark writes can be read."""
+    """The commits of the table at a path, which may be any URI that Spark writes."""
 
     spark: SparkSession
     path: str
 
     def after(self, version: int) -> Iterator[tuple[int, str | None]]:
         """(version, user metadata) of every commit behind a version, in order. Errors: BrokenCommit."""
-        number, files = version + 1, self._file_system
-        while True:
-            file = self._file(number)
-            if not files.exists(file):
-                return
-            yield number, self._metadata(files, file)
+        number = version + 1
+        while self._log.has(_name(number)):
+            yield number, self._metadata(number)
             number += 1
 
     def added(self, version: int) -> list[AddedFile]:
         """The files that a commit added."""
-        lines = [line for line in self._lines(version) if line.startswith('{"add"')]
-        return [AddedFile.of(_read(line, self._file(version))["add"]) for line in lines]
-
-    def _lines(self, version: int) -> list[str]:
-        stream = self._file_system.open(self._file(version))
-        text = self._classes.utils.toString(stream, "UTF-8")
-        stream.close()
-        return str(text).splitlines()
+        added = (line for line in self._log.lines(_name(version)) if line.startswith('{"add"'))
+        return [AddedFile.of(_read(line, log_file(self.path, version))["add"]) for line in added]
 
     def metadata(self, version: int) -> str | None:
         """The user metadata of a commit; None where there is none, or the commit is not there any more."""
-        files, file = self._file_system, self._file(version)
-        return self._metadata(files, file) if files.exists(file) else None
+        return self._metadata(version) if self._log.has(_name(version)) else None
 
     def oldest_to_read(self, wanted: Callable[[str | None], bool]) -> int:
         """The newest version whose metadata is wanted; when there is none, the oldest that is there, or 0."""
         versions = self._versions()
-        files = self._file_system
         for version in reversed(versions):
-            if wanted(self._metadata(files, self._file(version))):
+            if wanted(self._metadata(version)):
                 return version
         return versions[0] if versions else 0
 
     def before(self, micros: int) -> Iterator[tuple[int, str | None]]:
         """(version, user metadata) of the commits that were written before a time, newest first."""
-        files, versions = self._file_system, self._versions()
-
-        def written(version: int) -> int:
-            at: int = files.getFileStatus(self._file(version)).getModificationTime()
-            return at * 1000
-
-        for version in reversed(versions[: bisect_left(versions, micros, key=written)]):
-            yield version, self._metadata(files, self._file(version))
+        versions = self._versions()
+        until = bisect_left(versions, micros, key=lambda version: self._log.modified(_name(version)))
+        for version in reversed(versions[:until]):
+            yield version, self._metadata(version)
 
     def removes(self, version: int) -> bool:
         """Whether a commit took files out of the table."""
-        return any(line.startswith('{"remove"') for line in self._lines(version))
+        return any(line.startswith('{"remove"') for line in self._log.lines(_name(version)))
 
     def on_disk(self) -> tuple[int, int]:
         """The number of data files in the table's folder, those of old versions too, and their bytes."""
-        whole, log = (self._file_system.getContentSummary(self._path(p)) for p in (self.path, f"{self.path}/{_LOG}"))
-        return whole.getFileCount() - log.getFileCount(), whole.getLength() - log.getLength()
+        (files, path), (_, log) = (hadoop(self.spark, place) for place in (self.path, f"{self.path}/{_LOG}"))
+        whole, of_log = files.getContentSummary(path), files.getContentSummary(log)
+        return whole.getFileCount() - of_log.getFileCount(), whole.getLength() - of_log.getLength()
 
     def _versions(self) -> list[int]:
-        files, folder = self._file_system, self._path(f"{self.path}/{_LOG}")
-        if not files.exists(folder):
-            return []
-        names = (status.getPath().getName() for status in files.listStatus(folder))
-        return sorted(int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit())
-
-    def _file(self, version: int) -> JavaObject:
-        return self._path(log_file(self.path, version))
-
-    def _path(self, text: str) -> JavaObject:
-        return self._classes.path(text)
+        return sorted(int(name[:-5]) for name in self._log.names() if name.endswith(".json") and name[:-5].isdigit())
 
     @cached_property
-    def _classes(self) -> _Classes:
-        return _Classes.of(self.spark)
+    def _log(self) -> Folder:
+        return folder(self.spark, f"{self.path}/{_LOG}")
 
-    @cached_property
-    def _file_system(self) -> JavaObject:
-        configuration = self.spark._jsparkSession.sessionState().newHadoopConf()
-        return self._path(self.path).getFileSystem(configuration)
-
-    def _metadata(self, files: JavaObject, file: JavaObject) -> str | None:
+    def _metadata(self, version: int) -> str | None:
         """The user metadata of a commit: `commitInfo` is one of its first lines."""
-        lines = self._classes.lines(self._classes.reader(files.open(file), "UTF-8"))
-        try:
-            while (line := lines.readLine()) is not None:
+        with closing(self._log.lines(_name(version))) as lines:
+            for line in lines:
                 if line.startswith('{"commitInfo"'):
-                    metadata: str | None = _read(line, file)["commitInfo"].get("userMetadata")
+                    metadata: str | None = _read(line, log_file(self.path, version))["commitInfo"].get("userMetadata")
                     return metadata
-        finally:
-            lines.close()
         return None

@@ -1,14 +1,17 @@
 """Single files by Hadoop's file systems, so that any URI that Spark writes can be read and written.
 
-On a local disk Hadoop starts a process for each file that it makes, to set what everybody may do with it. There files
-are made without it.
+On a local disk Hadoop starts a process for each file that it makes, to set what everybody may do with it, and each look
+at a file takes several calls of the JVM. There it is done without.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # the layout of a lake is known without Spark
     from pyspark.sql import SparkSession
@@ -35,8 +38,94 @@ def read_text(spark: SparkSession, path: str) -> str | None:
 
 def local_path(spark: SparkSession, path: str) -> Path | None:
     """Where a file is on a local disk; None elsewhere."""
-    files, place = hadoop(spark, path)
-    return Path(place.toUri().getPath()) if files.getScheme() == "file" else None
+    uri = spark._jvm.org.apache.hadoop.fs.Path(path).toUri()  # type: ignore[union-attr]
+    scheme = uri.getScheme()
+    return Path(uri.getPath()) if scheme in ("file", None) and _is_local(spark, scheme) else None
+
+
+@lru_cache(maxsize=16)
+def _is_local(spark: SparkSession, scheme: str | None) -> bool:
+    """Whether paths with that scheme, or with none, are of a local disk. To ask takes as long as to make a file."""
+    files, _ = hadoop(spark, "/" if scheme is None else "file:///")
+    return bool(files.getScheme() == "file")
+
+
+class Folder(Protocol):
+    """A folder whose files are read, by their names."""
+
+    def names(self) -> list[str]:
+        """Of what is in it; nothing where there is no such folder."""
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a file."""
+
+    def lines(self, name: str) -> Generator[str]:
+        """The lines of a file, without their ends, read as far as they are asked for."""
+
+    def modified(self, name: str) -> int:
+        """When a file was last written, in microseconds since 1970."""
+
+
+def folder(spark: SparkSession, path: str) -> Folder:
+    """The folder at a path, on any file system."""
+    local = local_path(spark, path)
+    return _HadoopFolder(spark, path) if local is None else _LocalFolder(local)
+
+
+@dataclass(frozen=True)
+class _LocalFolder:
+    path: Path
+
+    def names(self) -> list[str]:
+        return os.listdir(self.path) if self.path.is_dir() else []
+
+    def has(self, name: str) -> bool:
+        return (self.path / name).exists()
+
+    def lines(self, name: str) -> Generator[str]:
+        with (self.path / name).open(encoding="utf-8") as file:
+            for line in file:
+                yield line.removesuffix("\n")
+
+    def modified(self, name: str) -> int:
+        return (self.path / name).stat().st_mtime_ns // 1000
+
+
+@dataclass(frozen=True)
+class _HadoopFolder:
+    spark: SparkSession
+    path: str
+
+    def names(self) -> list[str]:
+        files, place = self._place
+        return [status.getPath().getName() for status in files.listStatus(place)] if files.exists(place) else []
+
+    def has(self, name: str) -> bool:
+        return bool(self._files.exists(self._file(name)))
+
+    def lines(self, name: str) -> Generator[str]:
+        java: Any = self.spark._jvm
+        stream = java.java.io.InputStreamReader(self._files.open(self._file(name)), "UTF-8")
+        lines = java.java.io.BufferedReader(stream)
+        try:
+            while (line := lines.readLine()) is not None:
+                yield line
+        finally:
+            lines.close()
+
+    def modified(self, name: str) -> int:
+        return int(self._files.getFileStatus(self._file(name)).getModificationTime()) * 1000
+
+    @cached_property
+    def _place(self) -> tuple[Any, Any]:
+        return hadoop(self.spark, self.path)
+
+    @property
+    def _files(self) -> Any:
+        return self._place[0]
+
+    def _file(self, name: str) -> Any:
+        return self.spark._jvm.org.apache.hadoop.fs.Path(f"{self.path}/{name}")  # type: ignore[union-attr]
 
 
 def write_file(spark: SparkSession, path: str, content: bytes) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from windrow.engine.frames import local
+from windrow.store.delta.data_files import written
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import StepLog
-from windrow.store.projections.creation import struct_of
+from windrow.store.projections.creation import ensure_table, struct_of
 from windrow.store.reading.generations import Generation, newest_generations
 from windrow.store.reading.spark import SparkTables
 
@@ -38,10 +38,13 @@ class Generations:
         """A new generation, or a new fingerprint of the current one."""
         last = self.log.last(spark)
         step = 1 if last is None else last.step + 1
-        row = (stage, generation.number, json.dumps(generation.fingerprint, sort_keys=True), step)
+        text = json.dumps(generation.fingerprint, sort_keys=True)
+        row = {"stage": stage, "generation": generation.number, "fingerprint": text, "step": step}
         everything = {**self.all(spark), stage: generation}
         notes = {_ALL: {name: [one.number, one.fingerprint] for name, one in everything.items()}}
-        self.log.append(local(spark, [row], struct_of(_SCHEMA)), step, notes)
+        schema = struct_of(_SCHEMA)
+        ensure_table(spark, self.log.location, schema)
+        self.log.add(spark, [written(spark, self.log.location, [row], schema)], step, notes)
 
 
 _ALL = "generations"
