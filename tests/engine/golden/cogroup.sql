@@ -235,33 +235,28 @@ FROM windows
     END AS `v_total`
 |> SELECT
     `key`, `window_start`, `window_end`, `expired`,
-    CASE
-      WHEN `expired`
-      THEN array(
-        named_struct(
-          'change', 'insert',
-          'weight', 1,
-          'timing', 'on_time',
-          'pane_index', CAST(0 AS int),
-          'on_time_index', CAST(0 AS int),
-          'is_first', (0 = 0),
-          'is_last', TRUE,
-          'trigger', 'at_watermark',
-          'watermark_percentile',
-          CAST(
-            CASE
-              WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-              THEN 100
-              WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
-              THEN 50
-              ELSE 0
-            END AS int
-          ),
-          'result', named_struct('orders', `v_orders`, 'total', `v_total`)
-        )
-      )
-      ELSE NULL
-    END AS `panes`,
+    named_struct(
+      'change', 'insert',
+      'weight', 1,
+      'timing', 'on_time',
+      'pane_index', CAST(0 AS int),
+      'on_time_index', CAST(0 AS int),
+      'is_first', (0 = 0),
+      'is_last', TRUE,
+      'trigger', 'at_watermark',
+      'watermark_percentile',
+      CAST(
+        CASE
+          WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+          THEN 100
+          WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+          THEN 50
+          ELSE 0
+        END AS int
+      ),
+      'result', named_struct('orders', `v_orders`, 'total', `v_total`)
+    ) AS `one_pane`,
+    `expired` AS `emits`,
     `expired` AS `opened`,
     CASE
       WHEN (NOT `expired`)

@@ -218,22 +218,6 @@ FROM shared_1
 |> SELECT
     `key`, `window_start`,
     (`window_start` + 3600000000L) AS `window_end`,
-    CAST(
-      NULL AS array<
-        struct<
-          change: string,
-          weight: int,
-          timing: string,
-          pane_index: int,
-          on_time_index: int,
-          is_first: boolean,
-          is_last: boolean,
-          `trigger`: string,
-          watermark_percentile: int,
-          result: struct<`flights`: bigint>
-        >
-      >
-    ) AS `panes`,
     FALSE AS `expired`,
     FALSE AS `opened`,
     named_struct(
@@ -304,33 +288,28 @@ FROM windows
 |> EXTEND CASE WHEN `expired` THEN coalesce(`p_flights_n`, 0L) ELSE NULL END AS `v_flights`
 |> SELECT
     `key`, `window_start`, `window_end`, `expired`,
-    CASE
-      WHEN `expired`
-      THEN array(
-        named_struct(
-          'change', 'insert',
-          'weight', 1,
-          'timing', 'on_time',
-          'pane_index', CAST(0 AS int),
-          'on_time_index', CAST(0 AS int),
-          'is_first', (0 = 0),
-          'is_last', TRUE,
-          'trigger', 'at_watermark',
-          'watermark_percentile',
-          CAST(
-            CASE
-              WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-              THEN 100
-              WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
-              THEN 50
-              ELSE 0
-            END AS int
-          ),
-          'result', named_struct('flights', `v_flights`)
-        )
-      )
-      ELSE NULL
-    END AS `panes`,
+    named_struct(
+      'change', 'insert',
+      'weight', 1,
+      'timing', 'on_time',
+      'pane_index', CAST(0 AS int),
+      'on_time_index', CAST(0 AS int),
+      'is_first', (0 = 0),
+      'is_last', TRUE,
+      'trigger', 'at_watermark',
+      'watermark_percentile',
+      CAST(
+        CASE
+          WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+          THEN 100
+          WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+          THEN 50
+          ELSE 0
+        END AS int
+      ),
+      'result', named_struct('flights', `v_flights`)
+    ) AS `one_pane`,
+    `expired` AS `emits`,
     `expired` AS `opened`,
     CAST(
       NULL AS struct<

@@ -230,39 +230,34 @@ FROM windows
     `v__payments_number`, `passes`
 |> SELECT
     `key`, `window_start`, `window_end`, `expired`,
-    CASE
-      WHEN (`expired` AND `passes`)
-      THEN array(
-        named_struct(
-          'change', 'insert',
-          'weight', 1,
-          'timing', 'on_time',
-          'pane_index', CAST(0 AS int),
-          'on_time_index', CAST(0 AS int),
-          'is_first', (0 = 0),
-          'is_last', TRUE,
-          'trigger', 'at_watermark',
-          'watermark_percentile',
-          CAST(
-            CASE
-              WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-              THEN 100
-              WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
-              THEN 50
-              ELSE 0
-            END AS int
-          ),
-          'result',
-          named_struct(
-            '_orders_rows', `v__orders_rows`,
-            '_orders_number', `v__orders_number`,
-            '_payments_rows', `v__payments_rows`,
-            '_payments_number', `v__payments_number`
-          )
-        )
+    named_struct(
+      'change', 'insert',
+      'weight', 1,
+      'timing', 'on_time',
+      'pane_index', CAST(0 AS int),
+      'on_time_index', CAST(0 AS int),
+      'is_first', (0 = 0),
+      'is_last', TRUE,
+      'trigger', 'at_watermark',
+      'watermark_percentile',
+      CAST(
+        CASE
+          WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+          THEN 100
+          WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+          THEN 50
+          ELSE 0
+        END AS int
+      ),
+      'result',
+      named_struct(
+        '_orders_rows', `v__orders_rows`,
+        '_orders_number', `v__orders_number`,
+        '_payments_rows', `v__payments_rows`,
+        '_payments_number', `v__payments_number`
       )
-      ELSE NULL
-    END AS `panes`,
+    ) AS `one_pane`,
+    (`expired` AND `passes`) AS `emits`,
     `expired` AS `opened`,
     CASE
       WHEN (NOT `expired`)
@@ -293,6 +288,9 @@ FROM windows
       )
       ELSE NULL
     END AS `state`
+|> SELECT
+    `key`, `window_start`, `window_end`, `expired`, `opened`, `state`,
+    CASE WHEN `emits` THEN array(`one_pane`) ELSE NULL END AS `panes`
 
 -- the panes as rows
 FROM transitions

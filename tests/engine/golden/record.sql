@@ -127,22 +127,6 @@ FROM shared_2
     `key`,
     `_slice` AS `window_start`,
     `_slice` AS `window_end`,
-    CAST(
-      NULL AS array<
-        struct<
-          change: string,
-          weight: int,
-          timing: string,
-          pane_index: int,
-          on_time_index: int,
-          is_first: boolean,
-          is_last: boolean,
-          `trigger`: string,
-          watermark_percentile: int,
-          result: struct<`flights`: bigint, `total`: bigint>
-        >
-      >
-    ) AS `panes`,
     FALSE AS `expired`,
     FALSE AS `opened`,
     named_struct(

@@ -5,16 +5,16 @@ Rules: docs/semantics.md#ticks, docs/semantics.md#panes. So short a text is anal
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from windrow.compile.aggregates.parts import Values
 from windrow.compile.cells.cell import CellColumns
-from windrow.compile.columns import CELL, EXPIRED, NET, OPENED, PANES, STATE
+from windrow.compile.columns import CELL, EMITS, EXPIRED, NET, ONE_PANE, OPENED, PANES, STATE
 from windrow.compile.panes.panes import ON_TIME, PaneColumns, pane_struct, percentile_reached
 from windrow.compile.panes.results import PASSES, with_passes
-from windrow.compile.sql import columns as sql
 from windrow.compile.sql.chain import Chain
-from windrow.compile.sql.columns import Column, col, lit, null, when
+from windrow.compile.sql.columns import Column, array, case, col, lit, null, struct, when
 from windrow.compile.triggers.tree import TickClock
 from windrow.spec.triggers.base import without_sugar
 from windrow.spec.triggers.firings import fires_at_end
@@ -28,16 +28,23 @@ def fires_plainly(cells: CellColumns) -> bool:
 
 @dataclass(frozen=True)
 class Ending:
-    """Which windows end, so that they emit their pane and expire, and the state of the others afterwards."""
+    """Which windows end, so that they emit their pane and expire.
+
+    `kept` is the state of the others afterwards, and `left` that of those which end; `opened` says which were not
+    there before, if not those that end.
+    """
 
     ends: Column = field(default_factory=lambda: lit(True))
     kept: Column | None = None
+    left: Column | None = None
+    opened: Column | None = None
 
 
 def transitions_at_end(
     cells: CellColumns, windows: Chain, ending: Ending, clock: TickClock, partitions: list[int] | None
 ) -> Chain:
-    """The transitions of windows from their partials (`p_` columns)."""
+    """The transitions of windows from their partials (`p_` columns), with one pane each."""
+    opened = col(EXPIRED) if ending.opened is None else ending.opened
     windows = windows.with_columns({EXPIRED: ending.ends})
     emits = col(EXPIRED)
     if cells.is_weighted:  # where nothing is left, there is nothing to compute
@@ -60,8 +67,28 @@ def transitions_at_end(
         )
     )
     own = {name: col(name) for name in (*CELL, EXPIRED)}
-    state = null(cells.state_type) if ending.kept is None else when(~col(EXPIRED), ending.kept)
-    return windows.select({**own, PANES: when(emits, sql.array(pane)), OPENED: col(EXPIRED), STATE: state})
+    return windows.select({**own, ONE_PANE: pane, EMITS: emits, OPENED: opened, STATE: _state(cells, ending)})
+
+
+def in_arrays(transitions: Chain) -> Chain:
+    """Such transitions with their panes in an array, as those of all other windows are."""
+    own = {name: col(name) for name in transitions.names if name not in (ONE_PANE, EMITS)}
+    return transitions.select({**own, PANES: when(col(EMITS), array(col(ONE_PANE)))})
+
+
+def state_of_partials(cells: CellColumns, also: Mapping[str, Column] | None = None) -> Column:
+    """The state of a cell that has emitted nothing, from its partials; with these fields, and the others null."""
+    fields = {field: col(part) for part, field in cells.fields_of_parts.items()} | dict(also or {})
+    for name, aggregate in cells.aggregates.items():
+        if aggregate.carry is not None:
+            fields |= {f"a_{name}_{part}": column for part, column in aggregate.carry(_parts_of(name)).items()}
+    return struct(**{name: fields.get(name, null(kind)).cast(kind) for name, (kind, _) in cells.state.items()})
+
+
+def _state(cells: CellColumns, ending: Ending) -> Column:
+    if ending.kept is None:
+        return null(cells.state_type) if ending.left is None else ending.left
+    return case((~col(EXPIRED), ending.kept), otherwise=ending.left)
 
 
 def _parts_of(name: str) -> Values:

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from windrow.compile.columns import CELL, EXPIRED, KEY, OPENED, PANES, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import (
+    CELL,
+    EMITS,
+    EXPIRED,
+    KEY,
+    ONE_PANE,
+    OPENED,
+    PANES,
+    STATE,
+    WINDOW_END,
+    WINDOW_START,
+)
 from windrow.compile.elements.elements import UNKEYED
 from windrow.compile.panes.event_times import end_of_window
 from windrow.compile.panes.panes import PANE_FIELDS, as_timestamp
@@ -29,7 +40,7 @@ FIRST = (
 """The first columns, also of rows that are no panes. By them a tick counts: of the first ones Delta keeps for each file
 the least and greatest values, and how many are null."""
 
-_PANE, _LAST = "_pane", "_last"
+_LAST = "_last"
 
 
 def log_rows(
@@ -39,18 +50,14 @@ def log_rows(
 
     `state` are the fields of the state that are written.
     """
-    several = call("size", col(PANES)) > 1
-    exploded = transitions.select(
-        {
-            **{name: col(name) for name in (*CELL, STATE, EXPIRED, OPENED)},
-            _LAST: when(several, _told_apart(stage, Column(f"element_at({PANES}, -1)"))),
-            _PANE: call("explode_outer", col(PANES)),
-        }
-    )
-    not_last = col(_LAST).is_not_null() & (col(_LAST) != _told_apart(stage, col(_PANE)))
-    rows = exploded.with_columns({LogColumn.NOT_LAST: when(not_last, True)})
-    is_pane, is_last = col(_PANE).is_not_null(), col(LogColumn.NOT_LAST).is_null()
-    event_time = col(_PANE, "event_time") if stage.keeps_event_times else when(is_pane, end_of_window())
+    has_one = ONE_PANE in transitions.names
+    rows = transitions.with_columns({LogColumn.NOT_LAST: null("boolean")}) if has_one else _exploded(stage, transitions)
+    is_pane, is_last = col(EMITS), col(LogColumn.NOT_LAST).is_null()
+
+    def of_pane(*names: str) -> Column:
+        return when(is_pane, col(ONE_PANE, *names)) if has_one else col(ONE_PANE, *names)
+
+    event_time = of_pane("event_time") if stage.keeps_event_times else when(is_pane, end_of_window())
     outgrown = lit(False)
     if stage.window.expected_length is not None:
         outgrown = col(OPENED) & (col(WINDOW_END) - col(WINDOW_START) > bigint(stage.window.expected_length))
@@ -58,8 +65,8 @@ def log_rows(
     flat = rows.select(
         {
             **{name: col(KEY, name) for name in stage.keys},
-            **{name: col(_PANE, "result", name) for name in stage.emitted},
-            **{name: col(_PANE, name) for name in PANE_FIELDS},
+            **{name: of_pane("result", name) for name in stage.emitted},
+            **{name: of_pane(name) for name in PANE_FIELDS},
             WINDOW_START: as_timestamp(col(WINDOW_START)),
             WINDOW_END: as_timestamp(col(WINDOW_END)),
             "event_time": as_timestamp(event_time),
@@ -70,8 +77,8 @@ def log_rows(
             LogColumn.OPENED: when(is_last & col(OPENED), True),
             LogColumn.ENDED: when(is_last & col(EXPIRED), True),
             LogColumn.OUTGROWN: when(is_last & outgrown, True),
-            LogColumn.CHANGED: when(col(_PANE, "change") != "insert", True),
-            LogColumn.RETRACTION: when(col(_PANE, "weight") < 0, True),
+            LogColumn.CHANGED: when(of_pane("change") != "insert", True),
+            LogColumn.RETRACTION: when(of_pane("weight") < 0, True),
             LogColumn.CLOSED: null("boolean"),
             LogColumn.STATE: when(is_last & col(STATE).is_not_null(), written),
             LogColumn.KIND: when(is_pane, PANE, CELLS),
@@ -80,6 +87,20 @@ def log_rows(
     )
     derived = {name: when(col(LogColumn.KIND) == PANE, Column(e.value_sql)) for name, e in stage.derive.items()}
     return flat.with_columns(derived).only(dict.fromkeys((*FIRST, *pane_columns(stage), *_BESIDE)))
+
+
+def _exploded(stage: Stage, transitions: Chain) -> Chain:
+    """A row for each pane of a transition, and one for a transition without any."""
+    several = call("size", col(PANES)) > 1
+    exploded = transitions.select(
+        {
+            **{name: col(name) for name in (*CELL, STATE, EXPIRED, OPENED)},
+            _LAST: when(several, _told_apart(stage, Column(f"element_at({PANES}, -1)"))),
+            ONE_PANE: call("explode_outer", col(PANES)),
+        }
+    )
+    not_last = col(_LAST).is_not_null() & (col(_LAST) != _told_apart(stage, col(ONE_PANE)))
+    return exploded.with_columns({LogColumn.NOT_LAST: when(not_last, True), EMITS: col(ONE_PANE).is_not_null()})
 
 
 def _told_apart(stage: Stage, pane: Column) -> Column:

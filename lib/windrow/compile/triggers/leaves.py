@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from windrow.compile.columns import ELEMENTS, NEW, WINDOW_END
 from windrow.compile.sql import columns as sql
-from windrow.compile.sql.columns import Column, bigint, call, changing, coalesce, lit, saturating_add, when
+from windrow.compile.sql.columns import Column, Value, bigint, call, changing, coalesce, lit, saturating_add, when
 from windrow.compile.triggers.nodes import WATERMARK, Node, TickClock, clock_of, percentile_clock
 from windrow.compile.triggers.periods import next_boundary
 from windrow.spec import times
@@ -45,6 +45,9 @@ class WatermarkNode(Node):
     def stays_finished(self, clock: TickClock) -> Column:
         """Only where the merged window was complete before the tick: else it fires again at its end."""
         return sql.col(WINDOW_END) <= changing(clock.percentile_before(self.trigger.percentile))
+
+    def waiting(self) -> Mapping[str, Value]:
+        return {"rewound": False, "seen": True}
 
     def has_timer(self, name: str) -> bool:
         return name == percentile_clock(self.trigger.percentile)

@@ -147,6 +147,10 @@ class Node:
         """The state after a reset, by field."""
         return {name: lit(value).cast(kind) for name, (kind, value) in self.fields.items()}
 
+    def waiting(self) -> Mapping[str, Value]:
+        """The state of a node that got elements and waits for nothing but the end of its window, by field."""
+        return {name: value for name, (_, value) in self.fields.items()}
+
     def timer(self, name: str, clock: TickClock) -> Column:
         """When this node must be evaluated next, by a clock, +infinity for never; where `has_timer` holds."""
         return bigint(INFINITY)

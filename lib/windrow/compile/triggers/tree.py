@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from windrow.compile.aggregates.parts import CompiledAggregate, Values
+from windrow.compile.columns import WINDOW_END
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, Value, bigint, col, lit, when
 from windrow.compile.triggers.nodes import NOW, WATERMARK, Node, TickClock, percentile_clock
@@ -114,6 +115,13 @@ class TriggerTree:
     def timer(self, clock: str) -> Column:
         """When the tree must be evaluated next, by a clock, after `fire`; +infinity for never."""
         return self.root.col(f"timer_{clock}") if self.root.has_timer(clock) else bigint(INFINITY)
+
+    @property
+    def waiting(self) -> Mapping[str, Column]:
+        """State and timers of a tree that got elements, and waits for nothing but the end of its window."""
+        state = {node.name(name): lit(value) for node in self.nodes for name, value in node.waiting().items()}
+        ends = {True: col(WINDOW_END), False: bigint(INFINITY)}
+        return {**state, **{timer_column(name): ends[self.root.has_timer(name)] for name in self.clocks}}
 
     def _timers(self, nodes: Iterable[Node], clock: TickClock) -> Iterator[tuple[str, Column]]:
         for node in nodes:

@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.cells.at_end import Ending, transitions_at_end
+from windrow.compile.cells.at_end import Ending, in_arrays, transitions_at_end
+from windrow.compile.columns import EMITS, ONE_PANE, PANES
 from windrow.compile.sql.chain import Chain
+from windrow.compile.sql.columns import col, lit, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.frames import apply, over
+from windrow.engine.frames import apply, over, select
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.judging import admitted, judge
@@ -82,7 +84,8 @@ def _evaluated(
 
 def at_end(stage: CompiledStage, windows: Chain, ending: Ending, times: TickTimes, clock: TickClock) -> Chain:
     """The transitions of windows that had no state, and fire when they end, all in one."""
-    return transitions_at_end(stage.cells, windows, ending, clock, list(times.active_partitions) or None)
+    found = transitions_at_end(stage.cells, windows, ending, clock, list(times.active_partitions) or None)
+    return in_arrays(found) if stage.panes.gathered else found
 
 
 def phases(
@@ -106,10 +109,18 @@ def phases(
 
 def _together(stage: CompiledStage, evaluated: DataFrame | None, kept: DataFrame | None) -> DataFrame | None:
     """The transitions of windows and of what is kept beside them, with their panes as they are shown."""
-    parts = [frame for frame in (evaluated, kept) if frame is not None]
-    if not parts:
-        return None
-    return shown(stage, parts[0] if len(parts) == 1 else parts[0].unionByName(parts[1]))
+    if evaluated is not None and ONE_PANE not in evaluated.columns:
+        evaluated = shown(stage, evaluated)
+    if kept is None or evaluated is None:
+        return evaluated if kept is None else _without_panes(stage, kept, True)
+    return evaluated.unionByName(_without_panes(stage, kept, ONE_PANE in evaluated.columns))
+
+
+def _without_panes(stage: CompiledStage, kept: DataFrame, at_most_one: bool) -> DataFrame:
+    """The transitions of what emits nothing, as those beside it are."""
+    nothing = {ONE_PANE: null(stage.pane_type), EMITS: lit(False)}
+    panes = nothing if at_most_one else {PANES: null(f"array<{stage.pane_type}>")}
+    return select(kept, {**{name: col(name) for name in kept.columns}, **panes})
 
 
 def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> DataFrame:

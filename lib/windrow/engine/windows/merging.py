@@ -13,6 +13,7 @@ from typing import Self
 
 from pyspark.sql import DataFrame
 
+from windrow.compile.cells.at_end import Ending, fires_plainly, state_of_partials
 from windrow.compile.cells.merging import GONE, MergingCells
 from windrow.compile.columns import (
     AWAY,
@@ -22,7 +23,6 @@ from windrow.compile.columns import (
     EXPIRED,
     KEY,
     OPENED,
-    PANES,
     SLICE,
     STATE,
     WINDOW_END,
@@ -30,7 +30,7 @@ from windrow.compile.columns import (
     WINDOW_START,
 )
 from windrow.compile.elements import envelope
-from windrow.compile.sql.columns import Column, bigint, call, changing, coalesce, col, empty_array, lit, null
+from windrow.compile.sql.columns import Column, bigint, call, changing, coalesce, col, empty_array, lit
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows import merging
@@ -117,11 +117,18 @@ class Merging(WindowStrategy):
             alone = {OPENED: lit(False), AWAY: empty_array(self.cells.part_type)}
             due = with_timer_due(self.stage, where(cells, ~col(STATE, GONE)), clock, alone)
             return Merged(due, is_apart=not self.cells.supersedes)
+        is_plain = fires_plainly(self.cells)
         if cells is None:
-            return Merged(self._as_new(self._merge(combined), lit(True)), is_snapshot=snapshot)
+            merged = self._merge(combined)
+            if is_plain:
+                return Merged(merged, is_snapshot=snapshot, ending=self._ending(lit(True), times, clock))
+            return Merged(self._as_new(merged, lit(True)), is_snapshot=snapshot)
         kept = self._gone(cells, times.after.expired_end) if snapshot else None
         if snapshot and fires_at_end(self.stage.stage):
-            return Merged(self._formed(combined, cells), kept, is_snapshot=True)
+            formed = self._formed(combined, cells)
+            if is_plain:
+                return Merged(formed, kept, is_snapshot=True, ending=self._ending(~_was_there(), times, clock))
+            return Merged(self._as_new(formed, ~_was_there()).drop(_LENGTH), kept, is_snapshot=True)
         rows = combined.unionByName(self._parts(cells, clock), allowMissingColumns=True)
         gathered = {
             **merging.gathered(self.cells),
@@ -147,8 +154,7 @@ class Merging(WindowStrategy):
         forgotten = changing(saturating_add(expired_end, -self.retention), col(WINDOW_END))
         known = where(cells, col(STATE, GONE) & (col(WINDOW_END) > forgotten))
         own = {name: col(name) for name in (*CELL, STATE)}
-        nothing = {PANES: null(f"array<{self.cells.pane_type}>"), EXPIRED: lit(True), OPENED: lit(False)}
-        return select(known, {**own, **nothing})
+        return select(known, {**own, EXPIRED: lit(True), OPENED: lit(False)})
 
     def _formed(self, combined: DataFrame, cells: DataFrame) -> DataFrame:
         """The windows of a stage that shows none before its end, each as if all of its elements were the tick's.
@@ -161,9 +167,17 @@ class Merging(WindowStrategy):
         earlier = select(open_cells, {**{name: col(name) for name in CELL}, **parts, **length})
         rows = combined.unionByName(earlier, allowMissingColumns=True)
         found = {**merging.bounds(), **self.stage.merged_parts, _LENGTH: call("max", col(_LENGTH))}
-        windows = group(self._numbered(rows, False), (KEY, SESSION), found)
-        was_there = coalesce(col(_LENGTH) == col(WINDOW_END) - col(WINDOW_START), False)
-        return self._as_new(windows.drop(SESSION), ~was_there).drop(_LENGTH)
+        return group(self._numbered(rows, False), (KEY, SESSION), found).drop(SESSION)
+
+    def _ending(self, opened: Column, times: TickTimes, clock: TickClock) -> Ending:
+        """Those that end leave their bounds, and the others what they hold."""
+        waiting = {**self.cells.tree.waiting, "since": changing(clock.watermark_before), GONE: lit(False)}
+        return Ending(
+            ends=col(WINDOW_END) <= changing(times.after.expired_end),
+            kept=state_of_partials(self.cells, waiting),
+            left=self.cells.gone,
+            opened=opened,
+        )
 
     def _as_new(self, windows: DataFrame, opened: Column) -> DataFrame:
         """Windows without a state before the tick."""
@@ -210,3 +224,8 @@ class Merging(WindowStrategy):
     def standing(self, shown: DataFrame, cells: DataFrame) -> DataFrame:
         """But for those merged into one that has not fired yet: they are withdrawn when it does."""
         return closed.without(self.windows, shown, closed.living(cells))
+
+
+def _was_there() -> Column:
+    """Whether a window that was formed anew is one that was open before, with the same bounds."""
+    return coalesce(col(_LENGTH) == col(WINDOW_END) - col(WINDOW_START), False)

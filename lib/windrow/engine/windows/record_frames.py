@@ -20,7 +20,6 @@ from windrow.compile.columns import (
     EXPIRED,
     KEY,
     OPENED,
-    PANES,
     SLICE,
     STATE,
     WINDOW_END,
@@ -114,8 +113,7 @@ class RecordFrames:
         state = {name: null(kind) for name, (kind, _) in columns.state.items()}
         return select(rows, {
             KEY: col(KEY), WINDOW_START: col(SLICE), WINDOW_END: col(SLICE),
-            PANES: null(f"array<{columns.pane_type}>"), EXPIRED: lit(False), OPENED: lit(False),
-            STATE: sql.struct(**{**state, RECORD: record}),
+            EXPIRED: lit(False), OPENED: lit(False), STATE: sql.struct(**{**state, RECORD: record}),
         })  # fmt: skip
 
     # ---------------------------------------------------------------- windows

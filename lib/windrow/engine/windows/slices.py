@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
+from windrow.compile.cells.at_end import state_of_partials
 from windrow.compile.columns import (
     CELL,
     ELEMENTS,
@@ -25,8 +26,8 @@ from windrow.compile.columns import (
     WINDOW_START,
 )
 from windrow.compile.sql import columns as sql
-from windrow.compile.sql.columns import Column, bigint, call, case, changing, col, lit, null, struct, when
-from windrow.compile.stage import CompiledStage, part_name
+from windrow.compile.sql.columns import Column, bigint, call, case, changing, col, lit, null, when
+from windrow.compile.stage import CompiledStage
 from windrow.compile.windows.aligned import OverlappingWindows
 from windrow.compile.windows.families import SlicedWindows
 from windrow.compile.windows.slices import BLOCK, SliceColumns, from_here, so_far
@@ -80,8 +81,7 @@ class Slices:
         last = self.windows.last_end_of_slice(col(SLICE))
         is_open = behind_grouping(last > changing(expired_end, col(SLICE)), lit(False))
         slices = with_column(where(new, is_open), WINDOW_START, col(SLICE))
-        nothing = {PANES: null(f"array<{self.stage.cells.pane_type}>"), EXPIRED: lit(False), OPENED: lit(False)}
-        return select(slices, {**self._identity(), **nothing, STATE: self.state()})
+        return select(slices, {**self._identity(), EXPIRED: lit(False), OPENED: lit(False), STATE: self.state()})
 
     def compacted(self, cells: DataFrame) -> DataFrame:
         """Slices with all that there is of each, one row for each: `key`, bounds, `state` and the newest `tick`."""
@@ -121,15 +121,7 @@ class Slices:
 
     def state(self) -> Column:
         """The state of a slice, from its partials."""
-        stage = self.stage
-        fields = {field: col(part) for part, field in self.stage.cells.fields_of_parts.items()}
-        for name, aggregate in stage.aggregates.items():
-            if aggregate.carry is not None:
-                carried = aggregate.carry(lambda part, name=name: col(part_name(name, part)))  # type: ignore[misc]
-                fields.update({f"a_{name}_{part}": column for part, column in carried.items()})
-        return struct(
-            **{name: fields.get(name, null(kind)).cast(kind) for name, (kind, _) in stage.cells.state.items()}
-        )
+        return state_of_partials(self.stage.cells)
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ class Merged:
     """What a tick evaluates, and what else it writes; None where there is nothing.
 
     `windows` have their state before the tick (`s_` columns) and what the tick brings (`p_` columns). `kept` are the
-    transitions of what the family keeps beside windows: slices, records, bounds. `is_snapshot`: these are all cells
-    that are open after the tick. `is_apart`: no window of it was made of others, and none is merged away. `ending`: the
-    windows have no state before, and this says which of them fire.
+    transitions, without panes, of what the family keeps beside windows: slices, records, bounds. `is_snapshot`: these
+    are all cells that are open after the tick. `is_apart`: no window of it was made of others, and none is merged away.
+    `ending`: the windows have no state before, and this says which of them fire.
     """
 
     windows: DataFrame | None

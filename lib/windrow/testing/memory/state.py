@@ -8,13 +8,14 @@ from typing import Any
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
-from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.cells.at_end import in_arrays
+from windrow.compile.columns import CELL, ONE_PANE, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import Column, bigint
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.holds import least_hold
 from windrow.engine.compiling.chain import pane_elements
-from windrow.engine.frames import local, with_column
+from windrow.engine.frames import apply, local, over, with_column
 from windrow.engine.tick.statistics import LandedRows
 from windrow.engine.tick.tick import TickPlan
 from windrow.engine.windows.registry import strategy_of
@@ -57,6 +58,8 @@ class MemoryState:
 
     def commit(self, spark: SparkSession, control: Control, plan: TickPlan) -> Control:
         transitions = plan.transitions
+        if transitions is not None and ONE_PANE in transitions.columns:
+            transitions = apply(in_arrays(over(transitions)), transitions)
         if plan.is_snapshot:
             self.kept.clear()
         collected = [] if transitions is None else transitions.collect()

@@ -18,7 +18,7 @@ from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.publish.changes import Changes, all_new, compared, is_new, is_some
-from windrow.drivers.recompute.publish.replacing import WAITS, all_inserted, transitions
+from windrow.drivers.recompute.publish.replacing import WAITS, first_transitions, transitions
 from windrow.drivers.recompute.scope.request import Mode, Scope
 from windrow.drivers.recompute.scope.waiting_windows import WaitingWindows, not_expired, waiting_windows
 from windrow.drivers.recompute.windows.recomputed import Recomputed
@@ -97,8 +97,7 @@ def _written_at_once(item: StageWork, scope: Scope, batch: Recomputed, restated:
     runner = item.runner
     control = _control(runner, scope, batch.restates, restated.quarantined_files, joins=True)
     point("backfill:before_journal")
-    rows = all_inserted(runner.stage, batch.windows)
-    control = runner.write(control, TickPlan(transitions(runner.stage, rows, False, scope.clock.watermark)))
+    control = runner.write(control, TickPlan(first_transitions(runner.stage, batch.windows)))
     point("backfill:after_journal")
     item.ticked(control)
     item.project()

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import CELL, EXPIRED, OPENED, PANES, STATE, WINDOW_END
+from windrow.compile.columns import CELL, EMITS, EXPIRED, ONE_PANE, OPENED, PANES, STATE, WINDOW_END
 from windrow.compile.panes.event_times import end_of_window, of_pane
 from windrow.compile.panes.panes import BACKFILL, EARLY, LATE, ON_TIME, PANE_FIELDS, PaneColumns, pane_struct
 from windrow.compile.sql.columns import (
@@ -28,7 +28,7 @@ from windrow.compile.sql.columns import (
     when,
 )
 from windrow.compile.stage import CompiledStage
-from windrow.engine.final import columns_of_batch
+from windrow.engine.final import PANE_TIME, columns_of_batch
 from windrow.engine.frames import group, select
 from windrow.engine.windows.registry import strategy_of
 
@@ -80,6 +80,21 @@ def transitions(stage: CompiledStage, rows: DataFrame, streams: bool, watermark:
     panes = case((col("batch").is_null(), _gone_panes(stage)), otherwise=call("concat", before, inserted))
     is_last = col("batch").is_not_null() & ~col(WAITS)
     return _transitions(rows, when(is_last, _retained(stage)), panes)
+
+
+def first_transitions(stage: CompiledStage, windows: DataFrame) -> DataFrame:
+    """Insert recomputed windows as the first panes of a stage, of which none waits and each has one row."""
+    event_time = of_pane(col(f"v_{PANE_TIME}")) if stage.stage.keeps_event_times else None
+    pane = pane_struct(
+        PaneColumns(
+            change=lit("insert"), weight=1, timing=lit(ON_TIME), pane_index=lit(0), on_time_index=lit(0),
+            is_last=lit(True), trigger=lit(BACKFILL), percentile=null("int"),
+            values={name: col(f"v_{name}") for name in stage.panes.values}, event_time=event_time,
+        )
+    )  # fmt: skip
+    own = {name: col(name) for name in CELL}
+    panes = {ONE_PANE: pane, EMITS: lit(True), EXPIRED: lit(True), OPENED: lit(True)}
+    return select(windows, {**own, **panes, STATE: _retained(stage)})
 
 
 def _transitions(rows: DataFrame, state: Column, panes: Column) -> DataFrame:
