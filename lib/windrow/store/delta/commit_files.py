@@ -19,13 +19,12 @@ from py4j.java_gateway import JavaClass, JavaObject
 from pyspark.sql import SparkSession
 
 from windrow.spec.errors import WindrowError
-
-_LOG = "_delta_log"
+from windrow.store.delta.location import LOG
 
 
 def log_file(table: str, version: int, kind: str = "json") -> str:
     """The path of the commit of a version of a table, or of another file beside it."""
-    return f"{table}/{_LOG}/{version:020d}.{kind}"
+    return f"{table}/{LOG}/{version:020d}.{kind}"
 
 
 _UNQUOTED = "/=:@&+$,;!*'()~"
@@ -151,6 +150,19 @@ class CommitFiles:
         lines = [line for line in self._lines(version) if line.startswith('{"add"')]
         return [AddedFile.of(_read(line, self._file(version))["add"]) for line in lines]
 
+    def lines(self, version: int) -> list[str] | None:
+        """The actions of a commit; None where it is not there."""
+        return self._lines(version) if self._file_system.exists(self._file(version)) else None
+
+    def oldest(self) -> int:
+        """The oldest version whose commit is there; 0 where there is none."""
+        return min(self._versions(), default=0)
+
+    def has(self, file: str) -> bool:
+        """Whether a file is there, by its path below the table or its whole one."""
+        is_whole = "://" in file or file.startswith(("file:", "/"))
+        return bool(self._file_system.exists(self._path(file if is_whole else f"{self.path}/{file}")))
+
     def _lines(self, version: int) -> list[str]:
         stream = self._file_system.open(self._file(version))
         text = self._classes.utils.toString(stream, "UTF-8")
@@ -188,11 +200,11 @@ class CommitFiles:
 
     def on_disk(self) -> tuple[int, int]:
         """The number of data files in the table's folder, those of old versions too, and their bytes."""
-        whole, log = (self._file_system.getContentSummary(self._path(p)) for p in (self.path, f"{self.path}/{_LOG}"))
+        whole, log = (self._file_system.getContentSummary(self._path(p)) for p in (self.path, f"{self.path}/{LOG}"))
         return whole.getFileCount() - log.getFileCount(), whole.getLength() - log.getLength()
 
     def _versions(self) -> list[int]:
-        files, folder = self._file_system, self._path(f"{self.path}/{_LOG}")
+        files, folder = self._file_system, self._path(f"{self.path}/{LOG}")
         if not files.exists(folder):
             return []
         names = (status.getPath().getName() for status in files.listStatus(folder))
