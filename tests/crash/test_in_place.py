@@ -1,0 +1,52 @@
+"""A source that is read in place, ended at every boundary between two writes: its versions land once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.crash.ends import Ends, Kills, Stops
+from tests.crash.runner import do
+from tests.crash.test_kill import equal_tables, points
+from tests.lake import content, pipeline, write_versions
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.recompute.reconcile import reconcile
+
+VERSIONS = 8
+
+
+@pytest.fixture(params=["stopped", pytest.param("killed", marks=[pytest.mark.long, pytest.mark.crash])])
+def ends(request: pytest.FixtureRequest, spark) -> Ends:
+    return Stops(spark) if request.param == "stopped" else Kills()
+
+
+def land(spark, root: Path) -> None:
+    for landing in PipelineWork.open(pipeline(root), spark).landings:
+        landing.run()
+
+
+def test_at_every_point(spark, ends: Ends, tmp_path: Path) -> None:
+    """One lake ends at one point after the other, each run going on where the last one ended."""
+    ended, calm = tmp_path / "ended", tmp_path / "calm"
+    for root in (ended, calm):
+        root.mkdir()
+    write_versions(spark, calm, range(VERSIONS))
+    do("drain", calm, spark)
+    all_points = points("landing:", "source:", "tick:", "projection:")
+    for number, point in enumerate(all_points):
+        version = min(number, VERSIONS - 1)
+        write_versions(spark, ended, range(version + 1))
+        if number >= VERSIONS and not point.startswith("landing:"):
+            break
+        if not point.startswith("landing:"):
+            land(spark, ended)
+        ends.at(point, ended)
+    write_versions(spark, ended, range(VERSIONS))
+    do("drain", ended, spark)
+    equal_tables(spark, ended, calm)
+    for name in ("landings", "dead_letters"):
+        assert content(spark, ended, name, "clicks") == content(spark, calm, name, "clicks"), name
+    rows = PipelineWork.open(pipeline(ended), spark).raws["clicks"].rows(spark, 0, VERSIONS)
+    assert rows.count() == rows.select("_offset", "_row").distinct().count() == VERSIONS * 42
+    assert reconcile(pipeline(ended), spark)[0].equal
