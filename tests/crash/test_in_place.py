@@ -9,11 +9,11 @@ import pytest
 from tests.crash.ends import Ends, Kills, Stops
 from tests.crash.runner import do
 from tests.crash.test_kill import equal_tables, points
-from tests.lake import content, pipeline, write_versions
+from tests.lake import ROWS, content, pipeline, write_versions
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.reconcile import reconcile
 
-VERSIONS = 8
+POINTS = points("landing:", "source:", "tick:", "projection:")
 
 
 @pytest.fixture(params=["stopped", pytest.param("killed", marks=[pytest.mark.long, pytest.mark.crash])])
@@ -31,22 +31,17 @@ def test_at_every_point(spark, ends: Ends, tmp_path: Path) -> None:
     ended, calm = tmp_path / "ended", tmp_path / "calm"
     for root in (ended, calm):
         root.mkdir()
-    write_versions(spark, calm, range(VERSIONS))
+    write_versions(spark, calm, range(len(POINTS)))
     do("drain", calm, spark)
-    all_points = points("landing:", "source:", "tick:", "projection:")
-    for number, point in enumerate(all_points):
-        version = min(number, VERSIONS - 1)
-        write_versions(spark, ended, range(version + 1))
-        if number >= VERSIONS and not point.startswith("landing:"):
-            break
+    for number, point in enumerate(POINTS, 1):
+        write_versions(spark, ended, range(number))
         if not point.startswith("landing:"):
-            land(spark, ended)
+            land(spark, ended)  # as `land` of `test_kill.py`
         ends.at(point, ended)
-    write_versions(spark, ended, range(VERSIONS))
     do("drain", ended, spark)
     equal_tables(spark, ended, calm)
     for name in ("landings", "dead_letters"):
         assert content(spark, ended, name, "clicks") == content(spark, calm, name, "clicks"), name
-    rows = PipelineWork.open(pipeline(ended), spark).raws["clicks"].rows(spark, 0, VERSIONS)
-    assert rows.count() == rows.select("_offset", "_row").distinct().count() == VERSIONS * 42
+    rows = PipelineWork.open(pipeline(ended), spark).raws["clicks"].rows(spark, 0, len(POINTS))
+    assert rows.count() == rows.select("_offset", "_row").distinct().count() == len(POINTS) * (ROWS + 2)
     assert reconcile(pipeline(ended), spark)[0].equal

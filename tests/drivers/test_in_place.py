@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,14 @@ from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import run
+from windrow.engine.tick.admission import Admission
+from windrow.engine.tick.collect_statistics import known_statistics
+from windrow.engine.tick.micro_batch import statistics_of
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.stages.inputs import ONLY
 from windrow.store.reading.spark import SparkTables
+from windrow.store.upstream.offsets import START, Offsets
 from windrow.view.status import status_sections
 
 DAY = ("2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z")
@@ -186,8 +192,6 @@ def test_rows_that_are_taken_out_are_an_error_when_those_before_have_landed(spar
 
 
 def test_a_table_of_the_same_path_is_another_one(spark, tmp_path: Path) -> None:
-    import shutil
-
     append(spark, tmp_path, (1, "a", iso(1), 0))
     made = in_place(tmp_path)
     run(made, spark, once=True)
@@ -250,6 +254,34 @@ def test_what_the_table_does_not_keep_is_missed_only_where_it_is_read(spark, tmp
         reconcile(made, spark)
 
 
+def test_the_first_rows_land_in_several_steps_while_the_table_changes(spark, tmp_path: Path) -> None:
+    for number in range(3):
+        append(spark, tmp_path, (number, "a", iso(number), 0))
+    made = in_place(tmp_path, files=1)
+    begun = landing_of(PipelineWork.open(made, spark)).start()
+    assert begun is not None
+    begun.wait(0)
+    spark.sql(f"OPTIMIZE {here(tmp_path)}")
+    spark.sql(f"ALTER TABLE {here(tmp_path)} ADD COLUMNS (another int)")
+    append(spark, tmp_path, (3, "a", iso(3), 0))
+    work = PipelineWork.open(made, spark)
+    landing_of(work).run()
+    assert landing_of(work).start() is None
+    assert sorted(row["v"] for row in work.raws["rows"].rows(spark, 0, 4).collect()) == [0, 1, 2, 3]
+
+
+def test_what_landing_has_counted_is_what_a_job_counts(spark, tmp_path: Path) -> None:
+    for number in range(3):
+        append(spark, tmp_path, *[(index, "ab"[index % 2], iso(number * 9 + index), 0) for index in range(7)])
+    work = PipelineWork.open(in_place(tmp_path, partition="k"), spark)
+    landing_of(work).run()
+    runner, until = work.stages[0].runner, Offsets({ONLY: 2})
+    (landed,) = runner.upstream.landed(spark, START, until).values()
+    rows, stage = runner.upstream.parts(spark, START, until)[ONLY], runner.stage.of_input(ONLY)
+    assert known_statistics(stage, landed, Admission()) == statistics_of(stage, rows, Admission())
+    assert len(landed.greatest) == 2 and landed.rows == 21
+
+
 def over_feed(root: Path, **fields: Any) -> Pipeline:
     return in_place(root, changes="feed", stage={"trigger": {"repeat": {"after_count": 1}}}, **fields)
 
@@ -292,6 +324,42 @@ def test_equal_changes_of_a_version_are_each_counted(spark, tmp_path: Path) -> N
     run(made, spark, once=True, drain=True)
     assert shown_with_nulls(spark, tmp_path) == of_table(spark, tmp_path)
     assert reconcile(made, spark)[0].late_rows == 0
+
+
+def test_a_deletion_vector_that_is_gone(spark, tmp_path: Path) -> None:
+    """The file is still there, with another vector: without its own it would give back rows that were deleted."""
+    append(spark, tmp_path, *[(number, "a", iso(number), 0) for number in range(9)])
+    with_feed(spark, tmp_path)
+    spark.sql(f"ALTER TABLE {here(tmp_path)} SET TBLPROPERTIES (delta.enableDeletionVectors = true)")
+    spark.sql(f"DELETE FROM {here(tmp_path)} WHERE v = 1")
+    made = over_feed(tmp_path)
+    run(made, spark, once=True)
+    spark.sql(f"DELETE FROM {here(tmp_path)} WHERE v = 2")
+    run(made, spark, once=True, drain=True)
+    assert shown(spark, tmp_path) == of_table(spark, tmp_path) == {"a": (7, 33)}
+    assert all(result.equal for result in reconcile(made, spark))
+    min((tmp_path / "table").glob("*.bin"), key=lambda file: file.stat().st_mtime_ns).unlink()
+    with pytest.raises(SpecError, match=r"does not keep all files of version 3, which landing step 1"):
+        reconcile(made, spark)
+
+
+@pytest.mark.long
+def test_changes_are_known_again_when_the_schema_has_gained_a_column(spark, tmp_path: Path) -> None:
+    append(spark, tmp_path, (1, "a", iso(1), 0))
+    with_feed(spark, tmp_path)
+    for second in (100, 200):
+        append(spark, tmp_path, (2, "a", iso(second), 0))
+        run(over_feed(tmp_path), spark, once=True)
+    append(spark, tmp_path, (7, "a", iso(2), 5), (7, "b", iso(2), 6))
+    run(over_feed(tmp_path), spark, once=True)
+    wider = over_feed(tmp_path, schema="more int, k string, v long, at string")
+    append(spark, tmp_path, (8, "a", iso(3), 5), (8, "a", iso(3), 6))
+    run(wider, spark, once=True)
+    assert table(spark, tmp_path, "dead_letters").where("reason = 'late'").count() == 4
+    restate(wider, spark)
+    run(wider, spark, once=True, drain=True)
+    assert shown(spark, tmp_path) == of_table(spark, tmp_path)
+    assert reconcile(wider, spark)[0].late_rows == 0
 
 
 def test_a_feed_whose_commits_are_gone(spark, tmp_path: Path) -> None:

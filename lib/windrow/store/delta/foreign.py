@@ -156,6 +156,14 @@ class ForeignTable:
         root = self._log.dataPath()
         return str(java.org.apache.spark.paths.SparkPath.fromPath(root).urlEncoded()).rstrip("/")
 
+    def vector(self, action: str) -> str | None:
+        """The whole path of the file with the deletion vector of a file; None where it has none of its own."""
+        if '"deletionVector"' not in action:
+            return None
+        java: Any = self.spark._jvm
+        vector = java.org.apache.spark.sql.delta.actions.Action.fromJson(action).deletionVector()
+        return str(vector.absolutePath(self._log.dataPath()).toString()) if vector.isOnDisk() else None
+
     def gone(self, paths: Sequence[str]) -> list[str]:
         """Those of these paths, as they stand in the log, where there is no file any more."""
         with ThreadPoolExecutor(_AT_ONCE) as pool:

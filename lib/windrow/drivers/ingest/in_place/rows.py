@@ -130,7 +130,7 @@ def _check_kept(source: Source, delta: DeltaSource, table: ForeignTable, parts: 
     for part in parts:
         path = path_of(part.action)
         if path is not None:
-            paths[path] = part
+            paths |= dict.fromkeys(filter(None, (path, table.vector(part.action))), part)
             continue
         change = table.change(part.version)
         if change is None:
