@@ -76,7 +76,7 @@ class LandingInPlace:
         return told
 
     def land(self, head: Snapshot) -> bool:
-        """Land the next step, as far as `head`; False where nothing is left. Errors: SpecError, those of Spark.
+        """Land the next step, as far as `head`; False where nothing is left. Raises SpecError and what Spark does.
 
         Where another process was ahead, it has landed this one, so what is next is looked at again.
         """
@@ -116,11 +116,8 @@ class LandingInPlace:
     def _part(self, step: int, index: int, portion: Portion, clock: int) -> Part:
         assert self._ahead is not None
         action = portion.action or changes_action(self.source)
-        name = (
-            str(portion.version)
-            if portion.action is None
-            else self._ahead.table.file_name(path_of(portion.action) or "")
-        )
+        path = path_of(action)
+        name = str(portion.version) if path is None else self._ahead.table.file_name(path)
         return Part(step, index, portion.version, portion.files, name, action, clock, rules_json(self.rules))
 
 
