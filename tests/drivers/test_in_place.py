@@ -105,6 +105,10 @@ def test_a_stream_and_a_backfill_over_one_table_are_equal(spark, tmp_path: Path)
     backfill(batch, spark, *DAY, whole=True)
     assert current(spark, tmp_path) == current(spark, tmp_path, "other") != []
     assert all(result.equal and result.windows > 0 for result in reconcile(stream, spark))
+    append(spark, tmp_path, (5, "a", "2024-01-02T00:00:05Z", 0))
+    run(batch, spark, once=True, drain=True)  # a stream that opens behind the batch
+    assert len(current(spark, tmp_path, "other")) == len(current(spark, tmp_path)) + 1
+    assert all(result.equal for result in reconcile(batch, spark))
 
 
 @pytest.mark.parametrize("mapping, vectors", [("name", "true"), ("none", "false"), ("none", "true")])
