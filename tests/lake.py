@@ -17,6 +17,8 @@ from windrow.spec.pipelines.pipeline import Pipeline
 
 BEHIND = "behind.json"
 """A file there with the stages behind that one, in the same way."""
+TABLE = "table"
+"""A Delta table there is read in place of the files."""
 VIEWS = "views"
 """A folder there is that of a second source."""
 STAGE = "stage.json"
@@ -66,6 +68,17 @@ def write_files(folder: Path, numbers: range) -> None:
         os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
 
 
+def write_versions(spark: SparkSession, root: Path, numbers: range) -> None:
+    """The rows of landing files as versions of a table, a file each, unless they are there; not those of no columns."""
+    path, columns = str(root / TABLE), "k string, v long, d long, at string, arrived string"
+    there = len(spark.read.format("delta").load(path).inputFiles()) if (root / TABLE).exists() else 0
+    for number in numbers[there - numbers.start :] if there > numbers.start else numbers:
+        lines = rows_of(number)
+        rows = [json.loads(line) for line in (*lines[:ROWS], *lines[ROWS + 2 :])]
+        values = [tuple(row[name.split()[0]] for name in columns.split(", ")) for row in rows]
+        spark.createDataFrame(values, columns).coalesce(1).write.format("delta").mode("append").save(path)
+
+
 def pipeline(root: Path, **stage: Any) -> Pipeline:
     """The pipeline over `root/data`, with its lake in `root/lake`; `stage` replaces fields of its stage."""
     fields = {
@@ -83,8 +96,10 @@ def pipeline(root: Path, **stage: Any) -> Pipeline:
         "watermark": {"bounded_delay": "10s"},
     }  # fmt: skip
     folders = {"clicks": "data", **({"views": VIEWS} if (root / VIEWS).exists() else {})}
+    in_place = (root / TABLE).exists()
+    read = {"delta": {"path": str(root / TABLE), "max_files_per_batch": 1}} if in_place else {}
     sources = [
-        {**source, "name": name, "files": {"path": str(root / folder), "max_files_per_batch": 1}}
+        {**source, "name": name, **(read or {"files": {"path": str(root / folder), "max_files_per_batch": 1}})}
         for name, folder in folders.items()
     ]
     if len(sources) > 1:

@@ -122,9 +122,10 @@ def append(spark: Any, root: Path, *rows: tuple[Any, ...]) -> None:
 
 
 def over_delta(root: Path, **fields: Any) -> Pipeline:
+    """Its rows are copied; `test_in_place.py` has those that are not."""
     document = pipeline(root, **fields).to_mapping()
     del document["sources"][0]["files"]
-    document["sources"][0]["delta"] = {"path": str(root / "table"), "max_files_per_batch": 1}
+    document["sources"][0]["delta"] = {"path": str(root / "table"), "max_files_per_batch": 1, "copy": True}
     return Pipeline.from_mapping(document)
 
 

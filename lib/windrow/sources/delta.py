@@ -39,15 +39,21 @@ def read_delta(
         versions = f"version {newest}, and {offset['reservoirVersion']} was read"
         raise SpecError(f"sources.{source.name}.delta", rule, versions, "read it as a source of another name")
     columns = {name: col(name) for name in source.schema}
-    columns |= _change() if delta.is_feed else {}
+    columns |= {WEIGHT: change_weight()} if delta.is_feed else {}
     columns |= {RAW: null("string"), OFFSET: _offset_in_table(delta)}
     return reader.load(path).selectExpr(*[named(name, column) for name, column in columns.items()])
 
 
-def _change() -> dict[str, Column]:
+def delta_of(source: Source) -> DeltaSource:
+    """The connector of a source that is read in place."""
+    assert source.delta is not None, "no other connector reads a log in place"
+    return source.delta
+
+
+def change_weight() -> Column:
     """The weight of a change: an update takes the row back as it was, and adds it as it is."""
     kind = col("_change_type")
-    return {WEIGHT: when((kind == "delete") | (kind == "update_preimage"), -1, 1)}
+    return when((kind == "delete") | (kind == "update_preimage"), -1, 1)
 
 
 def _offset_in_table(delta: DeltaSource) -> Column:
@@ -60,25 +66,36 @@ def _check_table(spark: SparkSession, source: Source, delta: DeltaSource, path: 
     """The newest version of the table. Errors: SpecError where there is none, or it has not what is needed."""
     from delta.tables import DeltaTable
 
-    place = f"sources.{source.name}"
     if not DeltaTable.isDeltaTable(spark, path):
-        raise SpecError(f"{place}.delta.path", "is no Delta table", delta.path, "a table has to be there, if empty")
+        raise no_table(source, delta)
     table = DeltaTable.forPath(spark, path)
-    have = {field.name.lower(): field.dataType.simpleString() for field in table.toDF().schema.fields}
+    check_columns(source, delta, table.toDF().schema, table.detail().collect()[0]["properties"])
+    return int(table.history(1).collect()[0]["version"])
+
+
+def no_table(source: Source, delta: DeltaSource) -> SpecError:
+    """The error where there is no table at the path."""
+    hint = "a table has to be there, if empty"
+    return SpecError(f"sources.{source.name}.delta.path", "is no Delta table", delta.path, hint)
+
+
+def check_columns(source: Source, delta: DeltaSource, have: StructType, properties: Mapping[str, str]) -> None:
+    """Refuse a table that has not the columns of the source, or no feed where one is read. Errors: SpecError."""
+    place = f"sources.{source.name}"
+    kinds = {field.name.lower(): field.dataType.simpleString() for field in have.fields}
     wanted = StructType.fromDDL(source.schema.ddl)
     assert isinstance(wanted, StructType)
     for field in wanted.fields:
-        kind = have.get(field.name.lower())
+        kind = kinds.get(field.name.lower())
         if kind is None:
-            columns = ", ".join(have)
+            columns = ", ".join(kinds)
             raise SpecError(f"{place}.schema.{field.name}", "is no column of the table", None, f"it has {columns}")
         if kind != field.dataType.simpleString():
             rule = "has another type in the table"
             raise SpecError(f"{place}.schema.{field.name}", rule, field.dataType.simpleString(), f"there it is {kind}")
-    if delta.is_feed and table.detail().collect()[0]["properties"].get(FEED_PROPERTY) != "true":
+    if delta.is_feed and properties.get(FEED_PROPERTY) != "true":
         hint = f"ALTER TABLE ... SET TBLPROPERTIES ({FEED_PROPERTY} = true)"
         raise SpecError(f"{place}.delta.changes", "needs a table that keeps a change data feed", delta.path, hint)
-    return int(table.history(1).collect()[0]["version"])
 
 
 _CHANGED = re.compile(r"DELTA_SOURCE_(?:IGNORE_DELETE|TABLE_IGNORE_CHANGES)|Detected (?:a data update|deleted data)")
@@ -94,9 +111,12 @@ def changed_table(source: Source, words: str) -> SpecError | None:
     if _UNRECORDED.search(words):
         rule = f"has changes that its change data feed did not record{version}"
         hint = f"{FEED_PROPERTY} was off then: read the table as a source of another name"
-    elif _CHANGED.search(words):
-        rule = f"is a table that is only appended to, and rows of it were deleted or updated{version}"
-        hint = f"changes: feed reads such changes too, where {FEED_PROPERTY} is on"
-    else:
-        return None
-    return SpecError(f"sources.{source.name}.delta", rule, source.delta.path, hint)
+        return SpecError(f"sources.{source.name}.delta", rule, source.delta.path, hint)
+    return rows_taken_out(source, source.delta, version) if _CHANGED.search(words) else None
+
+
+def rows_taken_out(source: Source, delta: DeltaSource, version: str) -> SpecError:
+    """The error for a table that is read as one that is only appended to; `version` says in which one it was not."""
+    rule = f"is a table that is only appended to, and rows of it were deleted or updated{version}"
+    hint = f"changes: feed reads such changes too, where {FEED_PROPERTY} is on"
+    return SpecError(f"sources.{source.name}.delta", rule, delta.path, hint)

@@ -18,17 +18,31 @@ from windrow.spec.quality.expectations import Expectation
 from windrow.spec.sources.source import RESCUED, Source, Unknown
 from windrow.spec.times import format_duration
 
+Rules = tuple[Expectation, ...]
+"""The expectations of a source's suite that judge each row."""
+
 UNREADABLE_FILE = "unreadable_file"
 """The reason of the one row that stands for a file which could not be read."""
 
 
-def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[Expectation, ...] = ()) -> DataFrame:
+def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: Rules = ()) -> DataFrame:
     """Rows as `raw` holds them. `clock` is the arrival time of rows that have none of their own, in microseconds.
 
     `rules` are the expectations of the source's suite that judge each row.
     """
-    latest = None if source.max_ahead is None else changing(clock + source.max_ahead, col(envelope.OFFSET))
-    arrival = changing(clock, col(envelope.OFFSET)) if source.arrival_time is None else _time(source, "arrival_time")
+    number, at = (changing(value, col(envelope.OFFSET)) for value in (step, clock))
+    return judged(source, rows, number, call("monotonically_increasing_id"), at, {rules: None})
+
+
+def judged(
+    source: Source, rows: DataFrame, step: Column, row: Column, clock: Column, rules: Mapping[Rules, Column | None]
+) -> DataFrame:
+    """The same of rows that say themselves of which step they are, and which of its rows.
+
+    `rules` are those that judge each row, with the condition for which rows they do; None stands for all.
+    """
+    latest = None if source.max_ahead is None else clock + bigint(source.max_ahead)
+    arrival = clock if source.arrival_time is None else _time(source, "arrival_time")
     arrival = arrival if latest is None else when(arrival <= latest, arrival)
     event_time = col(envelope.ARRIVAL_TIME) if source.event_time is None else _time(source, "event_time")
     partition = _partition(source)
@@ -38,9 +52,7 @@ def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: tuple[
     reason = coalesce(*[when(broken, name) for broken, name, _ in verdicts])
     rule = coalesce(*[when(broken, words) for broken, _, words in verdicts])
     chain = chain.with_columns({envelope.REASON: reason, envelope.RULE: rule})
-    chain = chain.with_columns(
-        {envelope.STEP: changing(step, col(envelope.OFFSET)), envelope.ROW: call("monotonically_increasing_id")}
-    )
+    chain = chain.with_columns({envelope.STEP: step, envelope.ROW: row})
     return apply(chain.only((*envelope.ENVELOPE, *source.columns)), rows)
 
 
@@ -76,14 +88,19 @@ def _partition(source: Source) -> Column:
     return null("string") if source.partition is None else col(source.partition).cast("string")
 
 
-def _verdicts(source: Source, rules: tuple[Expectation, ...], latest: Column | None) -> list[tuple[Column, str, Value]]:
+def _verdicts(
+    source: Source, rules: Mapping[Rules, Column | None], latest: Column | None
+) -> list[tuple[Column, str, Value]]:
     """Condition, reason and rule, in the order in which the first that holds counts. No arrival is behind `latest`."""
     verdicts: list[tuple[Column, str, Value]] = []
     verdicts.append((col(envelope.RAW).is_not_null(), "unreadable", f"a row of {source.schema.ddl}"))
     if source.unknown is Unknown.REJECT:
         verdicts.append((col(RESCUED).is_not_null(), "rejected", "a row with no fields but those of the schema"))
-    if rules:
-        verdicts.append((is_broken(rules, source.columns), "rejected", broken_names(rules, source.columns)))
+    for some, applies in rules.items():
+        if some:
+            broken = is_broken(some, source.columns)
+            broken = broken if applies is None else applies & broken
+            verdicts.append((broken, "rejected", broken_names(some, source.columns)))
     if source.arrival_time is not None:
         column = source.arrival_time
         if latest is not None and source.max_ahead is not None:

@@ -12,10 +12,27 @@ from windrow.view.text.times import many, moment
 
 
 @dataclass(frozen=True)
+class KeptRows:
+    """What the table of a source that is read in place keeps of the rows that have landed.
+
+    The rows of the batches from `from_batch` on can be read again. The table has its commits from version
+    `oldest_commit` on. It keeps a commit for `keeps_commits`, and for `keeps_files` a file that is in no newer version.
+    """
+
+    table: str
+    is_there: bool
+    from_batch: int
+    oldest_commit: int = 0
+    keeps_commits: str = ""
+    keeps_files: str = ""
+    is_feed: bool = False
+
+
+@dataclass(frozen=True)
 class SourceStatus:
     """What has landed: rows, files, landing batches, and the rows that are dead by reason. Times in microseconds.
 
-    `offsets` are the greatest by partition, where the source has such.
+    `offsets` are the greatest by partition, where the source has such. `kept` is of a source that is read in place.
     """
 
     source: str
@@ -26,6 +43,7 @@ class SourceStatus:
     greatest_event_time: int | None = None
     last_arrival: int | None = None
     offsets: Mapping[str, int] = field(default_factory=dict)
+    kept: KeptRows | None = None
 
 
 @dataclass(frozen=True)
@@ -128,8 +146,26 @@ def _source(status: SourceStatus) -> Section:
             ("dead", [_reasons(status.dead)]),
             ("event time", [f"up to {moment(status.greatest_event_time)}"]),
             ("arrival", [f"up to {moment(status.last_arrival)}"]),
+            ("read again", [] if status.kept is None else _kept(status.kept, status.batches)),
         ],
     )
+
+
+def _kept(kept: KeptRows, batches: int) -> list[str]:
+    """From which batch on rows can be read in place again, and from when they could not."""
+    if not kept.is_there:
+        return [f"no row: there is no table at {kept.table} any more"]
+    if kept.from_batch > batches:
+        can = f"no row: {kept.table} does not keep what has landed"
+    elif kept.from_batch > 1:
+        can = f"only from batch {kept.from_batch} on: {kept.table} does not keep all that landed before"
+    else:
+        can = f"every row, from {kept.table}"
+    files = f"a file that OPTIMIZE has replaced, for {kept.keeps_files} until VACUUM removes it"
+    if kept.is_feed:
+        files = f"the files of a change, for {kept.keeps_files} until VACUUM removes them"
+    return [can, f"the table keeps {files}, and a commit for {kept.keeps_commits}: now those from version "
+                 f"{kept.oldest_commit} on"]  # fmt: skip
 
 
 def _offsets(offsets: Mapping[str, int]) -> list[str]:

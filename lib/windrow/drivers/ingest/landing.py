@@ -20,6 +20,7 @@ from windrow.compile.elements.envelope import QUARANTINED
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.ingest.checkpoint_race import LandingRun
 from windrow.drivers.ingest.file_faults import FileFaults, Why
+from windrow.drivers.ingest.runs import Run
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.rows import row_schema
 from windrow.sources.batch_files import BatchFiles, batch_files
@@ -85,7 +86,7 @@ class Landing:
         if failure is not None:
             raise failure
 
-    def failure(self, run: LandingRun) -> Exception | None:
+    def failure(self, run: Run) -> Exception | None:
         """Why a landing that has ended has failed, if it has: SourceUnavailable where it may go on later."""
         failure, fault = run.failure, self.fault
         if failure is None:

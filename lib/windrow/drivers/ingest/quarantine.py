@@ -12,12 +12,13 @@ from urllib.parse import unquote
 
 from pyspark.sql import SparkSession
 
-from windrow.compile.elements.envelope import EVENT_TIME, OFFSET, QUARANTINED, REASON, RULE
+from windrow.compile.elements.envelope import EVENT_TIME, OFFSET, QUARANTINED, REASON
 from windrow.compile.sql.columns import Column, call, col, lit, when
 from windrow.compile.windows.registry import compile_windows
+from windrow.drivers.ingest.landings import raw_of
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.spark.session import working_session
-from windrow.engine.frames import group, where
+from windrow.engine.frames import group
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.graph import reads_of
@@ -25,7 +26,7 @@ from windrow.spec.times import SECOND
 from windrow.store.delta.location import Lake
 from windrow.store.delta.retries import tried_again
 from windrow.store.projections.source import SourceProjections
-from windrow.store.upstream.raw import Raw
+from windrow.store.upstream.raw import Raw, is_in
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ def quarantine(pipeline: Pipeline, spark: SparkSession, source: str, file: str) 
     if not pipeline.source(source).connector.HAS_FILES:
         raise SpecError("source", "has no files that could be taken out", source)
     session = working_session(spark)
-    raw = Raw.of(Lake.of(pipeline.lake), source)
+    raw = raw_of(Lake.of(pipeline.lake), pipeline.source(source))
+    raw.check(session)
     offset = _offset(session, raw, file)
     found = tried_again(lambda: _take_out(session, pipeline, raw, offset))
     SourceProjections(session, Lake.of(pipeline.lake), raw).project()
@@ -60,20 +62,17 @@ def _take_out(session: SparkSession, pipeline: Pipeline, raw: Raw, offset: str) 
     last = raw.log.last(session)
     assert last is not None, "a file of it has landed"
     counts = group(
-        where(raw.rows(session, 0, last.step), col(OFFSET) == lit(offset)),
+        raw.rows_of_file(session, last.step, offset),
         (),
         {
-            "rows": call("count", 1), "in": call("count_if", _is_in(offset)),
+            "rows": call("count", 1), "in": call("count_if", is_in(offset)),
             "first": call("min", _when_alive(col(EVENT_TIME))), "last": call("max", _when_alive(col(EVENT_TIME))),
         },
     ).collect()[0]  # fmt: skip
     step = None
     if counts["in"]:
         step = last.step + 1
-        with raw.log.stepping(session, step, raw.quarantining(last, step)):
-            words = f"the file was quarantined in landing step {step}"
-            out = {REASON: lit(QUARANTINED).text, RULE: lit(words).text}
-            raw.log.location.table(session).update(_is_in(offset).text, {**out})
+        raw.take_out(session, last, offset)
         point("quarantine:after_raw")
     start, end = _starts(pipeline, raw.name, counts["first"], counts["last"])
     return Quarantined(raw.name, unquote(offset), counts["rows"], step, start, end)
@@ -92,11 +91,6 @@ def _starts(pipeline: Pipeline, source: str, first: int | None, last: int | None
     windows = [stage.window for stage in readers if not stage.window.IS_GLOBAL]
     starts = [compile_windows(window).earliest_start(first) for window in windows]
     return min(first, *starts), (last // SECOND + 1) * SECOND
-
-
-def _is_in(offset: str) -> Column:
-    """Whether a row of the file is not in quarantine yet."""
-    return (col(OFFSET) == lit(offset)) & ~col(REASON).same(lit(QUARANTINED))
 
 
 def _offset(session: SparkSession, raw: Raw, file: str) -> str:

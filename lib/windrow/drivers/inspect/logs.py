@@ -14,6 +14,7 @@ from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.floors import Floors, journal_floor
 from windrow.store.delta.location import Lake
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
+from windrow.store.upstream.places import COUNT, END, KIND, PART
 
 Landed = Mapping[str | None, tuple[int, int]]
 """By the reason why they are dead (None: alive): the rows that a stage has read, and those that it has not."""
@@ -51,29 +52,34 @@ def dead_rows(landed: Landed) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class RawRows:
-    """The raw rows of a source."""
+    """The raw rows of a source. Where they `are_elsewhere`, read in place, the table says what was counted of them."""
 
     name: str
     last: int
     table: LakeTable | None
+    are_elsewhere: bool = False
 
     @classmethod
     def of(cls, tables: Tables, lake: Lake, source: str) -> RawRows:
         place = lake.raw(source)
         table = tables.open(place.location)
-        return cls(source, 0 if table is None else table.last_step(place.app_id), table)
+        last = 0 if table is None else table.last_step(place.app_id)
+        return cls(source, last, table, table is not None and END in table.notes())
 
     @cached_property
     def _groups(self) -> pa.Table:
         assert self.table is not None
-        wanted = Groups(by=(STEP, REASON), greatest=(EVENT_TIME, ARRIVAL_TIME))
-        return self.table.groups(wanted, Condition(STEP, "<=", self.last))
+        by, greatest, until = (STEP, REASON), (EVENT_TIME, ARRIVAL_TIME), Condition(STEP, "<=", self.last)
+        if self.are_elsewhere:
+            return self.table.groups(Groups(by, greatest, totals=(_ROWS,)), until, Condition(KIND, "=", COUNT))
+        return self.table.groups(Groups(by, greatest), until)
 
     @cached_property
     def rows(self) -> LogRows:
         if self.last == 0:
             return LogRows(self.name)
-        numbers = {(row[STEP], row[REASON]): row[NUMBER] for row in self._groups.to_pylist()}
+        number = _ROWS if self.are_elsewhere else NUMBER
+        numbers = {(row[STEP], row[REASON]): row[number] for row in self._groups.to_pylist()}
         return LogRows(self.name, self.last, numbers)
 
     @property
@@ -88,6 +94,10 @@ class RawRows:
     def files(self) -> int:
         """How many files they are of; the rows of a log of messages are of none, as their offsets are numbers."""
         assert self.table is not None
+        if self.are_elsewhere:
+            conditions = (Condition(STEP, "<=", self.last), Condition(KIND, "=", PART))
+            (found,) = self.table.groups(Groups(totals=("files",)), *conditions).to_pylist()
+            return found["files"] or 0
         conditions = (Condition(STEP, "<=", self.last), Condition(OFFSET, "is no number"))
         return int(self.table.groups(Groups(by=(OFFSET,)), *conditions).num_rows)
 
@@ -98,6 +108,9 @@ class RawRows:
         found = self.table.groups(Groups(by=(PARTITION,), greatest=(OFFSET,)), Condition(STEP, "<=", self.last))
         rows = sorted(found.to_pylist(), key=lambda row: _in_order(row[PARTITION]))
         return {row[PARTITION]: row[OFFSET] for row in rows}
+
+
+_ROWS = "rows"
 
 
 def panes_of(tables: Tables, lake: Lake, stage: str, generation: int) -> LogRows:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from windrow.compile.elements.envelope import QUARANTINED
 from windrow.compile.panes.panes import TIMINGS
 from windrow.drivers.inspect.control_rows import ControlRows
+from windrow.drivers.inspect.kept import kept_of
 from windrow.drivers.inspect.logs import LogRows, RawRows, dead_rows, panes_of, together
 from windrow.drivers.inspect.look import look
 from windrow.drivers.inspect.open_windows_of_slices import OpenWindows
@@ -66,10 +67,12 @@ class _Reader:
         raw = self.raw[source.name]
         if raw.last == 0:
             return SourceStatus(source.name, 0)
+        path = source.connector.location
+        kept = kept_of(self.tables, path, raw) if path is not None and raw.are_elsewhere else None
         landed = raw.rows.landed(raw.last)
         rows = sum(read for read, _ in landed.values())
         offsets = raw.offsets if source.connector.HAS_PARTITIONS else {}
-        return SourceStatus(source.name, raw.last, rows, raw.files, dead_rows(landed), *raw.times, offsets)
+        return SourceStatus(source.name, raw.last, rows, raw.files, dead_rows(landed), *raw.times, offsets, kept)
 
     def stage(self, stage: Stage) -> StageStatus:
         generation, read = self.generations.get(stage.name), self.pipeline.upstreams_of(stage)

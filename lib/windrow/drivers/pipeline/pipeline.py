@@ -10,11 +10,10 @@ from pyspark.sql import SparkSession
 
 from windrow.compile.stage import CompiledStage
 from windrow.drivers.clock import clock_micros
-from windrow.drivers.ingest.landing import Landing
+from windrow.drivers.ingest.landings import AnyLanding, landing_of, raw_of
 from windrow.drivers.pipeline.clocks import Clocks, ClocksOfSource, ClocksOfStage, InputClocks
 from windrow.drivers.pipeline.compiled import compiled_stage
 from windrow.drivers.pipeline.points import point
-from windrow.drivers.pipeline.rows import row_schema
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.spark.session import working_session
@@ -45,7 +44,7 @@ class PipelineWork:
     spark: SparkSession
     pipeline: Pipeline
     lake: Lake
-    landings: list[Landing]
+    landings: list[AnyLanding]
     raws: dict[str, Raw]
     sources: list[SourceProjections]
     stages: list[StageWork]
@@ -65,11 +64,13 @@ class PipelineWork:
         session, lake = working_session(spark), Lake.of(pipeline.lake)
         generations = Generations.of(lake)
         known = generations.all(session)
-        raws = {source.name: Raw.of(lake, source.name, row_schema(source.columns)) for source in pipeline.sources}
+        raws = {source.name: raw_of(lake, source) for source in pipeline.sources}
         for raw in raws.values():
             raw.check(session)
         rules = {name: suite.row_rules for name, suite in suites.items()}
-        landings = [Landing(session, s, lake, clock, rules.get(s.name, ())) for s in pipeline.sources]
+        landings = [
+            landing_of(session, one, lake, raws[one.name], clock, rules.get(one.name, ())) for one in pipeline.sources
+        ]
         stages: dict[str, StageWork] = {}
         for stage in pipeline.stages:
             upstreams = pipeline.upstreams_of(stage)

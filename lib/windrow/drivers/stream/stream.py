@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pyspark.sql import SparkSession
 
 from windrow.drivers.clock import clock_micros
-from windrow.drivers.ingest.checkpoint_race import LandingRun
-from windrow.drivers.ingest.landing import Landing
+from windrow.drivers.ingest.landings import AnyLanding
 from windrow.drivers.ingest.outages import Outages
+from windrow.drivers.ingest.runs import Run
 from windrow.drivers.pipeline.during import during
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
@@ -148,10 +148,10 @@ class Stream:
 
     def _land(self) -> None:
         """Land what is there now, with ticks meanwhile. Errors: SourceUnavailable and those of a query."""
-        running: dict[str, tuple[Landing, LandingRun]] = {}
+        running: dict[str, tuple[AnyLanding, Run]] = {}
         try:
             for landing in self.work.landings:
-                run = self.outages.tried(landing.source.name, landing.start)
+                run: Run | None = self.outages.tried(landing.source.name, landing.start)
                 if run is not None:
                     running[landing.source.name] = (landing, run)
             self._advance_while([run for _, run in running.values()])
@@ -164,7 +164,7 @@ class Stream:
             else:
                 self.outages.failed(name, failure)
 
-    def _advance_while(self, runs: list[LandingRun]) -> None:
+    def _advance_while(self, runs: list[Run]) -> None:
         """Tick until all of them have ended."""
         while any([run.is_active for run in runs]):  # each of them is looked at, as that is where it goes on
             if self.stop.is_set():
@@ -256,7 +256,7 @@ def _advance(stage: StageWork, head: Offsets) -> Control | None:
         return stage.tick(lambda: stage.runner.advance(head))
 
 
-def _wait(runs: list[LandingRun]) -> None:
+def _wait(runs: list[Run]) -> None:
     """Wait a moment for landing."""
     for run in runs:
         if run.is_active:
@@ -264,7 +264,7 @@ def _wait(runs: list[LandingRun]) -> None:
             return
 
 
-def _end(runs: list[LandingRun]) -> None:
+def _end(runs: list[Run]) -> None:
     """Stop landing where it is: what its batch has not committed comes again with the next run."""
     for run in runs:
         run.stop()

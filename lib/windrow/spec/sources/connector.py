@@ -57,6 +57,11 @@ class Connector(Spec):
         return None
 
     @property
+    def is_in_place(self) -> bool:
+        """Whether what it reads is a log itself, so that its rows are read there and not copied."""
+        return False
+
+    @property
     def has_json(self) -> bool:
         """Whether its rows are JSON objects, which may have fields that no schema names."""
         return False

@@ -19,14 +19,13 @@ from urllib.parse import quote, unquote
 from pyspark.sql import SparkSession
 
 from windrow.spec.errors import WindrowError
-from windrow.store.delta.file_system import Folder, folder, hadoop
-
-_LOG = "_delta_log"
+from windrow.store.delta.file_system import Folder, folder, hadoop, is_there
+from windrow.store.delta.location import LOG
 
 
 def log_file(table: str, version: int, kind: str = "json") -> str:
     """The path of the commit of a version of a table, or of another file beside it."""
-    return f"{table}/{_LOG}/{_name(version, kind)}"
+    return f"{table}/{LOG}/{_name(version, kind)}"
 
 
 def _name(version: int, kind: str = "json") -> str:
@@ -132,6 +131,19 @@ class CommitFiles:
         added = (line for line in self._log.lines(_name(version)) if line.startswith('{"add"'))
         return [AddedFile.of(_read(line, log_file(self.path, version))["add"]) for line in added]
 
+    def lines(self, version: int) -> list[str] | None:
+        """The actions of a commit; None where it is not there."""
+        return [*self._log.lines(_name(version))] if self._log.has(_name(version)) else None
+
+    def oldest(self) -> int:
+        """The oldest version whose commit is there; 0 where there is none."""
+        return min(self._versions(), default=0)
+
+    def has(self, file: str) -> bool:
+        """Whether a file is there, by its path below the table or its whole one."""
+        is_whole = "://" in file or file.startswith(("file:", "/"))
+        return is_there(self.spark, file if is_whole else f"{self.path}/{file}")
+
     def metadata(self, version: int) -> str | None:
         """The user metadata of a commit; None where there is none, or the commit is not there any more."""
         return self._metadata(version) if self._log.has(_name(version)) else None
@@ -157,7 +169,7 @@ class CommitFiles:
 
     def on_disk(self) -> tuple[int, int]:
         """The number of data files in the table's folder, those of old versions too, and their bytes."""
-        (files, path), (_, log) = (hadoop(self.spark, place) for place in (self.path, f"{self.path}/{_LOG}"))
+        (files, path), (_, log) = (hadoop(self.spark, place) for place in (self.path, f"{self.path}/{LOG}"))
         whole, of_log = files.getContentSummary(path), files.getContentSummary(log)
         return whole.getFileCount() - of_log.getFileCount(), whole.getLength() - of_log.getLength()
 
@@ -166,7 +178,7 @@ class CommitFiles:
 
     @cached_property
     def _log(self) -> Folder:
-        return folder(self.spark, f"{self.path}/{_LOG}")
+        return folder(self.spark, f"{self.path}/{LOG}")
 
     def _metadata(self, version: int) -> str | None:
         """The user metadata of a commit: `commitInfo` is one of its first lines."""

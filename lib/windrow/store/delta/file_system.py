@@ -36,6 +36,15 @@ def read_text(spark: SparkSession, path: str) -> str | None:
         stream.close()
 
 
+def is_there(spark: SparkSession, path: str) -> bool:
+    """Whether there is a file or folder."""
+    local = local_path(spark, path)
+    if local is not None:
+        return local.exists()
+    files, place = hadoop(spark, path)
+    return bool(files.exists(place))
+
+
 def local_path(spark: SparkSession, path: str) -> Path | None:
     """Where a file is on a local disk; None elsewhere."""
     uri = spark._jvm.org.apache.hadoop.fs.Path(path).toUri()  # type: ignore[union-attr]

@@ -23,6 +23,9 @@ READABLE: Mapping[str, str] = {
 }
 """Table properties that keep a table readable for Arrow, DuckDB and Polars, with a commit a tick."""
 
+LOG = "_delta_log"
+"""The folder of a table's commits."""
+
 INDEXED = "delta.dataSkippingNumIndexedCols"
 """The property that says in how many of the first columns Delta counts for every file."""
 

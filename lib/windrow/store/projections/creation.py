@@ -30,7 +30,7 @@ def ensure_table(
     partition_by: Sequence[str] = (),
     properties: Mapping[str, str] = READABLE,
 ) -> None:
-    """Make the table with a comment on every column, unless it is there."""
+    """Make the table, unless it is there, with a comment on every column: its own, or the one for its name."""
     if location.exists(spark):
         return
     columns = StructType([_commented(field) for field in schema.fields])
@@ -53,7 +53,7 @@ def commented(frame: DataFrame) -> DataFrame:
 
 
 def _commented(field: StructField) -> StructField:
-    return StructField(field.name, field.dataType, True, _comment(field.name))
+    return StructField(field.name, field.dataType, True, field.metadata or _comment(field.name))
 
 
 def _comment(name: str) -> dict[str, str]:

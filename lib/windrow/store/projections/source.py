@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.elements import envelope
 from windrow.compile.panes.panes import as_timestamp
-from windrow.compile.sql.columns import Column, call, coalesce, col, lit
-from windrow.engine.frames import group, select, where
+from windrow.compile.sql.columns import call, coalesce, col, lit
+from windrow.engine.frames import select
 from windrow.spec.pipelines.table_columns import LANDINGS, SOURCE_DEAD_LETTERS
 from windrow.store.delta.location import Lake
 from windrow.store.delta.retries import tried_again
@@ -52,7 +52,7 @@ class SourceProjections:
             step, done = (0, 0) if commit is None else (commit.step, commit.notes["raw_step"])
             if done < head:
                 fresh = done < quarantined
-                frame = rows(self.raw.name, self.raw.rows(self.spark, 0 if fresh else done, head))
+                frame = rows(self.spark, self.raw, 0 if fresh else done, head)
                 if fresh:
                     log.replace(commented(frame), step + 1, {"raw_step": head})
                 else:
@@ -60,28 +60,24 @@ class SourceProjections:
                 self.after_write(name)
 
 
-def _landings(source: str, rows: DataFrame) -> DataFrame:
-    counts = {
-        "landed_at": as_timestamp(call("max", col(envelope.ARRIVAL_TIME))),
-        "files": call("count", Column(f"DISTINCT {envelope.file_of().text}")),
-        "rows": call("count", 1),
-        "dead": call("count_if", col(envelope.REASON).is_not_null()),
-    }
-    grouped = group(rows, (envelope.STEP,), counts)
-    return select(grouped, {"step": col(envelope.STEP), **{name: col(name) for name in counts}})
+def _landings(spark: SparkSession, raw: Raw, after: int, until: int) -> DataFrame:
+    found = raw.landings(spark, after, until)
+    counts = {name: col(name) for name in ("files", "rows", "dead")}
+    return select(found, {"step": col(envelope.STEP), "landed_at": as_timestamp(col("landed_at")), **counts})
 
 
-def _dead_letters(source: str, rows: DataFrame) -> DataFrame:
+def _dead_letters(spark: SparkSession, raw: Raw, after: int, until: int) -> DataFrame:
+    rows = raw.dead(spark, after, until)
     own = [name for name in rows.columns if name not in envelope.ENVELOPE]
     element = coalesce(col(envelope.RAW), call("to_json", call("struct", *map(col, own))))
     return select(
-        where(rows, col(envelope.REASON).is_not_null()),
+        rows,
         {
             "reason": col(envelope.REASON),
             "rule": col(envelope.RULE),
             "event_time": as_timestamp(col(envelope.EVENT_TIME)),
             "element": element,
-            "source": lit(source),
+            "source": lit(raw.name),
             "partition": col(envelope.PARTITION),
             "offset": col(envelope.OFFSET),
             "arrived_at": as_timestamp(col(envelope.ARRIVAL_TIME)),

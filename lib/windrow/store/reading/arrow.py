@@ -17,7 +17,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from windrow.spec.errors import NotReadable
-from windrow.store.delta.location import Location
+from windrow.store.delta.location import LOG, Location
 from windrow.store.reading.tables import NUMBER, Condition, Groups
 
 if TYPE_CHECKING:  # to import Arrow's datasets takes long, and there may be no table
@@ -85,6 +85,24 @@ class ArrowTable:
         numbers = pa.table(self.table.get_add_actions(flatten=True)).column("num_records")
         return int(rows.count_rows() if numbers.null_count else pc.sum(numbers).as_py() or 0)
 
+    def properties(self) -> Mapping[str, str]:
+        return dict(self.table.metadata().configuration)
+
+    def oldest_commit(self) -> int:
+        from pyarrow import fs
+
+        names = (file.path.rpartition("/")[2] for file in self._place.get_file_info(fs.FileSelector(LOG)))
+        return min((int(name[:-5]) for name in names if name.endswith(".json") and name[:-5].isdigit()), default=0)
+
+    def gone(self, paths: Sequence[str]) -> set[str]:
+        """Those that the table has now need no look, and those of a clone are in another table's folder."""
+        from pyarrow import fs
+
+        has = {unquote(path) for path in pa.table(self.table.get_add_actions(flatten=True)).column("path").to_pylist()}
+        others = [path for path in paths if unquote(path) not in has and "://" not in path]
+        found = self._place.get_file_info([unquote(path) for path in others])
+        return {path for path, file in zip(others, found, strict=True) if file.type == fs.FileType.NotFound}
+
     def rows(self, columns: Sequence[str], *conditions: Condition) -> Iterator[pa.RecordBatch]:
         wanted = {name: _plain(pc.field(name), self.dataset.schema.field(name).type) for name in columns}
         yield from self.dataset.scanner(columns=wanted, filter=self._all(conditions)).to_batches()
@@ -123,6 +141,14 @@ class ArrowTable:
         from pyarrow import fs
 
         return None if self.folder is None else fs.SubTreeFileSystem(str(self.folder), fs.LocalFileSystem())
+
+    @property
+    def _place(self) -> fs.FileSystem:
+        """The files of the table's folder."""
+        from deltalake.fs import DeltaStorageHandler
+        from pyarrow import fs
+
+        return self._files or fs.PyFileSystem(DeltaStorageHandler.from_table(self.table._table))
 
     def _needed(self, wanted: Groups, conditions: Sequence[Condition]) -> list[str]:
         return list(dict.fromkeys([*wanted.by, *wanted.measures, *(one.column for one in conditions)]))

@@ -14,6 +14,7 @@ from pyspark.sql.types import DataType, StructType, TimestampType
 
 from windrow.compile.sql.columns import Column, call, col, lit
 from windrow.engine.frames import group, select, where
+from windrow.store.delta.foreign import ForeignTable
 from windrow.store.delta.location import Location
 from windrow.store.delta.step_log import StepLog
 from windrow.store.reading.tables import NUMBER, Condition, Groups
@@ -61,6 +62,20 @@ class SparkTable:
 
     def number_of_rows(self) -> int:
         return self.frame.count()
+
+    def properties(self) -> Mapping[str, str]:
+        newest = self._foreign.newest()
+        return {} if newest is None else newest.properties
+
+    def oldest_commit(self) -> int:
+        return self._foreign.oldest()
+
+    def gone(self, paths: Sequence[str]) -> set[str]:
+        return set(self._foreign.gone(paths))
+
+    @cached_property
+    def _foreign(self) -> ForeignTable:
+        return ForeignTable(self.spark, self.location.path)
 
     def rows(self, columns: Sequence[str], *conditions: Condition) -> Iterator[pa.RecordBatch]:
         kinds = {field.name: field.dataType for field in self.frame.schema.fields}

@@ -60,6 +60,15 @@ class LakeTable(Protocol):
     def number_of_rows(self) -> int:
         """How many rows it has."""
 
+    def properties(self) -> Mapping[str, str]:
+        """Those that somebody has set."""
+
+    def oldest_commit(self) -> int:
+        """The oldest version whose commit is there."""
+
+    def gone(self, paths: Sequence[str]) -> set[str]:
+        """Those of these paths, as they stand in the log, where there is no file any more."""
+
     def rows(self, columns: Sequence[str], *conditions: Condition) -> Iterator[pa.RecordBatch]:
         """These columns of the rows that meet the conditions."""
 

@@ -16,16 +16,20 @@ from windrow.compile.elements.envelope import (
     PARTITION,
     QUARANTINED,
     REASON,
+    ROW,
+    RULE,
     STEP,
+    file_of,
 )
-from windrow.compile.sql.columns import call, col
-from windrow.engine.frames import group
+from windrow.compile.sql.columns import Column, call, col, lit
+from windrow.engine.frames import group, where
 from windrow.engine.tick.statistics import LandedRows
 from windrow.spec.errors import SpecError
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.commit_files import FileStatistics
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import REWRITES, Commit, Notes, StepLog
+from windrow.store.upstream.places import IN_PLACE
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,10 @@ class Raw:
         if self.log.schema is None or not self.log.location.exists(spark):
             return
         landed = {field.name.lower(): field for field in self.log.location.read(spark).schema.fields}
+        if IN_PLACE in landed and ROW not in landed:
+            rule = "is to be copied, and its rows were read in place before, so that the lake has none of them"
+            hint = "copy: false, or take a new lake path (--set lake=...)"
+            raise SpecError(f"sources.{self.name}.delta.copy", rule, None, hint)
         for field in self.log.schema.fields:
             before = landed.get(field.name.lower())
             if before is not None and before.dataType.simpleString() != field.dataType.simpleString():
@@ -77,9 +85,34 @@ class Raw:
         """The notes of a step that takes a file out, behind the newest one."""
         return {**last.notes, QUARANTINED: step, REWRITES: True}
 
+    def take_out(self, spark: SparkSession, last: Commit, offset: str) -> None:
+        """Take the rows of a file out, in the step behind the last one. Raises StepTaken where another has it."""
+        step = last.step + 1
+        with self.log.stepping(spark, step, self.quarantining(last, step)):
+            out = dict(zip((REASON, RULE), map(lit, quarantine_of(step)), strict=True))
+            self.log.location.table(spark).update(is_in(offset).text, {name: value.text for name, value in out.items()})
+
+    def rows_of_file(self, spark: SparkSession, until: int, offset: str) -> DataFrame:
+        """The rows of a file that has landed up to a step."""
+        return where(self.rows(spark, 0, until), col(OFFSET) == lit(offset))
+
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until."""
         return self.log.rows(spark, after, until, STEP)
+
+    def dead(self, spark: SparkSession, after: int, until: int) -> DataFrame:
+        """Those of these rows that are dead."""
+        return where(self.rows(spark, after, until), col(REASON).is_not_null())
+
+    def landings(self, spark: SparkSession, after: int, until: int) -> DataFrame:
+        """What each of these steps holds: its last arrival, and how many files, rows and dead rows."""
+        counts = {
+            "landed_at": call("max", col(ARRIVAL_TIME)),
+            "files": call("count", Column(f"DISTINCT {file_of().text}")),
+            "rows": call("count", 1),
+            "dead": call("count_if", col(REASON).is_not_null()),
+        }
+        return group(self.rows(spark, after, until), (STEP,), counts)
 
     def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
         """By what Delta has counted in their files; None where a row is dead, or a file does not say enough."""
@@ -114,6 +147,16 @@ class Raw:
     def files(self, spark: SparkSession, until: int) -> DataFrame:
         """The paths of the files that the steps up to `until` hold, each once."""
         return self.rows(spark, 0, until).select(OFFSET).distinct()
+
+
+def is_in(offset: str) -> Column:
+    """Whether a row of the file is not in quarantine yet."""
+    return (col(OFFSET) == lit(offset)) & ~col(REASON).same(lit(QUARANTINED))
+
+
+def quarantine_of(step: int) -> tuple[str, str]:
+    """The reason of rows that are taken out in a step, and the rule."""
+    return QUARANTINED, f"the file was quarantined in landing step {step}"
 
 
 _COUNTED = ENVELOPE[: ENVELOPE.index(REASON) + 1]
