@@ -11,7 +11,9 @@ from pyspark.sql.types import StructType
 
 from windrow.store.delta import footers
 from windrow.store.delta.commit_files import AddedFile, CommitFiles
-from windrow.store.delta.footers import are_counted, statistics_of
+from windrow.store.delta.footers import are_counted, nulls_and_bounds_of, statistics_of
+from windrow.store.delta.location import INDEXED
+from windrow.store.delta.transactions import Appender
 
 VALUES = {
     "byte": "CAST(id - 3 AS TINYINT)",
@@ -60,6 +62,7 @@ def test_a_footer_that_is_long_is_read_whole(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, schema = _written(spark, tmp_path / "table", VALUES)
+    monkeypatch.setattr(footers, "local_path", lambda *_: None)
     monkeypatch.setattr(footers, "_TAIL", 100)
     assert _of_footer(spark, tmp_path / "table", file, schema) == json.loads(file.stats or "")
 
@@ -80,3 +83,45 @@ def test_what_is_no_number_leaves_the_rows_alone(spark: SparkSession, tmp_path: 
     number = f"IF(id = {at}, CAST({value} AS DOUBLE), id / 7)"
     file, schema = _written(spark, tmp_path / "table", {"id": "id", "number": number})
     assert _of_footer(spark, tmp_path / "table", file, schema) == {"numRecords": 6}
+
+
+def test_nulls_count_where_bounds_cannot_be_said(spark: SparkSession, tmp_path: Path) -> None:
+    before_the_year_1 = "IF(id = 1, timestamp_micros(-62135596800000001), NULL)"
+    file, schema = _written(spark, tmp_path / "table", {"id": "id", "time": before_the_year_1})
+    path = str(tmp_path / "table" / file.path)
+    assert json.loads(statistics_of(spark, path, file.size, schema)) == {"numRecords": 6}
+    found = json.loads(nulls_and_bounds_of(spark, path, file.size, schema))
+    assert found == {"numRecords": 6, "minValues": {}, "maxValues": {}, "nullCount": {"id": 0, "time": 5}}
+
+
+def test_a_file_without_statistics_is_refused_where_nulls_count(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(3).coalesce(1).write.option("parquet.column.statistics.enabled", "false").parquet(
+        str(tmp_path / "rows")
+    )
+    (path,) = (tmp_path / "rows").glob("*.parquet")
+    with pytest.raises(ValueError, match="does not say how many values are null"):
+        nulls_and_bounds_of(spark, str(path), path.stat().st_size, spark.range(1).schema)
+
+
+def test_an_append_says_of_the_first_columns_what_delta_would(spark: SparkSession, tmp_path: Path) -> None:
+    frame = spark.range(0, 6, 1, 1).selectExpr(
+        *(f"{text} AS {name}" for name, text in VALUES.items()), "id % 2 AS part"
+    )
+    for name, number in (("counted", "3"), ("by_delta", None)):
+        writer = frame.limit(0).write.format("delta").partitionBy("part")
+        (writer if number is None else writer.option(INDEXED, number)).save(str(tmp_path / name))
+    files = {}
+    for name in ("counted", "by_delta"):
+        append = Appender(spark, str(tmp_path / name))
+        append.begin(spark)
+        written = append.write(frame)
+        append.commit("app", 1, "{}")
+        assert spark.read.format("delta").load(str(tmp_path / name)).count() == 6
+        files[name] = {file.partition["part"]: json.loads(file.stats or "") for file in written}
+    assert files["counted"].keys() == {"0", "1"}
+    for part, stats in files["by_delta"].items():
+        of_first = {name: {column: stats[name][column] for column in ("byte", "short", "int")} for name in _OF_COLUMNS}
+        assert files["counted"][part] == {"numRecords": 3, **of_first}
+
+
+_OF_COLUMNS = ("minValues", "maxValues", "nullCount")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -25,11 +25,12 @@ from pyspark.sql.types import (
     LongType,
     ShortType,
     StringType,
+    StructField,
     StructType,
     TimestampType,
 )
 
-from windrow.store.delta.file_system import hadoop
+from windrow.store.delta.file_system import hadoop, local_path
 
 _TAIL = 1 << 16
 _END = 8
@@ -50,27 +51,61 @@ def statistics_of(spark: SparkSession, path: str, size: int, schema: StructType)
     No more than the number of rows where some column has values, and the footer does not say which: a reader takes
     a column of which nothing is said for one without values, if something is said of others.
     """
-    metadata = pq.read_metadata(io.BytesIO(_footer(spark, path, size)))
+    metadata = _metadata(spark, path, size)
+    rows = {"numRecords": metadata.num_rows}
+    nulls, bounds = _nulls(metadata, schema), _all_bounds(metadata, schema)
+    if nulls is None or bounds is None:
+        return json.dumps(rows)
+    return json.dumps({**rows, **bounds, "nullCount": nulls})
+
+
+def nulls_and_bounds_of(spark: SparkSession, path: str, size: int, schema: StructType) -> str:
+    """The same, where nulls count: without any bounds if the footer does not say all. Raises ValueError without nulls."""
+    metadata = _metadata(spark, path, size)
+    nulls = _nulls(metadata, schema)
+    if nulls is None:
+        raise ValueError(f"{path} does not say how many values are null: Parquet was told to write no statistics")
+    bounds = _all_bounds(metadata, schema) or {"minValues": {}, "maxValues": {}}
+    return json.dumps({"numRecords": metadata.num_rows, **bounds, "nullCount": nulls})
+
+
+def _nulls(metadata: Any, schema: StructType) -> dict[str, int] | None:
+    """How many values are null in each column; None where the footer does not say so of all."""
+    nulls: dict[str, int] = {}
+    for field, found in _statistics(metadata, schema):
+        if not found or any(one is None or not one.has_null_count for one in found):
+            return None
+        nulls[field.name] = sum(one.null_count for one in found)
+    return nulls
+
+
+def _all_bounds(metadata: Any, schema: StructType) -> dict[str, dict[str, Any]] | None:
+    """The least and greatest values of all columns that have some; None where the footer does not say one of them."""
     least: dict[str, Any] = {}
     greatest: dict[str, Any] = {}
-    nulls: dict[str, int] = {}
-    rows = {"numRecords": metadata.num_rows}
-    chunks = _chunks(metadata)
-    for field in schema.fields:
-        found = [chunk.statistics for chunk in chunks.get(field.name, ())]
-        if not found or any(one is None or not one.has_null_count for one in found):
-            return json.dumps(rows)
-        nulls[field.name] = sum(one.null_count for one in found)
-        known = [one for one in found if one.num_values]
+    for field, found in _statistics(metadata, schema):
+        known = [one for one in found if one is None or one.num_values]
         if isinstance(field.dataType, BooleanType) or not known:
             continue
-        if not all(one.has_min_max for one in known):
-            return json.dumps(rows)
+        if not all(one is not None and one.has_min_max for one in known):
+            return None
         bounds = _bounds(field.dataType, known)
         if bounds is None:
-            return json.dumps(rows)
+            return None
         least[field.name], greatest[field.name] = bounds
-    return json.dumps({**rows, "minValues": least, "maxValues": greatest, "nullCount": nulls})
+    return {"minValues": least, "maxValues": greatest}
+
+
+def _statistics(metadata: Any, schema: StructType) -> Iterator[tuple[StructField, list[Any]]]:
+    """Of each column, those of its chunks; None for a chunk that has none."""
+    chunks = _chunks(metadata)
+    for field in schema.fields:
+        yield field, [chunk.statistics for chunk in chunks.get(field.name, ())]
+
+
+def _metadata(spark: SparkSession, path: str, size: int) -> Any:
+    local = local_path(spark, path)
+    return pq.read_metadata(io.BytesIO(_footer(spark, path, size)) if local is None else local)
 
 
 def _footer(spark: SparkSession, path: str, size: int) -> bytes:

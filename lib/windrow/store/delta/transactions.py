@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +20,8 @@ from pyspark.sql.types import StructType
 
 from windrow.store.delta.checksums import Checksums
 from windrow.store.delta.commit_files import AddedFile
+from windrow.store.delta.footers import are_counted, nulls_and_bounds_of
+from windrow.store.delta.location import INDEXED
 from windrow.store.delta.log_store import VersionTaken, activate, delta_log, put, scala
 
 CONFLICTS = (
@@ -55,8 +57,9 @@ class Appender:
         self.version = int(self._transaction.readVersion())
         self._files: dict[str, AddedFile] = {}  # by the action that adds it
         metadata = self._transaction.metadata()
-        schema = json.loads(metadata.schemaString() or '{"fields": []}')
-        self._types = {field.name: field.dataType.simpleString() for field in StructType.fromJson(schema).fields}
+        schema = StructType.fromJson(json.loads(metadata.schemaString() or '{"fields": []}'))
+        self._types = {field.name: field.dataType.simpleString() for field in schema.fields}
+        self._counted = _counted(schema, json.loads(metadata.json())["metaData"])
         self._interval = int(self._log.checkpointInterval(metadata))
         self._is_plain = self._transaction.protocol().minWriterVersion() <= _PLAIN
         self._checksums = Checksums(spark, path, self._log)
@@ -72,10 +75,28 @@ class Appender:
     def write(self, frame: DataFrame) -> list[AddedFile]:
         """Write the frame's rows into files, which the commit adds; these files."""
         activate(self.spark)
-        written = self._transaction.writeFiles(frame._jdf)
-        files = {text: AddedFile.from_json(text) for text in (written.apply(i).json() for i in range(written.size()))}
+        if self._counted is None:
+            written = self._transaction.writeFiles(frame._jdf)
+            actions = [written.apply(i).json() for i in range(written.size())]
+        else:
+            actions = self._written_and_counted(frame, self._counted)
+        files = {text: AddedFile.from_json(text) for text in actions}
         self._files |= files
         return list(files.values())
+
+    def _written_and_counted(self, frame: DataFrame, counted: StructType) -> list[str]:
+        """The same, and what Delta would have counted from the footers: it counts row by row."""
+        self.spark.conf.set(_COUNTS, "false")
+        try:
+            written = self._transaction.writeFiles(frame._jdf)
+        finally:
+            self.spark.conf.unset(_COUNTS)
+        actions = []
+        for action in (json.loads(written.apply(i).json()) for i in range(written.size())):
+            file = AddedFile.of(action["add"])
+            stats = nulls_and_bounds_of(self.spark, f"{self._path}/{file.path}", file.size, counted)
+            actions.append(json.dumps({"add": {**action["add"], "stats": stats}}))
+        return actions
 
     def add(self, files: Sequence[AddedFile]) -> None:
         """Have the commit add files that are there already."""
@@ -110,6 +131,16 @@ class Appender:
         self._transaction.commit(scala(self.spark, written).toSeq(), write)
 
 
+def _counted(schema: StructType, metadata: Mapping[str, Any]) -> StructType | None:
+    """The columns that are counted, where the table says how many, and footers say of them what Delta would."""
+    number, partitions = metadata.get("configuration", {}).get(INDEXED), metadata.get("partitionColumns", ())
+    if number is None or not 0 < int(number) <= len(schema.fields):
+        return None
+    counted = StructType([field for field in schema.fields[: int(number)] if field.name not in partitions])
+    return counted if are_counted(counted) else None
+
+
+_COUNTS = "spark.databricks.delta.stats.collect"
 _UNKNOWN = -2
 """No version of a table."""
 
