@@ -125,3 +125,10 @@ def test_an_append_says_of_the_first_columns_what_delta_would(spark: SparkSessio
 
 
 _OF_COLUMNS = ("minValues", "maxValues", "nullCount")
+
+
+def test_a_file_without_rows_has_no_nulls(spark: SparkSession, tmp_path: Path) -> None:
+    spark.range(0).coalesce(1).write.parquet(str(tmp_path / "rows"))
+    (path,) = (tmp_path / "rows").glob("*.parquet")
+    found = json.loads(nulls_and_bounds_of(spark, str(path), path.stat().st_size, spark.range(1).schema))
+    assert found == {"numRecords": 0, "minValues": {}, "maxValues": {}, "nullCount": {"id": 0}}

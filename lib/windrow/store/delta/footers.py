@@ -60,7 +60,7 @@ def statistics_of(spark: SparkSession, path: str, size: int, schema: StructType)
 
 
 def nulls_and_bounds_of(spark: SparkSession, path: str, size: int, schema: StructType) -> str:
-    """The same, where nulls count: without any bounds if the footer does not say all. Raises ValueError without nulls."""
+    """The same, where nulls count: without bounds if the footer does not say all. Raises ValueError without nulls."""
     metadata = _metadata(spark, path, size)
     nulls = _nulls(metadata, schema)
     if nulls is None:
@@ -73,7 +73,8 @@ def _nulls(metadata: Any, schema: StructType) -> dict[str, int] | None:
     """How many values are null in each column; None where the footer does not say so of all."""
     nulls: dict[str, int] = {}
     for field, found in _statistics(metadata, schema):
-        if not found or any(one is None or not one.has_null_count for one in found):
+        is_missing = not found and metadata.num_rows > 0
+        if is_missing or any(one is None or not one.has_null_count for one in found):
             return None
         nulls[field.name] = sum(one.null_count for one in found)
     return nulls

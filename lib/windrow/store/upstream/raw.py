@@ -26,7 +26,7 @@ from windrow.engine.frames import group, where
 from windrow.engine.tick.statistics import LandedRows
 from windrow.spec.errors import SpecError
 from windrow.spec.times import MINUS_INFINITY
-from windrow.store.delta.commit_files import FileStatistics
+from windrow.store.delta.commit_files import AddedFile, FileStatistics
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import REWRITES, Commit, Notes, StepLog
 from windrow.store.upstream.places import IN_PLACE
@@ -101,8 +101,9 @@ class Raw:
         return self.log.rows(spark, after, until, STEP)
 
     def dead(self, spark: SparkSession, after: int, until: int) -> DataFrame:
-        """Those of these rows that are dead."""
-        return where(self.rows(spark, after, until), col(REASON).is_not_null())
+        """Those of these rows that are dead. A file is not read of which it is known that all rows are alive."""
+        rows = self.log.rows(spark, after, until, STEP, needs=lambda file: not _is_counted_alive(file))
+        return where(rows, col(REASON).is_not_null())
 
     def landings(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """What each of these steps holds: its last arrival, and how many files, rows and dead rows."""
@@ -176,4 +177,13 @@ def _is_alive(file: FileStatistics) -> bool:
     """Whether no row of a file is dead, and all have both times."""
     times = (EVENT_TIME, ARRIVAL_TIME)
     known = all(file.nulls.get(name) == 0 and name in file.least and name in file.greatest for name in times)
-    return known and file.nulls.get(REASON) == file.rows
+    return known and _has_no_reason(file)
+
+
+def _is_counted_alive(file: AddedFile) -> bool:
+    return file.stats is not None and _has_no_reason(file.statistics)
+
+
+def _has_no_reason(file: FileStatistics) -> bool:
+    """Whether it is known of all rows of a file that none says why it is dead."""
+    return file.nulls.get(REASON) == file.rows
