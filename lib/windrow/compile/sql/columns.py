@@ -147,15 +147,17 @@ def bigint(value: int) -> Column:
     return Column(f"CAST('{value}' AS BIGINT)" if value == -(2**63) else f"{value}L")
 
 
-def changing(value: int, row: Column | None = None) -> Column:
+def changing(value: int, row: Column | None = None, or_null: bool = False) -> Column:
     """A literal of 64 bits that is another one in every tick.
 
     Spark writes a plain number into the code that it compiles for a plan, so that every tick would be compiled anew,
     and never be optimised by the JVM. An array is handed over by reference instead, and its item is picked by an index
-    that Spark cannot know: whether a column is null that never is, `window_start` if no other is given.
+    that Spark cannot know: whether a column is null that never is, `window_start` if no other is given. With `or_null`
+    it may be null.
     """
-    known = Column("`window_start`") if row is None else row
-    return Column(f"array({bigint(value).text})[CAST({known.text} IS NULL AS INT)]")
+    known, item = Column("`window_start`") if row is None else row, bigint(value).text
+    items = f"{item}, {item}" if or_null else item
+    return Column(f"array({items})[CAST({known.text} IS NULL AS INT)]")
 
 
 def call(function: str, *arguments: Value) -> Column:

@@ -142,11 +142,11 @@ def _chunks(metadata: Any) -> Mapping[str, Sequence[Any]]:
 
 def _bounds(kind: DataType, found: Sequence[Any]) -> tuple[Any, Any] | None:
     """The least and greatest value as Delta writes them."""
-    if isinstance(kind, TimestampType):  # of Python's times not all can be had
-        least, greatest = min(one.min_raw for one in found), max(one.max_raw for one in found)
-    else:
-        least, greatest = min(one.min for one in found), max(one.max for one in found)
     try:
+        if isinstance(kind, TimestampType):  # of Python's times not all can be had
+            least, greatest = min(one.min_raw for one in found), max(one.max_raw for one in found)
+        else:  # a text that is none raises a ValueError
+            least, greatest = min(one.min for one in found), max(one.max for one in found)
         low, high = _TEXTS[type(kind)]
         return low(least), high(greatest)
     except (OverflowError, ValueError):

@@ -162,7 +162,7 @@ class ForeignTable:
             return None
         java: Any = self.spark._jvm
         vector = java.org.apache.spark.sql.delta.actions.Action.fromJson(action).deletionVector()
-        return str(vector.absolutePath(self._log.dataPath()).toString()) if vector.isOnDisk() else None
+        return str(vector.absolutePath(self._log.dataPath()).toUri().toString()) if vector.isOnDisk() else None
 
     def gone(self, paths: Sequence[str]) -> list[str]:
         """Those of these paths, as they stand in the log, where there is no file any more."""

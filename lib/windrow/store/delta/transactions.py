@@ -59,6 +59,7 @@ class Appender:
         metadata = self._transaction.metadata()
         schema = StructType.fromJson(json.loads(metadata.schemaString() or '{"fields": []}'))
         self._types = {field.name: field.dataType.simpleString() for field in schema.fields}
+        self._without_counts: tuple[SparkSession, Any] | None = None
         self._counted = _counted(schema, json.loads(metadata.json())["metaData"])
         self._interval = int(self._log.checkpointInterval(metadata))
         self._is_plain = self._transaction.protocol().minWriterVersion() <= _PLAIN
@@ -86,17 +87,24 @@ class Appender:
 
     def _written_and_counted(self, frame: DataFrame, counted: StructType) -> list[str]:
         """The same, and what Delta would have counted from the footers: it counts row by row."""
-        self.spark.conf.set(_COUNTS, "false")
-        try:
-            written = self._transaction.writeFiles(frame._jdf)
-        finally:
-            self.spark.conf.unset(_COUNTS)
+        plan = frame._jdf.queryExecution().analyzed()
+        own = self._java.org.apache.spark.sql.classic.Dataset.ofRows(self._session_without_counts(), plan)
+        written = self._transaction.writeFiles(own)
         actions = []
         for action in (json.loads(written.apply(i).json()) for i in range(written.size())):
             file = AddedFile.of(action["add"])
             stats = nulls_and_bounds_of(self.spark, f"{self._path}/{file.path}", file.size, counted)
             actions.append(json.dumps({"add": {**action["add"], "stats": stats}}))
         return actions
+
+    def _session_without_counts(self) -> Any:
+        """A session like this one, in which Delta counts nothing: other threads write in this one too."""
+        known = self._without_counts
+        if known is None or known[0] is not self.spark:
+            clone = self.spark._jsparkSession.cloneSession()
+            clone.conf().set(_COUNTS, "false")
+            known = self._without_counts = (self.spark, clone)
+        return known[1]
 
     def add(self, files: Sequence[AddedFile]) -> None:
         """Have the commit add files that are there already."""

@@ -16,7 +16,7 @@ from windrow.spec.times import HOUR
 from windrow.store.delta.commit_files import CommitFiles
 from windrow.store.delta.location import Location
 from windrow.store.delta.retries import ATTEMPTS
-from windrow.store.delta.step_log import LOOK_BACK
+from windrow.store.delta.steps import LOOK_BACK
 from windrow.store.delta.transactions import CONFLICTS
 
 SETTINGS = {

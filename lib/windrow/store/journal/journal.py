@@ -41,7 +41,8 @@ from windrow.store.delta.data_files import written
 from windrow.store.delta.footers import are_counted
 from windrow.store.delta.location import INDEXED, READABLE, Lake, Location
 from windrow.store.delta.retries import StepTaken
-from windrow.store.delta.step_log import Notes, StepLog
+from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.steps import Notes
 from windrow.store.delta.transactions import Appender
 from windrow.store.journal.cells import open_cells
 from windrow.store.journal.control import CONTROL, DEAD_LETTER, Control, Stamp
@@ -275,7 +276,7 @@ class Journal:
 
 def _rows_of(files: Sequence[AddedFile] | None) -> int | None:
     """The rows of cells in files of the log, or of the snapshot; None where they are not known."""
-    if files is None:
+    if files is None or any(file.stats is None for file in files):
         return None
     return sum(file.statistics.rows for file in files if file.partition.get(LogColumn.KIND, CELLS) in (CELLS, PANE))
 

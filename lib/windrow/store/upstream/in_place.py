@@ -22,7 +22,8 @@ from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.data_files import written
 from windrow.store.delta.location import READABLE, Lake
 from windrow.store.delta.retries import StepTaken
-from windrow.store.delta.step_log import Commit, Notes, StepLog
+from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.steps import Commit, Notes
 from windrow.store.delta.transactions import Appender
 from windrow.store.projections.creation import ensure_table
 from windrow.store.upstream.places import COUNT, IN_PLACE, KIND, PART
@@ -185,8 +186,12 @@ class RawInPlace(Raw):
             self._known.update(steps)
 
     def take_out(self, spark: SparkSession, last: Commit, offset: str) -> None:
-        """The part says so, and the rows of its step are counted again."""
+        """The part says so, and the rows of its step are counted again.
+
+        Raises SpecError where the source does not keep all rows that are dead: their table is made anew.
+        """
         step = last.step + 1
+        self.dead(spark, 0, last.step)
         before = self.steps(spark, 0, last.step)
         (of,) = [n for n, one in before.items() if any(part.offset == offset for part in one.parts)]
         out = quarantine_of(step)

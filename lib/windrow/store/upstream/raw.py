@@ -28,7 +28,8 @@ from windrow.spec.errors import SpecError
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.commit_files import AddedFile, FileStatistics
 from windrow.store.delta.location import Lake
-from windrow.store.delta.step_log import REWRITES, Commit, Notes, StepLog
+from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.steps import REWRITES, Commit, Notes
 from windrow.store.upstream.places import IN_PLACE
 
 

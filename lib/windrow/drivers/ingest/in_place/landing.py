@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
@@ -17,7 +18,7 @@ from windrow.compile.elements.envelope import QUARANTINED
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.ingest.checkpoint_race import FRUITLESS
 from windrow.drivers.ingest.in_place.ahead import Ahead, Portion, Position
-from windrow.drivers.ingest.in_place.rows import changes_action, checked, rows_of, rules_json
+from windrow.drivers.ingest.in_place.rows import changes_action, check_kept, checked, rows_of, rules_json
 from windrow.drivers.ingest.runs import Run
 from windrow.drivers.pipeline.points import point
 from windrow.sources.delta import delta_of
@@ -27,8 +28,8 @@ from windrow.spec.sources.delta import DeltaSource
 from windrow.spec.sources.source import Source, resolve_environment
 from windrow.store.delta.foreign import ForeignTable, Snapshot
 from windrow.store.delta.retries import StepTaken
-from windrow.store.delta.step_log import Commit
-from windrow.store.upstream.in_place import Part, RawInPlace, Step, counted
+from windrow.store.delta.steps import Commit
+from windrow.store.upstream.in_place import Count, Part, RawInPlace, Step, counted
 from windrow.store.upstream.places import path_of
 
 
@@ -54,8 +55,20 @@ class LandingInPlace:
         head = checked(self.source, self.delta, table)
         if self._ahead is None:
             self._ahead = Ahead(self.source, self.delta, table)
-        portions, _ = self._next(head, self.raw.log.last(self.spark))
+        last = self.raw.log.last(self.spark)
+        portions, behind = self._next(head, last)
+        if not portions and last is not None and behind.version - Position.of(last.notes).version >= PASSED:
+            self._pass(last, behind)
         return InPlaceRun(lambda: self.land(head)) if portions else None
+
+    def _pass(self, last: Commit, behind: Position) -> None:
+        """Land a step without rows behind many versions that had none: the table will not keep their commits for ever.
+
+        Where another process was ahead, it is not needed.
+        """
+        notes = {**behind.notes, QUARANTINED: self.raw.quarantined_at(last)}
+        with suppress(StepTaken):
+            self.raw.append(self.spark, last.step + 1, Step(is_fresh=True), notes)
 
     def run(self) -> None:
         """Land all that is there now, also where another process lands the same source meanwhile."""
@@ -105,13 +118,20 @@ class LandingInPlace:
             return False
         number, clock = 1 if last is None else last.step + 1, self.clock()
         parts = tuple(self._part(number, index, portion, clock) for index, portion in enumerate(portions))
-        rows = rows_of(self.spark, self.source, parts, checks=False)
-        step = Step(parts, counted(rows), is_fresh=True)
+        step = Step(parts, self._counted(parts), is_fresh=True)
         point("landing:before_raw")
         notes = {**behind.notes, QUARANTINED: self.raw.quarantined_at(last)}
         self.raw.append(self.spark, number, step, notes)
         point("landing:after_raw")
         return True
+
+    def _counted(self, parts: tuple[Part, ...]) -> tuple[Count, ...]:
+        """What is known of the rows of parts. Raises SpecError where the table does not keep them any more."""
+        try:
+            return counted(rows_of(self.spark, self.source, parts, checks=False))
+        except Exception:
+            check_kept(self.spark, self.source, parts)
+            raise
 
     def _part(self, step: int, index: int, portion: Portion, clock: int) -> Part:
         assert self._ahead is not None
@@ -121,6 +141,8 @@ class LandingInPlace:
         return Part(step, index, portion.version, portion.files, name, action, clock, rules_json(self.rules))
 
 
+PASSED = 50
+"""So many versions without rows are passed before a commit says so."""
 _LONGEST = 0.5
 """Seconds, at most, before another try: of two that meet again and again each would do the work of both."""
 

@@ -49,7 +49,7 @@ def rows_of(spark: SparkSession, source: Source, parts: Sequence[Part], checks: 
     table = ForeignTable(spark, resolve_environment(delta.path))
     snapshot = checked(source, delta, table)
     if checks:
-        _check_kept(source, delta, table, parts)
+        _check_kept(source, table, parts)
     rules = list(dict.fromkeys(part.rules for part in parts))
     unknown = next(iter(source.schema)) if source.event_time is None else source.event_time.column
     frames: list[DataFrame] = []
@@ -65,6 +65,11 @@ def rows_of(spark: SparkSession, source: Source, parts: Sequence[Part], checks: 
     rows = reduce(DataFrame.unionByName, [frame.drop(FILE, VERSION, _NUMBER) for frame in frames])
     step, row, clock = (col(name) for name in (envelope.STEP, envelope.ROW, _CLOCK))
     return _with_those_out(judged(source, rows, step, row, clock, _conditions(rules)), parts)
+
+
+def check_kept(spark: SparkSession, source: Source, parts: Sequence[Part]) -> None:
+    """Raises SpecError where the table does not keep a part."""
+    _check_kept(source, ForeignTable(spark, resolve_environment(delta_of(source).path)), parts)
 
 
 def checked(source: Source, delta: DeltaSource, table: ForeignTable) -> Snapshot:
@@ -89,12 +94,14 @@ def _placed(
 ) -> DataFrame:
     """Rows with what their part says of them, found by the path or the version that is in `key`.
 
-    `unknown` is a column that is read in any case and may be null for all that Spark knows.
+    `unknown` is a column that is read in any case, of which Spark does not know whether it is null.
     """
     said = {name: [part.step, part.number, part.clock, rules.index(part.rules)] for name, part in parts.items()}
     if len(said) == 1:
         ((name, numbers),) = said.items()
-        known = {place: changing(value, col(unknown)) for place, value in zip(_SAID, numbers, strict=True)}
+        known = {
+            place: changing(value, col(unknown), or_null=True) for place, value in zip(_SAID, numbers, strict=True)
+        }
         known[envelope.OFFSET] = lit(parts[name].offset)
         return select(rows, {**{column: col(column) for column in rows.columns}, **known})
     kind = "string" if key == FILE else "bigint"
@@ -123,9 +130,9 @@ def _with_those_out(rows: DataFrame, parts: Sequence[Part]) -> DataFrame:
     return rows
 
 
-def _check_kept(source: Source, delta: DeltaSource, table: ForeignTable, parts: Sequence[Part]) -> None:
+def _check_kept(source: Source, table: ForeignTable, parts: Sequence[Part]) -> None:
     """Raises SpecError where a file of a part is gone, or the commit of a version of a feed."""
-    oldest = table.oldest()
+    oldest, delta = table.oldest(), delta_of(source)
     paths: dict[str, Part] = {}
     for part in parts:
         path = path_of(part.action)
@@ -139,5 +146,5 @@ def _check_kept(source: Source, delta: DeltaSource, table: ForeignTable, parts: 
     lost = sorted({(paths[path].step, paths[path].version) for path in table.gone([*paths])})
     if lost:
         step, version = lost[-1]
-        what = f"all files of version {version}, which landing step {step} has read"
+        what = f"all files of version {version}, which are of landing step {step}"
         raise gone(source, delta, what, oldest)
