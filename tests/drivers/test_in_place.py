@@ -13,6 +13,7 @@ from deltalake import DeltaTable
 
 from tests.drivers.test_sources import append, over_delta, table
 from tests.lake import iso
+from windrow.drivers.ingest.in_place import landing as landing_in_place
 from windrow.drivers.ingest.in_place.landing import LandingInPlace
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.plan import plan
@@ -451,3 +452,66 @@ def test_a_file_is_quarantined(spark, tmp_path: Path) -> None:
     ]  # fmt: skip
     (source,), _ = status(made)
     assert source.rows == 4 and source.dead == {"quarantined": 2}
+
+
+@pytest.mark.parametrize("changes", ["append", "feed"])
+def test_a_row_without_a_time_is_a_dead_letter(spark, tmp_path: Path, changes: str) -> None:
+    """In a step of one part, whose rows are not looked up in a table of parts."""
+    append(spark, tmp_path, (1, "a", iso(1), 0))
+    if changes == "feed":
+        with_feed(spark, tmp_path)
+    made = in_place(tmp_path, files=1, changes=changes)
+    run(made, spark, once=True)
+    append(spark, tmp_path, (2, "a", None, 0), (3, "a", iso(2), 0))
+    run(made, spark, once=True, drain=True)
+    assert shown(spark, tmp_path) == {"a": (2, 4)}
+    letters = DeltaTable(f"{tmp_path}/lake/rows/dead_letters").to_pyarrow_table().to_pylist()
+    assert [(letter["reason"], json.loads(letter["element"])["v"]) for letter in letters] == [("bad_timestamp", 2)]
+
+
+def test_files_that_are_gone_before_they_land_are_named(spark, tmp_path: Path) -> None:
+    append(spark, tmp_path, (1, "a", iso(1), 0))
+    made = in_place(tmp_path)
+    run(made, spark, once=True)
+    for number in range(2, 4):
+        append(spark, tmp_path, (number, "a", iso(number), 0))
+    spark.sql(f"OPTIMIZE {here(tmp_path)}")
+    spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    spark.sql(f"VACUUM {here(tmp_path)} RETAIN 0 HOURS")
+    with pytest.raises(SpecError, match="the table does not keep all files of version") as raised:
+        run(made, spark, once=True)
+    assert "copy: true" in str(raised.value)
+
+
+def test_versions_without_rows_are_passed_for_good(spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(landing_in_place, "PASSED", 3)
+    append(spark, tmp_path, (1, "a", iso(1), 0))
+    made = in_place(tmp_path)
+    run(made, spark, once=True)
+    for number in range(4):
+        spark.sql(f"ALTER TABLE {here(tmp_path)} SET TBLPROPERTIES ('some.{number}' = 'value')")
+    run(made, spark, once=True)
+    assert landing_of(PipelineWork.open(made, spark)).raw.last_step(spark) == 2
+    DeltaTable(str(tmp_path / "table")).create_checkpoint()
+    for commit in sorted((tmp_path / "table/_delta_log").glob("*.json"))[:-1]:
+        commit.unlink()
+    append(spark, tmp_path, (2, "a", iso(2), 0))
+    run(made, spark, once=True, drain=True)
+    assert shown(spark, tmp_path) == {"a": (2, 3)}
+
+
+def test_a_file_is_not_taken_out_where_dead_rows_are_gone(spark, tmp_path: Path) -> None:
+    append(spark, tmp_path, (1, "a", "never", 0))
+    append(spark, tmp_path, (2, "a", iso(2), 0))
+    made = in_place(tmp_path, files=1)
+    run(made, spark, once=True)
+    spark.sql(f"OPTIMIZE {here(tmp_path)}")
+    spark.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    spark.sql(f"VACUUM {here(tmp_path)} RETAIN 0 HOURS")
+    work = PipelineWork.open(made, spark)
+    raw, last = landing_of(work).raw, landing_of(work).raw.log.last(work.spark)
+    assert last is not None
+    part = raw.steps(work.spark, 1, 2)[2].parts[0]
+    with pytest.raises(SpecError, match="the table does not keep all files of version"):
+        raw.take_out(work.spark, last, part.offset)
+    assert raw.last_step(work.spark) == 2

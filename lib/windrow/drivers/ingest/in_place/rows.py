@@ -146,5 +146,5 @@ def _check_kept(source: Source, table: ForeignTable, parts: Sequence[Part]) -> N
     lost = sorted({(paths[path].step, paths[path].version) for path in table.gone([*paths])})
     if lost:
         step, version = lost[-1]
-        what = f"all files of version {version}, which are of landing step {step}"
+        what = f"all files of version {version}, which landing step {step} reads"
         raise gone(source, delta, what, oldest)
