@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.store.delta import step_log
+from windrow.store.delta import steps
 from windrow.store.delta.location import Location
 from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import StepLog
@@ -108,7 +108,7 @@ def test_a_frame_of_another_type_is_not_written(spark: SparkSession, table: Loca
 def test_rows_are_read_again_and_again_from_more_commits_than_are_remembered(
     spark: SparkSession, table: Location, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(step_log, "LOOK_BACK", 2)
+    monkeypatch.setattr(steps, "LOOK_BACK", 2)
     log = _log(table)
     for step in (2, 3, 4):
         log.append(_row(spark, step), step, {})

@@ -44,13 +44,19 @@ _LAST = "_last"
 
 
 def log_rows(
-    stage: Stage, state: Sequence[str], transitions: Chain, bucket: Column, tick: int, watermark: int, now: int
+    stage: Stage,
+    state: Sequence[str],
+    transitions: Chain,
+    bucket: Column,
+    tick: int,
+    watermark: int,
+    now: int,
+    has_one: bool = False,
 ) -> Chain:
     """The rows of the transitions of a tick, with its watermark and processing time; `bucket` is that of the window.
 
-    `state` are the fields of the state that are written.
+    `state` are the fields of the state that are written. `has_one`: each emits one pane at most, and has it as it is.
     """
-    has_one = ONE_PANE in transitions.names
     rows = transitions.with_columns({LogColumn.NOT_LAST: null("boolean")}) if has_one else _exploded(stage, transitions)
     is_pane, is_last = col(EMITS), col(LogColumn.NOT_LAST).is_null()
 

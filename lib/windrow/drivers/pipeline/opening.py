@@ -56,11 +56,12 @@ def opened(runner: StageRunner, head: Offsets, kind: str) -> Control | None:
     micro_batch = _waiting_rows(runner, last)
     times = TickTimes(runner.next_tick, StageClock(), last.clock, runner.clocks.active(last.clock))
     admission = Admission() if runner.strategy.depends_on_others else Admission(counted=runner.published)
-    found = tick(runner.stage, micro_batch, None, times, admission).transitions
+    plan = tick(runner.stage, micro_batch, None, times, admission)
+    found = plan.transitions
     if found is not None and runner.strategy.depends_on_others:
         found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal))
     times = replace(times, before=last.clock)  # for the control row: no watermark has moved
-    return runner.commit(times, last.offsets, TickPlan(found), started, kind)
+    return runner.commit(times, last.offsets, TickPlan(found, has_one_pane=plan.has_one_pane), started, kind)
 
 
 def _check(runner: StageRunner, last: Control) -> None:

@@ -35,12 +35,14 @@ class TickPlan:
 
     `counters` have all late pairs, those too that only the cells could show; those that are closed are not counted yet.
     `is_snapshot`: the transitions have all cells that are open after the tick, so that no earlier one need be read.
+    `has_one_pane`: each of them emits one pane at most, and has it as it is, not in an array.
     """
 
     transitions: DataFrame | None
     dead_letters: DeadLetters = field(default_factory=dict)
     counters: Counters = NOTHING
     is_snapshot: bool = False
+    has_one_pane: bool = False
 
 
 def tick(
@@ -71,8 +73,9 @@ def tick(
         evaluated = apply(at_end(stage, over(merged.windows), merged.ending, times, clock), merged.windows)
     elif merged.windows is not None:
         evaluated = _evaluated(stage, merged.windows, times, clock, merged.is_apart)
-    transitions = _together(stage, evaluated, merged.kept)
-    return TickPlan(transitions, dead_letters, counters_of(judged), merged.is_snapshot)
+    has_one = evaluated is None or (merged.ending is not None and has_one_pane(stage))
+    transitions = _together(stage, evaluated, merged.kept, has_one)
+    return TickPlan(transitions, dead_letters, counters_of(judged), merged.is_snapshot, has_one)
 
 
 def _evaluated(
@@ -85,7 +88,12 @@ def _evaluated(
 def at_end(stage: CompiledStage, windows: Chain, ending: Ending, times: TickTimes, clock: TickClock) -> Chain:
     """The transitions of windows that had no state, and fire when they end, all in one."""
     found = transitions_at_end(stage.cells, windows, ending, clock, list(times.active_partitions) or None)
-    return in_arrays(found) if stage.panes.gathered else found
+    return found if has_one_pane(stage) else in_arrays(found)
+
+
+def has_one_pane(stage: CompiledStage) -> bool:
+    """Whether a pane of a window is one row as it is shown: not so of a join."""
+    return not stage.panes.gathered
 
 
 def phases(
@@ -107,25 +115,28 @@ def phases(
     return {"before": before, "add": added, "fire": fired, "after": after, "transitions": transitions}
 
 
-def _together(stage: CompiledStage, evaluated: DataFrame | None, kept: DataFrame | None) -> DataFrame | None:
+def _together(
+    stage: CompiledStage, evaluated: DataFrame | None, kept: DataFrame | None, has_one: bool
+) -> DataFrame | None:
     """The transitions of windows and of what is kept beside them, with their panes as they are shown."""
-    if evaluated is not None and ONE_PANE not in evaluated.columns:
+    if evaluated is not None and not has_one:
         evaluated = shown(stage, evaluated)
-    if kept is None or evaluated is None:
-        return evaluated if kept is None else _without_panes(stage, kept, True)
-    return evaluated.unionByName(_without_panes(stage, kept, ONE_PANE in evaluated.columns))
+    if kept is None:
+        return evaluated
+    nothing = _without_panes(stage, kept, has_one)
+    return nothing if evaluated is None else evaluated.unionByName(nothing)
 
 
-def _without_panes(stage: CompiledStage, kept: DataFrame, at_most_one: bool) -> DataFrame:
+def _without_panes(stage: CompiledStage, kept: DataFrame, has_one: bool) -> DataFrame:
     """The transitions of what emits nothing, as those beside it are."""
     nothing = {ONE_PANE: null(stage.pane_type), EMITS: lit(False)}
-    panes = nothing if at_most_one else {PANES: null(f"array<{stage.pane_type}>")}
+    panes = nothing if has_one else {PANES: null(f"array<{stage.pane_type}>")}
     return select(kept, {**{name: col(name) for name in kept.columns}, **panes})
 
 
 def open_windows(stage: CompiledStage, windows: DataFrame, times: TickTimes) -> DataFrame:
     """The transitions of windows with all their elements, of which none is complete."""
-    transitions = _together(stage, _evaluated(stage, windows, times, trigger_clock(stage, times), True), None)
+    transitions = _together(stage, _evaluated(stage, windows, times, trigger_clock(stage, times), True), None, False)
     assert transitions is not None
     return transitions
 

@@ -108,7 +108,9 @@ class Journal:
 
         Raises StepTaken where another writer has written it.
         """
-        parts = [] if plan.transitions is None else [self._transition_rows(plan.transitions, control)]
+        parts = (
+            [] if plan.transitions is None else [self._transition_rows(plan.transitions, control, plan.has_one_pane)]
+        )
         for name, frames in plan.dead_letters.items():
             parts += [self._letter_rows(name, letters, control) for letters in frames]
         if self.log.last(spark) is None:
@@ -130,10 +132,11 @@ class Journal:
             raise StepTaken(self.location.path, control.tick, None)
         return kept[-1]
 
-    def _transition_rows(self, transitions: DataFrame, control: Control) -> DataFrame:
+    def _transition_rows(self, transitions: DataFrame, control: Control, has_one: bool) -> DataFrame:
         bucket, clock = self.stage.windows.bucket(col(WINDOW_START)), control.clock
         state = self.stage.cells.written
-        rows = log_rows(self.stage.shown, state, over(transitions), bucket, control.tick, clock.watermark, clock.now)
+        times = (control.tick, clock.watermark, clock.now)
+        rows = log_rows(self.stage.shown, state, over(transitions), bucket, *times, has_one=has_one)
         return apply(rows, transitions)
 
     def _letter_rows(self, name: str, letters: DataFrame, control: Control) -> DataFrame:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.compile.cells.at_end import in_arrays
-from windrow.compile.columns import CELL, ONE_PANE, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import Column, bigint
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clocks.clock import StageClock
@@ -58,7 +58,7 @@ class MemoryState:
 
     def commit(self, spark: SparkSession, control: Control, plan: TickPlan) -> Control:
         transitions = plan.transitions
-        if transitions is not None and ONE_PANE in transitions.columns:
+        if transitions is not None and plan.has_one_pane:
             transitions = apply(in_arrays(over(transitions)), transitions)
         if plan.is_snapshot:
             self.kept.clear()
