@@ -39,4 +39,4 @@ assert ENVELOPE == ENVELOPE_NAMES
 
 def file_of() -> Column:
     """The file of a row; null where it was read from a log, so that its offset is a number."""
-    return when(col(OFFSET).try_cast("bigint").is_null(), col(OFFSET))
+    return when(col(OFFSET).cast("bigint").is_null(), col(OFFSET))
