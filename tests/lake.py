@@ -19,6 +19,8 @@ BEHIND = "behind.json"
 """A file there with the stages behind that one, in the same way."""
 TABLE = "table"
 """A Delta table there is read in place of the files."""
+STAY = "stay"
+"""A file of that name: the files are read in place."""
 VIEWS = "views"
 """A folder there is that of a second source."""
 STAGE = "stage.json"
@@ -98,8 +100,9 @@ def pipeline(root: Path, **stage: Any) -> Pipeline:
     folders = {"clicks": "data", **({"views": VIEWS} if (root / VIEWS).exists() else {})}
     in_place = (root / TABLE).exists()
     read = {"delta": {"path": str(root / TABLE), "max_files_per_batch": 1}} if in_place else {}
+    files = {"max_files_per_batch": 1, **({"copy": False} if (root / STAY).exists() else {})}
     sources = [
-        {**source, "name": name, **(read or {"files": {"path": str(root / folder), "max_files_per_batch": 1}})}
+        {**source, "name": name, **(read or {"files": {"path": str(root / folder), **files}})}
         for name, folder in folders.items()
     ]
     if len(sources) > 1:

@@ -50,7 +50,9 @@ def pipeline(query: Query, data: Data, lake: Path) -> windrow.Pipeline:
     sources = [
         {
             "name": kind, "schema": dict(COLUMNS[kind]), "event_time": {"column": "ms", "format": "unix_ms"},
-            "files": {"path": data.files(kind), "format": "csv", "header": False, "max_files_per_batch": PARTS},
+            "files": {
+                "path": data.files(kind), "format": "csv", "header": False, "max_files_per_batch": PARTS, "copy": False,
+            },
             "watermark": {"bounded_delay": f"{DELAY}s"},
         }
         for kind in query.reads

@@ -13,7 +13,7 @@ from deltalake import DeltaTable
 
 from tests.drivers.test_sources import append, over_delta, table
 from tests.lake import iso
-from windrow.drivers.ingest.in_place import landing as landing_in_place
+from windrow.drivers.ingest.in_place.delta import origin
 from windrow.drivers.ingest.in_place.landing import LandingInPlace
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.plan import plan
@@ -484,7 +484,7 @@ def test_files_that_are_gone_before_they_land_are_named(spark, tmp_path: Path) -
 
 
 def test_versions_without_rows_are_passed_for_good(spark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(landing_in_place, "PASSED", 3)
+    monkeypatch.setattr(origin, "PASSED", 3)
     append(spark, tmp_path, (1, "a", iso(1), 0))
     made = in_place(tmp_path)
     run(made, spark, once=True)

@@ -45,8 +45,8 @@ def read_delta(
 
 
 def delta_of(source: Source) -> DeltaSource:
-    """The connector of a source that is read in place."""
-    assert source.delta is not None, "no other connector reads a log in place"
+    """The connector of a source that reads a Delta table."""
+    assert source.delta is not None, "it reads a table"
     return source.delta
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.elements.envelope import OFFSET, RAW
+from windrow.compile.elements.envelope import OFFSET, RAW, ROW
 from windrow.sources.json_rows import json_rows
 from windrow.spec.sources.connector import is_glob
 from windrow.spec.sources.files import FileFormat, Files
@@ -16,6 +17,12 @@ from windrow.spec.sources.source import Source, resolve_environment
 _TEXT = "_text"
 FOR_EVER = "36500d"
 """By itself Spark passes over a new file that was modified a week before the youngest one, without a word."""
+
+
+def files_of(source: Source) -> Files:
+    """The connector of a source that reads files."""
+    assert source.files is not None, "it reads files"
+    return source.files
 
 
 def read_files(spark: SparkSession, source: Source, files: Files) -> DataFrame:
@@ -27,9 +34,23 @@ def read_files(spark: SparkSession, source: Source, files: Files) -> DataFrame:
     return _rows(reader.load(resolve_environment(files.path)), source, files)
 
 
-def read_again(spark: SparkSession, source: Source, files: Files, paths: Sequence[str]) -> DataFrame:
-    """The same frame of some files, listed anew: what they hold now. `paths` are whole ones, at least one."""
-    frames = [_rows(_listed(spark, source, files, together), source, files) for together in _together(paths)]
+def listed(spark: SparkSession, source: Source, files: Files) -> list[str]:
+    """The files under the source's path, as Spark lists them, each as the offset of its rows has it."""
+    reader = spark.read.format(_FORMATS[files.format]).options(**_options(files))
+    schema = _schema(source, files)
+    reader = reader if schema is None else reader.schema(schema)
+    found = reader.load(resolve_environment(files.path)).inputFiles()
+    return [re.sub("^file:/+", "file:/", path) for path in found]
+
+
+def read_again(
+    spark: SparkSession, source: Source, files: Files, paths: Sequence[str], counts: bool = False
+) -> DataFrame:
+    """The same frame of some files, listed anew: what they hold now. `paths` are whole ones, at least one.
+
+    With `counts` the rows of Parquet files have their number within the file as `_row`.
+    """
+    frames = [_rows(_listed(spark, source, files, together), source, files, counts) for together in _together(paths)]
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
 
 
@@ -78,12 +99,13 @@ def _schema(source: Source, files: Files) -> str | None:
 _FORMATS = {FileFormat.JSON: "text", FileFormat.CSV: "csv", FileFormat.PARQUET: "parquet"}
 
 
-def _rows(read: DataFrame, source: Source, files: Files) -> DataFrame:
+def _rows(read: DataFrame, source: Source, files: Files, counts: bool = False) -> DataFrame:
     match files.format:
         case FileFormat.JSON:
             return _json(read, source)
         case FileFormat.PARQUET:
-            return read.selectExpr("*", f"CAST(NULL AS STRING) AS {RAW}", f"_metadata.file_path AS {OFFSET}")
+            place = [f"_metadata.file_path AS {OFFSET}", *([f"_metadata.row_index AS {ROW}"] if counts else [])]
+            return read.selectExpr("*", f"CAST(NULL AS STRING) AS {RAW}", *place)
         case FileFormat.CSV:
             return read.selectExpr("*", f"_metadata.file_path AS {OFFSET}")
 

@@ -1,8 +1,9 @@
 """The rows of a Delta table that is read in place, as those of its source: from files, or from its change data feed.
 
-Each row has a number that is the same whenever it is read again: within a file Spark counts the rows; changes of a
-version come in no order, so theirs is a hash. Equal changes of a version have the same one. They are of one step and
-have equal times, so whatever becomes of one becomes of the others, and nobody has to tell them apart.
+Each row has a number that is the same whenever it is read again: within a Parquet file Spark counts the rows; changes
+of a version come in no order, so theirs is a hash, and nobody counts the lines of a text file. Equal changes of a
+version, or lines of a file, have the same one. They are of one step and have equal times, so whatever becomes of one
+becomes of the others, and nobody has to tell them apart.
 """
 
 from __future__ import annotations
@@ -42,11 +43,16 @@ def change_rows(source: Source, hashed: Sequence[str], changes: DataFrame) -> Da
     """The rows of a change data feed. `hashed` are the columns that told its rows apart when they landed."""
     columns = {name: col(name) for name in source.schema} | {WEIGHT: change_weight()}
     version = col("_commit_version")
-    values: list[Value] = [version, col("_change_type")]
-    for name in hashed:
-        values += [_hashable(source, name), col(name).is_null()]
-    number = call("xxhash64", *values)
+    number = hash_of(source, hashed, [version, col("_change_type")])
     return select(changes, {**columns, RAW: null("string"), VERSION: version, ROW: number})
+
+
+def hash_of(source: Source, columns: Sequence[str], also: Sequence[Value]) -> Column:
+    """A number that tells rows apart which differ in one of these columns of the source, or in what else is given."""
+    values = [*also]
+    for name in columns:
+        values += [_hashable(source, name), col(name).is_null()]
+    return call("xxhash64", *values)
 
 
 def _hashable(source: Source, name: str) -> Column:

@@ -13,10 +13,11 @@ from windrow.view.text.times import many, moment
 
 @dataclass(frozen=True)
 class KeptRows:
-    """What the table of a source that is read in place keeps of the rows that have landed.
+    """What there is at the path of a source that is read in place of the rows that have landed.
 
-    The rows of the batches from `from_batch` on can be read again. The table has its commits from version
-    `oldest_commit` on. It keeps a commit for `keeps_commits`, and for `keeps_files` a file that is in no newer version.
+    The rows of the batches from `from_batch` on can be read again. Where a table `is_there`, it has its commits from
+    version `oldest_commit` on. It keeps a commit for `keeps_commits`, and for `keeps_files` a file that is in no newer
+    version. `has_files`: these are files that are of no table.
     """
 
     table: str
@@ -26,6 +27,7 @@ class KeptRows:
     keeps_commits: str = ""
     keeps_files: str = ""
     is_feed: bool = False
+    has_files: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,8 @@ def _kept(kept: KeptRows, batches: int) -> list[str]:
         can = f"only from batch {kept.from_batch} on: {kept.table} does not keep all that landed before"
     else:
         can = f"every row, from {kept.table}"
+    if kept.has_files:
+        return [can, "a file has to stay there as it was when it landed"]
     files = f"a file that OPTIMIZE has replaced, for {kept.keeps_files} until VACUUM removes it"
     if kept.is_feed:
         files = f"the files of a change, for {kept.keeps_files} until VACUUM removes them"

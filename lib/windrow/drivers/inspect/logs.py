@@ -14,7 +14,7 @@ from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.floors import Floors, journal_floor
 from windrow.store.delta.location import Lake
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
-from windrow.store.upstream.places import COUNT, END, KIND, PART
+from windrow.store.upstream.places import COUNT, END, FILES, KIND, PART
 
 Landed = Mapping[str | None, tuple[int, int]]
 """By the reason why they are dead (None: alive): the rows that a stage has read, and those that it has not."""
@@ -65,6 +65,11 @@ class RawRows:
         table = tables.open(place.location)
         last = 0 if table is None else table.last_step(place.app_id)
         return cls(source, last, table, table is not None and END in table.notes())
+
+    @property
+    def are_of_files(self) -> bool:
+        """Whether they are read in place from files that are of no table."""
+        return self.table is not None and FILES in self.table.notes().get(END, {})
 
     @cached_property
     def _groups(self) -> pa.Table:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +11,15 @@ from pyspark.sql import SparkSession
 
 from windrow.compile.stage import CompiledStage
 from windrow.drivers.clock import clock_micros
-from windrow.drivers.ingest.landings import AnyLanding, landing_of, raw_of
+from windrow.drivers.ingest.in_place.landing import LandingInPlace
+from windrow.drivers.ingest.landings import AnyLanding, raw_and_landing
 from windrow.drivers.pipeline.clocks import Clocks, ClocksOfSource, ClocksOfStage, InputClocks
 from windrow.drivers.pipeline.compiled import compiled_stage
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.spark.session import working_session
+from windrow.engine.tick.micro_batch import columns_used
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.reading import located
 from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, fix_of, is_of_source, is_rebuild, source_of
@@ -64,13 +67,11 @@ class PipelineWork:
         session, lake = working_session(spark), Lake.of(pipeline.lake)
         generations = Generations.of(lake)
         known = generations.all(session)
-        raws = {source.name: raw_of(lake, source) for source in pipeline.sources}
+        rules = {name: suite.row_rules for name, suite in suites.items()}
+        pairs = [raw_and_landing(session, one, lake, clock, rules.get(one.name, ())) for one in pipeline.sources]
+        raws, landings = {raw.name: raw for raw, _ in pairs}, [landing for _, landing in pairs]
         for raw in raws.values():
             raw.check(session)
-        rules = {name: suite.row_rules for name, suite in suites.items()}
-        landings = [
-            landing_of(session, one, lake, raws[one.name], clock, rules.get(one.name, ())) for one in pipeline.sources
-        ]
         stages: dict[str, StageWork] = {}
         for stage in pipeline.stages:
             upstreams = pipeline.upstreams_of(stage)
@@ -80,7 +81,17 @@ class PipelineWork:
             opening = _Opening(session, lake, pipeline, stage, number)
             stages[stage.name] = opening.over(upstreams, raws, stages)
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
-        return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites, clock)
+        return cls(
+            session,
+            pipeline,
+            lake,
+            landings,
+            raws,
+            sources,
+            list(stages.values()),
+            suites,
+            clock,
+        )
 
     @property
     def levels(self) -> list[list[StageWork]]:
@@ -90,6 +101,24 @@ class PipelineWork:
             depths[item.name] = max(depths.get(name, -1) for name in item.runner.upstream.names) + 1
         most = max(depths.values(), default=-1)
         return [[item for item in self.stages if depths[item.name] == depth] for depth in range(most + 1)]
+
+    @contextmanager
+    def landing_for_stages(self) -> Iterator[None]:
+        """What lands meanwhile is what the stages are about to read, and can be kept at hand for them."""
+        in_place = [landing for landing in self.landings if isinstance(landing, LandingInPlace)]
+        for landing in in_place:
+            landing.origin.expect(self._columns_of(landing.source.name))
+        try:
+            yield
+        finally:
+            for landing in in_place:
+                landing.origin.expect(None)
+
+    def _columns_of(self, source: str) -> frozenset[str]:
+        """The columns of a source that stages use."""
+        read = [(stage.runner, name) for stage in self.stages for name in stage.runner.upstream.logs]
+        of_source = [(runner, name) for runner, name in read if runner.upstream.logs[name].name == source]
+        return frozenset().union(*(columns_used(runner.stage.of_input(name)) for runner, name in of_source))
 
     def upstreams_of(self, item: StageWork) -> list[StageWork]:
         """The stages that a stage reads."""

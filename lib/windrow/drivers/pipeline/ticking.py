@@ -24,6 +24,7 @@ from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.clocks.holds import has_new, least_hold
 from windrow.engine.frames import where
 from windrow.engine.tick.admission import Admission
+from windrow.engine.tick.judging import may_be_dead
 from windrow.engine.tick.micro_batch import MicroBatch, with_statistics
 from windrow.engine.tick.published import Made, joined
 from windrow.engine.tick.statistics import BatchStatistics, summed
@@ -119,10 +120,20 @@ class TickRunner:
         started = time.monotonic()
         until, withdraws = self.until_correction(after, until)
         admission = Admission(INFINITY) if withdraws else self.admission
-        landed = self.upstream.landed(self.spark, after, until)
-        micro_batch = with_statistics(self.stage, self.upstream.parts(self.spark, after, until), admission, landed)
+        micro_batch = self._micro_batch(after, until, admission)
         now = max(self.clock.now, self.clocks.now(micro_batch, until))
         return self._tick(self.clocks.seen(self.clock, micro_batch, now), until, micro_batch, admission, started, kind)
+
+    def _micro_batch(self, after: Offsets, until: Offsets, admission: Admission) -> MicroBatch:
+        """The rows between two offsets, with no more of each than is needed where that takes less."""
+        landed = self.upstream.landed(self.spark, after, until)
+        parts = self.upstream.narrow(self.spark, after, until)
+        narrow = {*parts}
+        parts |= self.upstream.parts(self.spark, after, until, self.upstream.logs.keys() - narrow)
+        found = with_statistics(self.stage, parts, admission, landed)
+        needed = {name for name in narrow if may_be_dead(self.stage.of_input(name), found[name][1])}
+        whole = self.upstream.parts(self.spark, after, until, needed) if needed else {}
+        return {name: (whole.get(name, rows), statistics) for name, (rows, statistics) in found.items()}
 
     def until_correction(self, after: Offsets, until: Offsets) -> tuple[Offsets, bool]:
         """Where a tick ends whose stage cannot take elements back, and whether all that it reads is a correction."""

@@ -34,6 +34,7 @@ RUNTIME: Mapping[str, str] = {
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.maxConcurrentOutputFileWriters": "16",
+    "spark.sql.inMemoryColumnarStorage.compressed": "false",  # read once or twice, soon
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.debug.maxToStringFields": "0",
 }

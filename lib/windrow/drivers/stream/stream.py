@@ -84,17 +84,19 @@ def run(
     Errors: SpecError, StepTaken when a second stream is at work, SourceUnavailable, GateFailed.
     """
     stop = stop or threading.Event()
-    stream = Stream(PipelineWork.open(pipeline, spark, from_start, clock), clock, watch, stop)
-    stream.start()
-    stream.ends = once or drain
-    while True:
-        stream.cycle()
-        if once or drain or stop.wait(every):
-            break
-        stream.outages.is_patient = True
-    if drain and not stop.is_set():
-        stream.drain()
-    stream.refresh()
+    work = PipelineWork.open(pipeline, spark, from_start, clock)
+    stream = Stream(work, clock, watch, stop)
+    with work.landing_for_stages():
+        stream.start()
+        stream.ends = once or drain
+        while True:
+            stream.cycle()
+            if once or drain or stop.wait(every):
+                break
+            stream.outages.is_patient = True
+        if drain and not stop.is_set():
+            stream.drain()
+        stream.refresh()
     return stream.totals
 
 

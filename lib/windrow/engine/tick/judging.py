@@ -39,6 +39,12 @@ def judge(
     return judged, dead_letters
 
 
+def may_be_dead(stage: CompiledStage, statistics: BatchStatistics) -> bool:
+    """Whether a pair of a row may be dead, so that a dead letter has to hold the row as it is."""
+    found = statistics.counters
+    return bool(found.bad_expression or found.late or statistics.suspects or stage.can_close)
+
+
 def admitted(
     stage: CompiledStage, micro_batch: MicroBatch, cells: DataFrame | None, admission: Admission, times: TickTimes
 ) -> DataFrame | None:
@@ -65,7 +71,7 @@ def _judged(
     letters: list[DataFrame] = []
     found = statistics.counters
     meets = statistics.suspects > 0 and cells is not None
-    if not (found.bad_expression or found.late or meets or stage.can_close):
+    if not may_be_dead(stage, statistics):
         return statistics, letters
     judged = apply(stage.elements.judged(over(rows)), rows)
     if found.bad_expression:

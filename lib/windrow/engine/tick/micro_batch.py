@@ -70,8 +70,13 @@ def judged_in_windows(stage: CompiledStage, rows: DataFrame, spans: tuple[Span, 
     return inside if stage.windows.is_aligned else where(inside, has_window_in(stage.windows, at, spans))
 
 
+def columns_used(stage: CompiledStage) -> frozenset[str]:
+    """The columns of a source that a stage uses, in lower case."""
+    asserting = () if stage.assertion is None else stage.assertion.columns_read
+    return frozenset(name.lower() for name in (*stage.elements.columns_read, *asserting))
+
+
 def pruned(stage: CompiledStage, rows: DataFrame) -> DataFrame:
     """The columns that the stage uses, and of the envelope those of `STATISTICS_COLUMNS`."""
-    asserting = () if stage.assertion is None else stage.assertion.columns_read
-    used = {name.lower() for name in (*stage.elements.columns_read, *asserting)}
+    used = columns_used(stage)
     return rows.select(*[name for name in rows.columns if name in STATISTICS_COLUMNS or name.lower() in used])

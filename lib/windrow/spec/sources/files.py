@@ -32,7 +32,8 @@ _WORDS = {FileFormat.JSON: "JSON lines", FileFormat.CSV: "CSV", FileFormat.PARQU
 class Files(Connector):
     """Files under a path, each read once. A landing batch takes at most `max_files_per_batch` of them; the rest waits.
 
-    `header`: whether CSV files begin with a line of column names.
+    `header`: whether CSV files begin with a line of column names. Rows are copied into the lake, unless `copy` says
+    that they are read in place whenever they are needed: the files have to stay there, as they are.
     """
 
     NAME = "files"
@@ -43,6 +44,11 @@ class Files(Connector):
     format: Converted[FileFormat, FileFormatLike] = converted(FILE_FORMAT, default=FileFormat.JSON)
     max_files_per_batch: int = plain(POSITIVE_INTEGER, default=1000)
     header: bool = plain(FLAG, default=True)
+    copy: bool = plain(FLAG, default=True)
+
+    @property
+    def is_in_place(self) -> bool:
+        return not self.copy
 
     @property
     def has_json(self) -> bool:
@@ -51,7 +57,9 @@ class Files(Connector):
     def words(self) -> str:
         batch = many(self.max_files_per_batch, "file")
         header = ", without a header" if self.format is FileFormat.CSV and not self.header else ""
-        return f"{self.kind_words()} in {self.path}{header}; a landing batch takes at most {batch}, the rest waits"
+        where = "" if self.copy else ", read in place, so nothing is copied"
+        read = f"{self.kind_words()} in {self.path}{header}{where}"
+        return f"{read}; a landing batch takes at most {batch}, the rest waits"
 
     def kind_words(self) -> str:
         return _WORDS[self.format]

@@ -17,6 +17,10 @@ if TYPE_CHECKING:  # the layout of a lake is known without Spark
     from pyspark.sql import SparkSession
 
 
+AT_ONCE = 16
+"""So many files are looked at at once, where each look is a call to somewhere else."""
+
+
 def hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
     """The file system of a path, and the path, as Hadoop has them."""
     java: Any = spark._jvm
@@ -57,6 +61,41 @@ def _is_local(spark: SparkSession, scheme: str | None) -> bool:
     """Whether paths with that scheme, or with none, are of a local disk. To ask takes as long as to make a file."""
     files, _ = hadoop(spark, "/" if scheme is None else "file:///")
     return bool(files.getScheme() == "file")
+
+
+@dataclass(frozen=True)
+class FileState:
+    """A file as it stands: its size in bytes, and when it was last written, in ms since 1970."""
+
+    size: int
+    modified: int
+
+
+def file_state(spark: SparkSession, path: str) -> FileState | None:
+    """The state of the file at a path or URI that is not quoted; None where there is none."""
+    from py4j.protocol import Py4JJavaError
+
+    local = local_path(spark, path)
+    if local is not None:
+        return state_of(local)
+    java: Any = spark._jvm
+    files, place = hadoop(spark, path)
+    try:
+        status = files.getFileStatus(place)
+    except Py4JJavaError as error:
+        if java.java.io.FileNotFoundException().getClass().isInstance(error.java_exception):
+            return None
+        raise
+    return FileState(int(status.getLen()), int(status.getModificationTime()))
+
+
+def state_of(file: Path) -> FileState | None:
+    """The state of a file of this machine."""
+    try:
+        status = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return FileState(status.st_size, status.st_mtime_ns // 1_000_000)
 
 
 class Folder(Protocol):

@@ -17,10 +17,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.store.delta.commit_files import CommitFiles
+from windrow.store.delta.file_system import AT_ONCE
 from windrow.store.delta.log_store import activate, delta_log, scala
 
-_AT_ONCE = 16
-"""So many files are looked for at once."""
 _KEPT = "/_-.!~*'():@&=+$,;"
 """What Java leaves as it is in the path of a URI, beside letters and digits."""
 
@@ -166,7 +165,7 @@ class ForeignTable:
 
     def gone(self, paths: Sequence[str]) -> list[str]:
         """Those of these paths, as they stand in the log, where there is no file any more."""
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
             found = list(pool.map(lambda path: self._commits.has(unquote(path)), paths))
         return [path for path, is_there in zip(paths, found, strict=True) if not is_there]
 

@@ -17,6 +17,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from windrow.spec.errors import NotReadable
+from windrow.store.delta.file_system import FileState, state_of
 from windrow.store.delta.location import LOG, Location
 from windrow.store.reading.tables import NUMBER, Condition, Groups
 
@@ -39,6 +40,12 @@ _COMMITS = 20
 
 class ArrowTables:
     """The tables that `deltalake` can open: those of local paths and of object stores."""
+
+    def files(self, paths: Sequence[str]) -> list[FileState | None]:
+        elsewhere = [path for path in paths if not path.startswith("file:")]
+        if elsewhere:
+            raise NotReadable("the source", "has files that are looked at by Spark only", elsewhere[0])
+        return [state_of(Path(unquote(urlparse(path).path))) for path in paths]
 
     def open(self, location: Location) -> ArrowTable | None:
         folder = _folder(location.path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import and_
@@ -14,6 +15,7 @@ from pyspark.sql.types import DataType, StructType, TimestampType
 
 from windrow.compile.sql.columns import Column, call, col, lit
 from windrow.engine.frames import group, select, where
+from windrow.store.delta.file_system import AT_ONCE, FileState, file_state
 from windrow.store.delta.foreign import ForeignTable
 from windrow.store.delta.location import Location
 from windrow.store.delta.step_log import StepLog
@@ -36,6 +38,10 @@ class SparkTables:
     """The tables that a session can open. It is one of `working_session`."""
 
     spark: SparkSession
+
+    def files(self, paths: Sequence[str]) -> list[FileState | None]:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            return list(pool.map(lambda path: file_state(self.spark, path), paths))
 
     def open(self, location: Location) -> SparkTable | None:
         return SparkTable(self.spark, location) if location.exists(self.spark) else None

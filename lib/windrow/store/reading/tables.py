@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from windrow.store.delta.file_system import FileState
 from windrow.store.delta.location import Location
 
 if TYPE_CHECKING:
@@ -78,6 +79,9 @@ class LakeTable(Protocol):
 
 class Tables(Protocol):
     """The tables of a lake."""
+
+    def files(self, paths: Sequence[str]) -> list[FileState | None]:
+        """Files that are in no table, by their URIs, as they stand. Errors: NotReadable."""
 
     def open(self, location: Location) -> LakeTable | None:
         """A table as it stands now; None where there is none. Errors: NotReadable where another reader is needed."""

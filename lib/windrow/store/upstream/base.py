@@ -22,6 +22,9 @@ class Upstream(Protocol):
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until."""
 
+    def narrow(self, spark: SparkSession, after: int, until: int) -> DataFrame | None:
+        """The same with the columns that stages use, where it takes less to read them; the others are null."""
+
     def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
         """What is known of these rows without a look at them; None where that is not enough."""
 

@@ -6,9 +6,9 @@ partition and reason with what was counted when the rows were judged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StringType, StructField, StructType
@@ -111,13 +111,28 @@ class Step:
     def has_dead_rows(self) -> bool:
         return any(count.reason is not None for count in self.counts)
 
+    @property
+    def offsets(self) -> list[str]:
+        """Where its parts are."""
+        return [part.offset for part in self.parts]
+
     def to_rows(self, number: int) -> list[dict[str, Any]]:
         counts = [{STEP: number, **count.to_row()} for count in self.counts]
         return [*(part.to_row() for part in self.parts), *counts]
 
 
-Reader = Callable[[SparkSession, Sequence[Part], bool], DataFrame]
-"""The rows of parts, as `raw` holds those that are copied. It looks whether the source still has them, if so told."""
+class Reader(Protocol):
+    """What reads the rows of parts."""
+
+    def rows(self, spark: SparkSession, parts: Sequence[Part], checks: bool) -> DataFrame:
+        """The rows of parts, as `raw` holds those that are copied.
+
+        Raises SpecError where they cannot be read any more, with `checks` also where a look is needed to know it.
+        """
+
+    def narrow(self, spark: SparkSession, parts: Sequence[Part]) -> DataFrame | None:
+        """The same rows with nothing but what stages use, where that takes less; else None."""
+
 
 _KEPT = 256
 """So many steps are remembered."""
@@ -144,7 +159,7 @@ class RawInPlace(Raw):
             return
         rule = "is read in place, and its rows were copied into the lake before"
         hint = "copy: true, or take a new lake path (--set lake=...)"
-        raise SpecError(f"sources.{self.name}.delta.copy", rule, None, hint)
+        raise SpecError(f"sources.{self.name}", rule, None, hint)
 
     def append(self, spark: SparkSession, number: int, step: Step, notes: Notes) -> None:
         """Commit a landing step. Raises StepTaken where another writer owns it."""
@@ -196,7 +211,7 @@ class RawInPlace(Raw):
         (of,) = [n for n, one in before.items() if any(part.offset == offset for part in one.parts)]
         out = quarantine_of(step)
         parts = tuple(replace(part, out=out) if part.offset == offset else part for part in before[of].parts)
-        rows = Step(parts, counted(self.reader(spark, parts, True))).to_rows(of)
+        rows = Step(parts, counted(self.reader.rows(spark, parts, True))).to_rows(of)
         frame = local(spark, [tuple(row.get(name) for name in COLUMNS.names) for row in rows], COLUMNS)
         with self.log.stepping(spark, step, self.quarantining(last, step)):
             writer = frame.write.format("delta").mode("overwrite").option("replaceWhere", f"{STEP} = {of}")
@@ -204,11 +219,16 @@ class RawInPlace(Raw):
 
     def rows_of_file(self, spark: SparkSession, until: int, offset: str) -> DataFrame:
         parts = [part for step in self.steps(spark, 0, until).values() for part in step.parts if part.offset == offset]
-        return self.reader(spark, parts, True)
+        return self.reader.rows(spark, parts, True)
 
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until. Raises SpecError where the source does not keep them."""
         return self._rows_of(spark, self.steps(spark, after, until).values())
+
+    def narrow(self, spark: SparkSession, after: int, until: int) -> DataFrame | None:
+        steps = self.steps(spark, after, until).values()
+        parts = [part for step in steps for part in step.parts]
+        return self.reader.narrow(spark, parts) if parts and all(step.is_fresh for step in steps) else None
 
     def dead(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """Read of the steps only that have some."""
@@ -220,7 +240,7 @@ class RawInPlace(Raw):
         parts = [part for step in read for part in step.parts]
         if not parts:
             return local(spark, [], self.schema)
-        return self.reader(spark, parts, not all(step.is_fresh for step in read))
+        return self.reader.rows(spark, parts, not all(step.is_fresh for step in read))
 
     def landings(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         rows = self.log.rows(spark, after, until, STEP)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -45,14 +45,22 @@ class InputLogs:
         """How many steps until has read and after has not; those of a log that several inputs read count once."""
         return steps_between(after, until, {name: log.name for name, log in self.logs.items()})
 
-    def parts(self, spark: SparkSession, after: Offsets, until: Offsets) -> dict[str, DataFrame]:
-        """The rows between two offsets of each input that may have some, with their envelope."""
+    def parts(
+        self, spark: SparkSession, after: Offsets, until: Offsets, only: Collection[str] | None = None
+    ) -> dict[str, DataFrame]:
+        """The rows between two offsets of each input that may have some, or of these only, with their envelope."""
         names = [*self.logs]
         return {
             name: numbered(self.logs[name].rows(spark, first, last), name, names)
             for name, (first, last) in self._spans(after, until).items()
-            if self.logs[name].has_rows(first, last)
+            if (only is None or name in only) and self.logs[name].has_rows(first, last)
         }
+
+    def narrow(self, spark: SparkSession, after: Offsets, until: Offsets) -> dict[str, DataFrame]:
+        """Those of these rows that it takes less to read without what no stage uses."""
+        names = [*self.logs]
+        found = {n: self.logs[n].narrow(spark, *span) for n, span in self._spans(after, until).items()}
+        return {name: numbered(rows, name, names) for name, rows in found.items() if rows is not None}
 
     def landed(self, spark: SparkSession, after: Offsets, until: Offsets) -> dict[str, LandedRows]:
         """What is known of the rows between two offsets without a look at them, of the inputs where that is enough."""

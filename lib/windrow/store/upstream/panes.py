@@ -67,6 +67,9 @@ class StagePanes:
             self._floor = Floors.of(self.lake).get(spark, name)
         return self._floor
 
+    def narrow(self, spark: SparkSession, after: int, until: int) -> DataFrame | None:
+        return None
+
     def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass
 
 KIND, PART, COUNT = "_kind", "part", "count"
 """The column of the kind of a row: it says where rows of the source are, or what was counted of them."""
@@ -16,6 +17,36 @@ CHANGES = "changes"
 
 END = "read_until"
 """The note of a landing step that says where it ended in the source's own log."""
+
+FILES = "files"
+"""What that note says where there is no log but the files: how many of them have landed."""
+
+
+FILE = "file"
+"""What such an action says for a file that is in no table's log."""
+
+
+@dataclass(frozen=True)
+class LandedFile:
+    """A file that has landed where it is: its size in bytes, and when it was last written, in ms since 1970.
+
+    `columns` tell its lines apart, where nothing counts them. `why` says in words why none of it could be read.
+    """
+
+    size: int = 0
+    modified: int = 0
+    columns: tuple[str, ...] = ()
+    why: str | None = None
+
+    @property
+    def action(self) -> str:
+        return json.dumps({FILE: asdict(self)})
+
+    @classmethod
+    def of(cls, action: str) -> LandedFile | None:
+        """The file of an action; None where it is of a table's log."""
+        said = json.loads(action).get(FILE)
+        return None if said is None else cls(**{**said, "columns": tuple(said["columns"])})
 
 
 def path_of(action: str) -> str | None:

@@ -53,7 +53,7 @@ class Raw:
         if IN_PLACE in landed and ROW not in landed:
             rule = "is to be copied, and its rows were read in place before, so that the lake has none of them"
             hint = "copy: false, or take a new lake path (--set lake=...)"
-            raise SpecError(f"sources.{self.name}.delta.copy", rule, None, hint)
+            raise SpecError(f"sources.{self.name}", rule, None, hint)
         for field in self.log.schema.fields:
             before = landed.get(field.name.lower())
             if before is not None and before.dataType.simpleString() != field.dataType.simpleString():
@@ -100,6 +100,9 @@ class Raw:
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until."""
         return self.log.rows(spark, after, until, STEP)
+
+    def narrow(self, spark: SparkSession, after: int, until: int) -> DataFrame | None:
+        return None
 
     def dead(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """Those of these rows that are dead. A file is not read of which it is known that all rows are alive."""

@@ -103,6 +103,9 @@ class MemoryPanes:
     def last_step(self, spark: SparkSession) -> int:
         return len(self.state.ticks)
 
+    def narrow(self, spark: SparkSession, after: int, until: int) -> DataFrame | None:
+        return None
+
     def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
         return None
 
@@ -139,6 +142,9 @@ class MemoryLog:
 
     def last_step(self, spark: SparkSession) -> int:
         return len(self.steps)
+
+    def narrow(self, spark: SparkSession, after: int, until: int) -> DataFrame | None:
+        return None
 
     def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
         return None

@@ -6,16 +6,18 @@ the table held when it was first read.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from windrow.drivers.ingest.in_place.origin import Portion
 from windrow.sources.delta import rows_taken_out
 from windrow.spec.errors import SpecError
 from windrow.spec.sources.delta import DeltaSource
 from windrow.spec.sources.source import Source
 from windrow.store.delta.foreign import Change, ForeignTable, Snapshot
-from windrow.store.upstream.places import END
+from windrow.store.upstream.places import CHANGES, END, path_of
 
 
 @dataclass(frozen=True)
@@ -39,15 +41,6 @@ class Position:
     def behind(self) -> Position:
         """The beginning of the next version."""
         return Position(self.table, self.version + 1)
-
-
-@dataclass(frozen=True)
-class Portion:
-    """What will be a part of a step: `action` adds a file; without one it is all changes of the version."""
-
-    version: int
-    files: int
-    action: str | None = None
 
 
 def gone(source: Source, delta: DeltaSource, what: str, oldest: int) -> SpecError:
@@ -97,7 +90,7 @@ class Ahead:
             self._first = start.version, self.table.files(self._snapshot(start.version))
         files = self._first[1]
         until = min(start.index + self.delta.max_files_per_batch, len(files))
-        found = [Portion(start.version, 1, action) for action in files[start.index : until]]
+        found = [self._file(start.version, action) for action in files[start.index : until]]
         return found, start.behind if until == len(files) else replace(start, index=until)
 
     def _snapshot(self, version: int) -> Snapshot:
@@ -118,11 +111,20 @@ class Ahead:
         if change.table not in (None, start.table):
             raise self._refused(f"is another table since version {change.version}")
         if self.delta.is_feed:
-            portions = [Portion(change.version, len(change.opened))] if change.opened else []
+            portions = [self._changes(change)] if change.opened else []
             return portions, start.behind
         until = start.index + left
-        portions = [Portion(change.version, 1, action) for action in change.added[start.index : until]]
+        portions = [self._file(change.version, action) for action in change.added[start.index : until]]
         return portions, start.behind if until >= len(change.added) else replace(start, index=until)
+
+    def _file(self, version: int, action: str) -> Portion:
+        path = path_of(action)
+        assert path is not None, "it adds a file"
+        return Portion(version, 1, self.table.file_name(path), action)
+
+    def _changes(self, change: Change) -> Portion:
+        action = json.dumps({CHANGES: {"columns": [*self.source.schema]}})
+        return Portion(change.version, len(change.opened), str(change.version), action)
 
     @property
     def oldest(self) -> int:

@@ -1,0 +1,1 @@
+"""Files that stay where they are: a landing step is a list of them."""

@@ -1,0 +1,101 @@
+"""The rows of landed files, read where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
+from urllib.parse import unquote
+
+from pyspark.sql import DataFrame, SparkSession, functions
+
+from windrow.compile.elements.envelope import OFFSET, RAW, ROW, STEP
+from windrow.compile.sql.columns import bigint, call, case, col, lit, null, when
+from windrow.drivers.ingest.in_place.placing import NUMBER, placed, with_step
+from windrow.engine.frames import local, select, with_column
+from windrow.sources.files import read_again
+from windrow.sources.in_place import FILE, hash_of, numbered
+from windrow.spec.sources.files import Files
+from windrow.spec.sources.source import RESCUED, Source, Unknown
+from windrow.store.projections.creation import struct_of
+from windrow.store.upstream.in_place import Part
+from windrow.store.upstream.places import LandedFile
+
+_FEW = 16
+"""Up to so many files are told apart by their paths one after the other, more by a join."""
+
+
+def file_of(part: Part) -> LandedFile:
+    """The file that a part is."""
+    found = LandedFile.of(part.action)
+    assert found is not None, "it is a file"
+    return found
+
+
+def rows_of_step(spark: SparkSession, source: Source, files: Files, parts: Sequence[Part]) -> DataFrame:
+    """What files of one step hold, with the number of the file of each row."""
+    rows = _read(spark, source, files, parts)
+    numbers = {part.offset: part.number for part in parts}
+    if len(numbers) > _FEW:
+        schema = struct_of(f"{OFFSET} string, {NUMBER} bigint")
+        found = rows.join(functions.broadcast(local(spark, [*numbers.items()], schema)), on=OFFSET, how="left")
+    else:
+        known = case(*[(col(OFFSET) == lit(offset), number) for offset, number in numbers.items()])
+        found = with_column(rows, NUMBER, known.cast("bigint"))
+    return found.drop(OFFSET)
+
+
+def rows_of_steps(
+    spark: SparkSession, source: Source, files: Files, parts: Sequence[Part], rules: Sequence[str]
+) -> DataFrame:
+    """What files of several steps hold, placed."""
+    rows = _read(spark, source, files, parts).withColumnRenamed(OFFSET, FILE)
+    by_file: Mapping[str, Part] = {part.offset: part for part in parts}
+    return placed(spark, source, rows, FILE, by_file, rules).drop(FILE)
+
+
+def with_parts(source: Source, rows: DataFrame, parts: Sequence[Part], rules: Sequence[str]) -> DataFrame:
+    """Rows of files of one step, placed. The step is null where no file is known to be that of a row."""
+    number, offsets = col(NUMBER), {part.number: lit(part.offset) for part in parts}
+    texts = [offsets.get(index, null("string")) for index in range(max(offsets) + 1)]
+    found = with_step(source, rows, parts[0], rules, call("get", call("array", *texts), number.cast("int")))
+    return with_column(found, STEP, when(number.is_not_null(), col(STEP)))
+
+
+def narrow_rows(
+    spark: SparkSession, source: Source, files: Files, parts: Sequence[Part], columns: frozenset[str]
+) -> DataFrame:
+    """What files hold of these columns, in lower case, and of those by which a row is judged.
+
+    All other columns are made too, and let go: a row of which one cannot be is unreadable.
+    """
+    rows = _read(spark, source, files, parts)
+    kept = {name for name in source.columns if name.lower() in columns} | _judging(source)
+    others = [col(name).is_not_null().cast("int") for name in source.schema if name not in kept]
+    text = case((reduce(add, others, bigint(0)) < 0, ""), otherwise=col(RAW)) if others else col(RAW)
+    return select(rows, {**{name: col(name) for name in source.columns if name in kept}, RAW: text})
+
+
+def widened(source: Source, rows: DataFrame, part: Part, rules: Sequence[str]) -> DataFrame:
+    """Such rows, of files of one step, placed, with null for all that they do not say."""
+    has = {*rows.columns}
+    columns = {name: col(name) if name in has else null(kind) for name, kind in source.columns.items()}
+    own = {**columns, RAW: col(RAW), ROW: null("bigint")}
+    return with_step(source, select(rows, own), part, rules, null("string"))
+
+
+def _judging(source: Source) -> set[str]:
+    """The columns by which the rows of a source without row rules are judged."""
+    times = [time.column for time in (source.event_time, source.arrival_time) if time is not None]
+    rest = [name for name in (source.partition, source.weight) if name is not None]
+    return {*times, *rest, *([RESCUED] if source.unknown is Unknown.REJECT else [])}
+
+
+def with_row(source: Source, rows: DataFrame, columns: tuple[str, ...]) -> DataFrame:
+    """Placed rows with their number within the step; `columns` tell the lines of text files apart."""
+    number = hash_of(source, columns, [col(NUMBER), col(RAW)]) if columns else numbered(col(NUMBER))
+    return select(rows, {**{name: col(name) for name in rows.columns}, ROW: number})
+
+
+def _read(spark: SparkSession, source: Source, files: Files, parts: Sequence[Part]) -> DataFrame:
+    return read_again(spark, source, files, [unquote(part.offset) for part in parts], counts=True)
