@@ -127,6 +127,19 @@ def test_an_append_says_of_the_first_columns_what_delta_would(spark: SparkSessio
 _OF_COLUMNS = ("minValues", "maxValues", "nullCount")
 
 
+def test_delta_counts_nothing_where_footers_are_read(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spark.range(0).write.format("delta").option(INDEXED, "1").save(str(tmp_path / "table"))
+    by_delta, of = [], AddedFile.of
+    monkeypatch.setattr(AddedFile, "of", lambda add: by_delta.append(add.get("stats")) or of(add))
+    append = Appender(spark, str(tmp_path / "table"))
+    append.begin(spark)
+    (file,) = append.write(spark.range(0, 6, 1, 1))
+    assert by_delta[0] is None
+    assert file.statistics.rows == 6
+
+
 def test_a_file_without_rows_has_no_nulls(spark: SparkSession, tmp_path: Path) -> None:
     spark.range(0).coalesce(1).write.parquet(str(tmp_path / "rows"))
     (path,) = (tmp_path / "rows").glob("*.parquet")

@@ -35,8 +35,13 @@ def delta_log(spark: SparkSession, path: str) -> Any:
 
 def activate(spark: SparkSession) -> None:
     """Make the session that of this thread, as PySpark does before a query: Delta takes its settings from there."""
+    activate_java(spark, spark._jsparkSession)
+
+
+def activate_java(spark: SparkSession, session: Any) -> None:
+    """The same of a session of the JVM, which PySpark need not know."""
     java: Any = spark._jvm
-    java.org.apache.spark.sql.classic.SparkSession.setActiveSession(spark._jsparkSession)
+    java.org.apache.spark.sql.classic.SparkSession.setActiveSession(session)
 
 
 def put(spark: SparkSession, log: Any, path: str, version: int, actions: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ from windrow.store.delta.checksums import Checksums
 from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.footers import are_counted, nulls_and_bounds_of
 from windrow.store.delta.location import INDEXED
-from windrow.store.delta.log_store import VersionTaken, activate, delta_log, put, scala
+from windrow.store.delta.log_store import VersionTaken, activate, activate_java, delta_log, put, scala
 
 CONFLICTS = (
     VersionTaken,
@@ -87,9 +87,13 @@ class Appender:
 
     def _written_and_counted(self, frame: DataFrame, counted: StructType) -> list[str]:
         """The same, and what Delta would have counted from the footers: it counts row by row."""
-        plan = frame._jdf.queryExecution().analyzed()
-        own = self._java.org.apache.spark.sql.classic.Dataset.ofRows(self._session_without_counts(), plan)
-        written = self._transaction.writeFiles(own)
+        plan, own = frame._jdf.queryExecution().analyzed(), self._session_without_counts()
+        rows = self._java.org.apache.spark.sql.classic.Dataset.ofRows(own, plan)
+        activate_java(self.spark, own)
+        try:
+            written = self._transaction.writeFiles(rows)
+        finally:
+            activate(self.spark)
         actions = []
         for action in (json.loads(written.apply(i).json()) for i in range(written.size())):
             file = AddedFile.of(action["add"])
