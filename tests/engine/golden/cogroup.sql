@@ -201,34 +201,10 @@ FROM windows
       WHEN `expired`
       THEN CASE
         WHEN (
-          (
-            CAST(
-              (
-                (
-                  CAST(`p_total_high` AS decimal(20,0)) * CAST(4294967296L AS decimal(10,0))
-                ) + CAST(`p_total_low` AS decimal(20,0))
-              ) AS decimal(38,0)
-            ) >= CAST(CAST('-9223372036854775808' AS BIGINT) AS decimal(38,0))
-          )
-          AND (
-            CAST(
-              (
-                (
-                  CAST(`p_total_high` AS decimal(20,0)) * CAST(4294967296L AS decimal(10,0))
-                ) + CAST(`p_total_low` AS decimal(20,0))
-              ) AS decimal(38,0)
-            ) <= CAST(9223372036854775807L AS decimal(38,0))
-          )
+          ((`p_total_high` + shiftright(`p_total_low`, 32)) >= -2147483648L)
+          AND ((`p_total_high` + shiftright(`p_total_low`, 32)) <= 2147483647L)
         )
-        THEN CAST(
-          CAST(
-            (
-              (
-                CAST(`p_total_high` AS decimal(20,0)) * CAST(4294967296L AS decimal(10,0))
-              ) + CAST(`p_total_low` AS decimal(20,0))
-            ) AS decimal(38,0)
-          ) AS bigint
-        )
+        THEN (shiftleft((`p_total_high` + shiftright(`p_total_low`, 32)), 32) + (`p_total_low` & 4294967295L))
         ELSE NULL
       END
       ELSE NULL

@@ -271,34 +271,10 @@ FROM add
         WHEN (`a_flights_n` > 0)
         THEN CASE
           WHEN (
-            (
-              CAST(
-                (
-                  (
-                    CAST(`a_flights_high` AS decimal(20,0)) * CAST(4294967296L AS decimal(10,0))
-                  ) + CAST(`a_flights_low` AS decimal(20,0))
-                ) AS decimal(38,0)
-              ) >= CAST(CAST('-9223372036854775808' AS BIGINT) AS decimal(38,0))
-            )
-            AND (
-              CAST(
-                (
-                  (
-                    CAST(`a_flights_high` AS decimal(20,0)) * CAST(4294967296L AS decimal(10,0))
-                  ) + CAST(`a_flights_low` AS decimal(20,0))
-                ) AS decimal(38,0)
-              ) <= CAST(9223372036854775807L AS decimal(38,0))
-            )
+            ((`a_flights_high` + shiftright(`a_flights_low`, 32)) >= -2147483648L)
+            AND ((`a_flights_high` + shiftright(`a_flights_low`, 32)) <= 2147483647L)
           )
-          THEN CAST(
-            CAST(
-              (
-                (
-                  CAST(`a_flights_high` AS decimal(20,0)) * CAST(4294967296L AS decimal(10,0))
-                ) + CAST(`a_flights_low` AS decimal(20,0))
-              ) AS decimal(38,0)
-            ) AS bigint
-          )
+          THEN (shiftleft((`a_flights_high` + shiftright(`a_flights_low`, 32)), 32) + (`a_flights_low` & 4294967295L))
           ELSE NULL
         END
         ELSE NULL

@@ -80,9 +80,10 @@ def carried(of: Values) -> Mapping[str, Column]:
     }
 
 
-def _fits_bigint(whole: Column) -> Column:
-    low, high = bigint(-(2**63)).cast("decimal(38,0)"), bigint(2**63 - 1).cast("decimal(38,0)")
-    return when(whole.between(low, high), whole.cast("bigint"))
+def _as_bigint(of: Values) -> Column:
+    """The exact sum of two limbs, null where it does not fit: bigints alone, as decimals are an object for each row."""
+    high, low = carried(of).values()
+    return when(high.between(bigint(-(_LIMB // 2)), bigint(_LIMB // 2 - 1)), call("shiftleft", high, 32) + low)
 
 
 def sum_of(argument: Argument) -> CompiledAggregate:
@@ -90,7 +91,7 @@ def sum_of(argument: Argument) -> CompiledAggregate:
     argument.require_number(_SUM_DIGITS)
     if isinstance(argument.kind, LongType):
         parts = limbs(argument.column, argument)
-        return _null_for_nothing(argument, CompiledAggregate(parts, lambda of: _fits_bigint(whole(of)), carried))
+        return _null_for_nothing(argument, CompiledAggregate(parts, _as_bigint, carried))
     return _null_for_nothing(argument, CompiledAggregate({"sum": _plain_sum(argument)}, lambda of: of("sum")))
 
 
