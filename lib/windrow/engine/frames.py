@@ -88,6 +88,29 @@ def group(frame: DataFrame, by: Iterable[str], columns: Mapping[str, Column]) ->
     return select(found, {name: plain.whole if name == KEY else col(name) for name in (*names, *columns)})
 
 
+def in_pieces(frame: DataFrame, by: Iterable[str]) -> DataFrame:
+    """Rows that are equal in these columns together, as `repartition` has them, but in many small partitions.
+
+    What sorts them holds less at a time and finds most of it in the cache of the processor. `in_tasks` belongs behind.
+    """
+    partitions = _partitions(frame.sparkSession)
+    pieces = partitions * max(1, _PIECES // partitions) if partitions > 1 else 1
+    return frame.repartition(pieces, *map(quoted, by))
+
+
+def in_tasks(frame: DataFrame) -> DataFrame:
+    """The same rows in as many tasks as any other shuffle has, each of which takes pieces one after the other."""
+    return frame.coalesce(_partitions(frame.sparkSession))
+
+
+_PIECES = 64
+"""So many partitions that Spark still writes a file for each at once."""
+
+
+def _partitions(spark: SparkSession) -> int:
+    return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
+
+
 @dataclass(frozen=True)
 class PlainKey:
     """The key of a frame's rows as columns of its own, one for each field, and the key that is made of them again.

@@ -41,7 +41,7 @@ from windrow.compile.sql.columns import (
 )
 from windrow.compile.stage import CompiledStage
 from windrow.compile.windows.records import CompiledRecords
-from windrow.engine.frames import PlainKey, group, select, where, with_column
+from windrow.engine.frames import PlainKey, group, in_pieces, in_tasks, select, where, with_column
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.elements import PAIR
 from windrow.spec.stages.inputs import ONLY
@@ -128,9 +128,10 @@ class RecordFrames:
         frames = self._frames_of(known, found)
         if frames is None:
             return self.windows_as_said(known, SAID_IN_TICK)
-        rows = self._in_blocks(known)
-        by = (*PlainKey.of(known).columns, _BLOCK, SLICE)
-        made = self._made(known, group(rows, by, self._in_all_and_new()), frames, lit(True))
+        in_block = (*PlainKey.of(known).columns, _BLOCK)
+        rows = self._in_blocks(known).repartition(*map(sql.quoted, in_block))
+        records = group(rows, (*in_block, SLICE), self._in_all_and_new())
+        made = self._made(known, records, frames, lit(True))
         return where(made, col(WINDOW_END) > changing(expired_end))
 
     def windows_of(self, elements: DataFrame) -> DataFrame | None:
@@ -143,7 +144,9 @@ class RecordFrames:
             return None
         in_block = self._in_block(sliced)
         is_first = coalesce(Column(f"lag({col(SLICE).text}) OVER ({in_block})") != col(SLICE), True)
-        return self._made(sliced, self._in_blocks(sliced), frames, is_first)
+        plain = PlainKey.of(sliced).columns
+        rows = in_pieces(self._in_blocks(sliced), (*plain, _BLOCK))
+        return in_tasks(self._made(sliced, rows, frames, is_first))
 
     def _frames_of(self, rows: DataFrame, found: Mapping[str, Column]) -> dict[str, tuple[Column, Column]] | None:
         """Aggregates over the window that ends at a row, and over that behind it; None where no frame can have one."""
@@ -216,8 +219,7 @@ class RecordFrames:
         )
         plain = PlainKey.of(known).columns
         others = {name: col(name) for name in known.columns if name != KEY}
-        rows = select(known, {**plain, **others, _BLOCK: call("explode", blocks)})
-        return rows.repartition(*[col(name).text for name in (*plain, _BLOCK)])
+        return select(known, {**plain, **others, _BLOCK: call("explode", blocks)})
 
     def _in_block(self, rows: DataFrame) -> str:
         by = ", ".join(map(sql.quoted, (*PlainKey.of(rows).columns, _BLOCK)))
