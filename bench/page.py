@@ -36,8 +36,9 @@ _NEXMARK = """## Nexmark
 `make nexmark`: five queries over the same files, {title}. The results of everybody are compared row for row with those
 of DuckDB over these files; those that go to Flink's blackhole cannot be.
 
-- windrow goes from the files to `current`: it lands each row, keeps journal, panes and dead letters, and ends all
-  windows at the end. Its tables can be corrected later; those of the others cannot.
+- windrow goes from the files to `current`: it judges and counts each row, keeps journal, panes and dead letters, and
+  ends all windows at the end. Its tables can be corrected later; those of the others cannot. It reads the files in
+  place (`copy: false`), as the others do, who copy no row either.
 - Spark goes from the files to a Delta table, in append mode, with its default state store. It reads one more event of
   each kind, an hour later, because its watermark does not move when the files end.
 - Flink reads the same lines, joined into a file a reader, because its file source takes files in no order.
