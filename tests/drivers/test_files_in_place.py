@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
+from tests.drivers.test_in_place import in_place
 from tests.drivers.test_sources import pipeline, write
 from tests.drivers.test_unreadable_files import WAITS, broken_gzip
 from tests.lake import iso, table
@@ -112,20 +113,101 @@ def test_a_stream_in_place_shows_what_one_with_copies_does(spark, tmp_path: Path
     assert rows_of.count() == rows_of.select("_step", "_row").distinct().count() + (kind != "parquet")  # two are equal
 
 
-def test_a_row_is_unreadable_also_by_a_column_that_no_stage_uses(spark, tmp_path: Path) -> None:
-    """A tick reads only what stages use; the verdict is over the whole row."""
+BAD_W = ("a,1,x,{}", "a,y,1,{}", "a,1", "a,1,1,{},more")
+
+
+@pytest.mark.parametrize("longest", [0, remembered.LONGEST])
+def test_a_row_is_unreadable_also_by_a_column_that_no_stage_uses(
+    spark, tmp_path: Path, monkeypatch: Any, longest: int
+) -> None:
+    """A tick reads only what stages use; the verdict is over the whole row, whoever reads it and what for."""
+    monkeypatch.setattr(remembered, "LONGEST", longest)
     fields = {"schema": "k string, v long, w long, at string", "stage": {"aggregates": {"num": {"count": "*"}}}}
-    write(
-        tmp_path, "1.csv", "k,v,w,at", f"a,1,1,{iso(1)}", f"a,1,x,{iso(1)}", f"a,y,1,{iso(1)}", f"a,1,,{iso(2)}", "a,1"
-    )
-    copied, placed = (
-        over_files(tmp_path, "csv", copy=True, lake="copied", **fields),
-        over_files(tmp_path, "csv", **fields),
-    )
+    for number, seconds in enumerate([(1, 2), (50,), (1, 60)]):  # the last file has late rows
+        good = [f"a,1,,{iso(second)}" for second in seconds]
+        write(tmp_path, f"{number}.csv", "k,v,w,at", *[line.format(iso(seconds[-1])) for line in BAD_W], *good)
+        os.utime(tmp_path / f"data/{number}.csv", (1000 + number, 1000 + number))
+    fields["files"] = {"max_files_per_batch": 1}
+    copied = over_files(tmp_path, "csv", copy=True, lake="copied", **fields)
+    placed = over_files(tmp_path, "csv", **fields)
     for made in (copied, placed):
         run(made, spark, once=True, drain=True)
     assert letters(spark, tmp_path) == letters(spark, tmp_path, "copied") != []
-    assert [row["num"] for row in table(spark, tmp_path, "current").collect()] == [2]
+    assert [row["num"] for row in table(spark, tmp_path, "current").orderBy("window_start").collect()] == [2, 1, 1]
+    assert all(result.equal and result.windows == 3 for result in reconcile(placed, spark))
+    batch = over_files(tmp_path, "csv", lake="batch", **fields)
+    (landing,) = PipelineWork.open(batch, spark).landings
+    landing.run()
+    (source,), (other,) = status(batch)[0], status(placed)[0]
+    assert source.dead == other.dead == {"unreadable": 12}
+    quarantine(placed, spark, "rows", "1.csv")
+    (source,), _ = status(placed)
+    assert source.dead == {"unreadable": 8, "quarantined": 5}
+
+
+def test_files_are_read_as_they_were_when_they_landed(spark, tmp_path: Path) -> None:
+    """Whatever the source says now: a column more, another order, no header, another format and folder."""
+    for second in (1, 100, 200):
+        put(tmp_path, str(second), "csv", ("a", 1, iso(second)))
+        run(over_files(tmp_path, "csv"), spark, once=True)
+    (tmp_path / "other").mkdir()
+    other = {"files": {"path": str(tmp_path / "other"), "format": "csv", "header": False}}
+    wider = over_files(tmp_path, schema="w long, at string, v long, k string", **other)
+    for name, second in (("late", 2), ("new", 300)):
+        (tmp_path / "other" / f"{name}.csv").write_text(f"5,{iso(second)},10,a\n")
+        run(wider, spark, once=True)
+    restate(wider, spark)
+    run(wider, spark, once=True, drain=True)
+    assert [total for *_, total in shown(spark, tmp_path)] == [11, 1, 1, 10]
+    assert reconcile(wider, spark)[0].equal
+    rows = PipelineWork.open(wider, spark).raws["rows"].rows(spark, 0, 5).orderBy("_step").collect()
+    assert [(row["w"], row["v"]) for row in rows] == [(None, 1)] * 3 + [(5, 10)] * 2
+
+
+def test_a_pattern_that_nothing_matches_yet(spark, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    made = over_files(tmp_path, "csv", files={"path": str(tmp_path / "data/*/*.csv")})
+    run(made, spark, once=True)
+    (tmp_path / "data/day").mkdir()
+    put(tmp_path, "day/1", "csv", ("a", 1, iso(1)))
+    run(made, spark, once=True, drain=True)
+    assert [total for *_, total in shown(spark, tmp_path)] == [1]
+
+
+def test_a_source_is_not_files_and_then_a_table(spark, tmp_path: Path) -> None:
+    put(tmp_path, "1", "csv", ("a", 1, iso(1)))
+    run(over_files(tmp_path, "csv"), spark, once=True)
+    with pytest.raises(SpecError, match=r"read in place, or files, and is the other now"):
+        run(in_place(tmp_path), spark, once=True)
+
+
+def test_a_file_that_vanishes_while_it_lands(spark, tmp_path: Path, monkeypatch: Any) -> None:
+    for number in range(2):
+        put(tmp_path, str(number), "csv", ("a", number, iso(1)))
+    before, gone = origin.counted, []
+
+    def vanishing(rows: Any) -> Any:
+        found = before(rows)
+        if not gone:
+            gone.append(1)
+            (tmp_path / "data/0.csv").unlink()
+        return found
+
+    monkeypatch.setattr(origin, "counted", vanishing)
+    made = over_files(tmp_path, "csv")
+    run(made, spark, once=True, drain=True)
+    assert [total for *_, total in shown(spark, tmp_path)] == [1]
+    assert [letter[:2] for letter in letters(spark, tmp_path)] == [("rows", "unreadable_file")]
+    assert reconcile(made, spark)[0].equal
+
+
+def test_a_file_that_changes_before_its_tick(spark, tmp_path: Path) -> None:
+    put(tmp_path, "1", "csv", ("a", 1, iso(1)))
+    work = PipelineWork.open(over_files(tmp_path, "csv"), spark)
+    work.landings[0].run()
+    put(tmp_path, "1", "csv", ("a", 1000, iso(1)))
+    with pytest.raises(SpecError, match="has changed since it landed"):
+        work.raws["rows"].rows(work.spark, 0, 1)
 
 
 @pytest.mark.parametrize("longest", [0, 300, remembered.LONGEST])
@@ -182,13 +264,15 @@ def kept(made: Pipeline, spark: Any = None) -> list[str]:
 def test_a_file_that_changes_or_goes_is_missed_only_where_it_is_read(spark, tmp_path: Path) -> None:
     made = over_files(tmp_path, "csv", files={"max_files_per_batch": 1})
     for number in range(3):
-        put(tmp_path, str(number), "csv", ("a", number, iso(number)))
+        put(tmp_path, f"a b 100% {number}", "csv", ("a", number, iso(number)))
         run(made, spark, once=True)
     assert kept(made) == kept(made, PipelineWork.open(made, spark).spark)
     assert kept(made)[0] == f"every row, from {tmp_path}/data"
-    with (tmp_path / "data/1.csv").open("a") as file:
+    with (tmp_path / "data/a b 100% 1.csv").open("a") as file:
         file.write(f"a,50,{iso(1)}\n")
-    with pytest.raises(SpecError, match=r"are read in place, and .*/1.csv, of landing step 2, has changed since"):
+    with pytest.raises(
+        SpecError, match=r"are read in place, and .*/a b 100% 1.csv, of landing step 2, has changed since"
+    ):
         reconcile(made, spark)
     assert kept(made) == kept(made, PipelineWork.open(made, spark).spark)
     assert kept(made)[0].startswith("only from batch 3 on")

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from windrow.compile.elements.envelope import OFFSET, RAW, ROW
 from windrow.sources.json_rows import json_rows
+from windrow.spec.fields.schemas import Schema
 from windrow.spec.sources.connector import is_glob
 from windrow.spec.sources.files import FileFormat, Files
 from windrow.spec.sources.source import Source, resolve_environment
@@ -29,38 +31,46 @@ def read_files(spark: SparkSession, source: Source, files: Files) -> DataFrame:
     """A streaming frame of the source's columns, the path of the file, and the text of rows that could not be read."""
     reader = spark.readStream.format(_FORMATS[files.format]).options(**_options(files))
     reader = reader.option("maxFilesPerTrigger", files.max_files_per_batch).option("maxFileAge", FOR_EVER)
-    schema = _schema(source, files)
+    schema = _schema(source.schema, files)
     reader = reader if schema is None else reader.schema(schema)
-    return _rows(reader.load(resolve_environment(files.path)), source, files)
+    return _rows(reader.load(resolve_environment(files.path)), source.schema, files)
 
 
 def listed(spark: SparkSession, source: Source, files: Files) -> list[str]:
     """The files under the source's path, as Spark lists them, each as the offset of its rows has it."""
-    reader = spark.read.format(_FORMATS[files.format]).options(**_options(files))
-    schema = _schema(source, files)
-    reader = reader if schema is None else reader.schema(schema)
-    found = reader.load(resolve_environment(files.path)).inputFiles()
+    reader, path = _reader(spark, source.schema, files), resolve_environment(files.path)
+    try:
+        found = reader.load(path).inputFiles()
+    except AnalysisException as error:
+        if is_glob(path) and error.getCondition() == "PATH_NOT_FOUND":  # files that match may come
+            return []
+        raise
     return [re.sub("^file:/+", "file:/", path) for path in found]
 
 
 def read_again(
-    spark: SparkSession, source: Source, files: Files, paths: Sequence[str], counts: bool = False
+    spark: SparkSession, schema: Schema, files: Files, paths: Sequence[str], counts: bool = False
 ) -> DataFrame:
     """The same frame of some files, listed anew: what they hold now. `paths` are whole ones, at least one.
 
     With `counts` the rows of Parquet files have their number within the file as `_row`.
     """
-    frames = [_rows(_listed(spark, source, files, together), source, files, counts) for together in _together(paths)]
+    frames = [_rows(_listed(spark, schema, files, together), schema, files, counts) for together in _together(paths)]
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
 
 
-def _listed(spark: SparkSession, source: Source, files: Files, paths: list[str]) -> DataFrame:
-    reader = spark.read.format(_FORMATS[files.format]).options(**_options(files)).option("__globPaths__", "false")
+def _reader(spark: SparkSession, schema: Schema, files: Files) -> DataFrameReader:
+    reader = spark.read.format(_FORMATS[files.format]).options(**_options(files))
+    ddl = _schema(schema, files)
+    return reader if ddl is None else reader.schema(ddl)
+
+
+def _listed(spark: SparkSession, schema: Schema, files: Files, paths: list[str]) -> DataFrame:
+    reader = _reader(spark, schema, files).option("__globPaths__", "false")
     folder = resolve_environment(files.path)
     if not is_glob(folder) and _is_partitioned(paths[0]):
         reader = reader.option("basePath", folder)
-    schema = _schema(source, files)
-    return (reader if schema is None else reader.schema(schema)).load(paths)
+    return reader.load(paths)
 
 
 def _together(paths: Sequence[str]) -> Iterator[list[str]]:
@@ -90,19 +100,19 @@ def _options(files: Files) -> dict[str, str]:
     return {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": RAW, "header": str(files.header).lower()}
 
 
-def _schema(source: Source, files: Files) -> str | None:
+def _schema(schema: Schema, files: Files) -> str | None:
     if files.format is FileFormat.JSON:
         return None
-    return source.schema.ddl if files.format is FileFormat.PARQUET else f"{source.schema.ddl}, `{RAW}` string"
+    return schema.ddl if files.format is FileFormat.PARQUET else f"{schema.ddl}, `{RAW}` string"
 
 
 _FORMATS = {FileFormat.JSON: "text", FileFormat.CSV: "csv", FileFormat.PARQUET: "parquet"}
 
 
-def _rows(read: DataFrame, source: Source, files: Files, counts: bool = False) -> DataFrame:
+def _rows(read: DataFrame, schema: Schema, files: Files, counts: bool = False) -> DataFrame:
     match files.format:
         case FileFormat.JSON:
-            return _json(read, source)
+            return _json(read, schema)
         case FileFormat.PARQUET:
             place = [f"_metadata.file_path AS {OFFSET}", *([f"_metadata.row_index AS {ROW}"] if counts else [])]
             return read.selectExpr("*", f"CAST(NULL AS STRING) AS {RAW}", *place)
@@ -110,7 +120,7 @@ def _rows(read: DataFrame, source: Source, files: Files, counts: bool = False) -
             return read.selectExpr("*", f"_metadata.file_path AS {OFFSET}")
 
 
-def _json(lines: DataFrame, source: Source) -> DataFrame:
+def _json(lines: DataFrame, schema: Schema) -> DataFrame:
     """One object a line; empty lines are no rows."""
     texts = lines.where("trim(value) <> ''").selectExpr(f"value AS {_TEXT}", f"_metadata.file_path AS {OFFSET}")
-    return json_rows(texts, source.schema, _TEXT, [OFFSET])
+    return json_rows(texts, schema, _TEXT, [OFFSET])

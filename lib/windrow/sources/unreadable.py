@@ -82,7 +82,7 @@ def sort_out(
 def _failures(spark: SparkSession, source: Source, files: Files, paths: list[str]) -> dict[str, Exception]:
     """What each file fails with. They are read by halves, so that one among many takes few passes."""
     try:
-        _touch(read_again(spark, source, files, paths))
+        _touch(read_again(spark, source.schema, files, paths))
         return {}
     except Exception as failure:
         if not is_of_a_file(failure):

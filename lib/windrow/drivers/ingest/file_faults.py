@@ -51,7 +51,7 @@ class FileFaults:
 
     def again(self, spark: SparkSession, batch: BatchFiles) -> DataFrame:
         """The rows of all files of a batch, each of them once, where Spark's own frame has not."""
-        return read_again(spark, self.source, self.files, batch.paths)
+        return read_again(spark, self.source.schema, self.files, batch.paths)
 
     def sorted_out(self, spark: SparkSession, batch: BatchFiles) -> tuple[DataFrame | None, Why]:
         """The rows of the files of a batch that can be read now, and why the others cannot.
@@ -62,4 +62,6 @@ class FileFaults:
         failed = {offset_of(spark, path): why for path, why in found.failed.items()}
         for offset, why in failed.items():
             _log.warning("windrow: source %s: %s cannot be read: %s", self.source.name, unquote(offset), why)
-        return read_again(spark, self.source, self.files, found.readable) if found.readable else None, failed
+        if not found.readable:
+            return None, failed
+        return read_again(spark, self.source.schema, self.files, found.readable), failed

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import and_
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
@@ -41,7 +42,7 @@ class SparkTables:
 
     def files(self, paths: Sequence[str]) -> list[FileState | None]:
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            return list(pool.map(lambda path: file_state(self.spark, path), paths))
+            return list(pool.map(lambda path: file_state(self.spark, unquote(path)), paths))
 
     def open(self, location: Location) -> SparkTable | None:
         return SparkTable(self.spark, location) if location.exists(self.spark) else None

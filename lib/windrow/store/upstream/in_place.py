@@ -26,7 +26,7 @@ from windrow.store.delta.step_log import StepLog
 from windrow.store.delta.steps import Commit, Notes
 from windrow.store.delta.transactions import Appender
 from windrow.store.projections.creation import ensure_table
-from windrow.store.upstream.places import COUNT, IN_PLACE, KIND, PART
+from windrow.store.upstream.places import COUNT, END, IN_PLACE, KIND, PART
 from windrow.store.upstream.raw import Raw, quarantine_of
 
 _NUMBERS = {
@@ -130,6 +130,9 @@ class Reader(Protocol):
         Raises SpecError where they cannot be read any more, with `checks` also where a look is needed to know it.
         """
 
+    def is_own(self, end: Mapping[str, Any]) -> bool:
+        """Whether the note of where a step ended is of such a source."""
+
     def narrow(self, spark: SparkSession, parts: Sequence[Part]) -> DataFrame | None:
         """The same rows with nothing but what stages use, where that takes less; else None."""
 
@@ -152,11 +155,15 @@ class RawInPlace(Raw):
         return cls(source, StepLog(*lake.raw(source), schema=COLUMNS), schema, reader)
 
     def check(self, spark: SparkSession) -> None:
-        """Refuse a lake into which rows of the source were copied. Errors: SpecError."""
+        """Refuse a lake into which rows of the source were copied, or that has them elsewhere. Errors: SpecError."""
         if not self.log.location.exists(spark):
             return
         if IN_PLACE in {field.name for field in self.log.location.read(spark).schema.fields}:
-            return
+            last = self.log.last(spark)
+            if last is None or self.reader.is_own(last.notes[END]):
+                return
+            rule = "was a Delta table that is read in place, or files, and is the other now"
+            raise SpecError(f"sources.{self.name}", rule, None, "read it as a source of another name")
         rule = "is read in place, and its rows were copied into the lake before"
         hint = "copy: true, or take a new lake path (--set lake=...)"
         raise SpecError(f"sources.{self.name}", rule, None, hint)
@@ -184,7 +191,8 @@ class RawInPlace(Raw):
         lacking = [step for step, one in found.items() if one is None]
         if lacking:
             read = self._read(spark, lacking[0] - 1, lacking[-1])
-            self._keep(read)
+            if self._as_of["quarantined"] == quarantined:
+                self._keep(read)
             found = {step: one or read.get(step, Step()) for step, one in found.items()}
         return {step: one for step, one in found.items() if one is not None}
 

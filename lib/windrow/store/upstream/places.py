@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Any
 
 KIND, PART, COUNT = "_kind", "part", "count"
 """The column of the kind of a row: it says where rows of the source are, or what was counted of them."""
@@ -27,15 +29,32 @@ FILE = "file"
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How files were read when they landed: so they are read again, whatever the source says by then.
+
+    `schema` are the columns with their types, in order; `base` is the path of the source.
+    """
+
+    schema: tuple[tuple[str, str], ...]
+    format: str
+    header: bool
+    base: str
+
+    @classmethod
+    def of(cls, said: Mapping[str, Any]) -> Reading:
+        return cls(**{**said, "schema": tuple((name, kind) for name, kind in said["schema"])})
+
+
+@dataclass(frozen=True)
 class LandedFile:
     """A file that has landed where it is: its size in bytes, and when it was last written, in ms since 1970.
 
-    `columns` tell its lines apart, where nothing counts them. `why` says in words why none of it could be read.
+    `why` says in words why none of it could be read.
     """
 
+    reading: Reading
     size: int = 0
     modified: int = 0
-    columns: tuple[str, ...] = ()
     why: str | None = None
 
     @property
@@ -46,7 +65,7 @@ class LandedFile:
     def of(cls, action: str) -> LandedFile | None:
         """The file of an action; None where it is of a table's log."""
         said = json.loads(action).get(FILE)
-        return None if said is None else cls(**{**said, "columns": tuple(said["columns"])})
+        return None if said is None else cls(**{**said, "reading": Reading.of(said["reading"])})
 
 
 def path_of(action: str) -> str | None:

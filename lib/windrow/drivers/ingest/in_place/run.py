@@ -47,3 +47,6 @@ class InPlaceRun:
         """Land no more than the step that is landing, and wait for that."""
         self._is_over = True
         self._pool.shutdown()
+        failure = None if self._step is None else self._step.exception()
+        if isinstance(failure, Exception):
+            self.failure = failure

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -15,6 +16,7 @@ from windrow.spec.sources.source import Source, resolve_environment
 from windrow.store.delta.foreign import ForeignTable, Snapshot
 from windrow.store.delta.steps import Commit
 from windrow.store.upstream.in_place import Part, RawInPlace, Step, counted
+from windrow.store.upstream.places import FILES
 
 PASSED = 50
 """After so many versions without rows a step says where it stands: the table will not keep their commits for ever."""
@@ -58,6 +60,9 @@ class DeltaOrigin:
 
     def expect(self, columns: frozenset[str] | None) -> None:
         """A table is read by columns, so that it takes little to read them again."""
+
+    def is_own(self, end: Mapping[str, Any]) -> bool:
+        return FILES not in end
 
     def narrow(self, spark: SparkSession, parts: Sequence[Part]) -> DataFrame | None:
         return None

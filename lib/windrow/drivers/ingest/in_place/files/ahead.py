@@ -12,11 +12,11 @@ from pyspark.sql import SparkSession
 from windrow.drivers.ingest.in_place.origin import Portion
 from windrow.sources.batch_files import offset_of, strays
 from windrow.sources.files import listed
-from windrow.spec.sources.files import FileFormat, Files
-from windrow.spec.sources.source import Source
+from windrow.spec.sources.files import Files
+from windrow.spec.sources.source import Source, resolve_environment
 from windrow.store.delta.file_system import AT_ONCE, FileState, file_state
 from windrow.store.upstream.in_place import RawInPlace
-from windrow.store.upstream.places import LandedFile
+from windrow.store.upstream.places import LandedFile, Reading
 
 
 @dataclass
@@ -43,9 +43,10 @@ class FilesAhead:
         self._see(spark)
         most = self.files.max_files_per_batch
         oldest = sorted(self._waiting.items(), key=lambda item: (item[1].modified, item[0]))[:most]
-        taken = [Portion(0, 1, offset, self._landed_file(state).action) for offset, state in oldest]
-        others = {offset: why for offset, why in self._strays.items() if offset not in self._landed}
-        return taken and taken + [Portion(0, 1, offset, LandedFile(why=why).action) for offset, why in others.items()]
+        reading = self._reading
+        taken = {offset: LandedFile(reading, state.size, state.modified) for offset, state in oldest}
+        strays = {o: LandedFile(reading, why=why) for o, why in self._strays.items() if o not in self._landed}
+        return [Portion(0, 1, offset, file.action) for offset, file in {**strays, **taken}.items()] if taken else []
 
     @property
     def number_landed(self) -> int:
@@ -65,9 +66,10 @@ class FilesAhead:
             if state is not None:
                 self._waiting[offset] = state
 
-    def _landed_file(self, state: FileState) -> LandedFile:
-        columns = () if self.files.format is FileFormat.PARQUET else tuple(self.source.schema)
-        return LandedFile(state.size, state.modified, columns)
+    @property
+    def _reading(self) -> Reading:
+        files, schema = self.files, tuple(self.source.schema.items())
+        return Reading(schema, files.format.value, files.header, resolve_environment(files.path))
 
 
 def states(spark: SparkSession, offsets: list[str]) -> dict[str, FileState | None]:

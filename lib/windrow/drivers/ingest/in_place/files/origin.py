@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from typing import Any
 from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
@@ -39,7 +40,7 @@ from windrow.spec.sources.source import Source
 from windrow.store.delta.file_system import FileState
 from windrow.store.delta.steps import Commit
 from windrow.store.upstream.in_place import Part, RawInPlace, Step, counted
-from windrow.store.upstream.places import END, FILES
+from windrow.store.upstream.places import END, FILES, LandedFile
 
 _log = logging.getLogger("windrow")
 
@@ -76,41 +77,55 @@ class FilesOrigin:
             self._remembered.forget_all()
 
     def landed(self, spark: SparkSession, parts: tuple[Part, ...]) -> Step:
-        """A file that cannot be read is a part that says why."""
+        """A file that cannot be read is a part that says why; one that changes meanwhile is read again."""
         for look in range(LOOKS):
-            self._remember(spark, parts)
             try:
-                narrow = self.narrow(spark, parts)
-                found = counted(self.rows(spark, parts, False) if narrow is None else narrow)
+                self._remember(spark, parts)
+                narrow = self._narrow(spark, parts)
+                found = counted(self._rows(spark, parts) if narrow is None else narrow)
             except Exception as failure:
                 self._remembered.forget(parts[0].step)
                 if not is_of_a_file(failure) or look == LOOKS - 1:
                     raise
                 parts = self._sorted_out(spark, parts)
                 continue
-            changed = self._as_they_are(spark, parts)
-            if changed == parts:
+            changed = self._changed(spark, parts)
+            if not changed:
                 return Step(parts, found, is_fresh=True)
             self._remembered.forget(parts[0].step)
-            parts = changed
+            parts = tuple(_as_it_is(part, changed[part.offset]) if part.offset in changed else part for part in parts)
+            if look < LOOKS - 1:
+                time.sleep(WAITS[look])
         raise SourceUnavailable(self.source.name, "files change while they are read")
 
     def rows(self, spark: SparkSession, parts: Sequence[Part], checks: bool) -> DataFrame:
-        if checks:
-            self._check(spark, parts)
-        rules = _rules(parts)
-        frames = self._failed(spark, parts)
-        known = [part for part in parts if file_of(part).why is None]
-        if len({part.step for part in known}) == 1:
-            rows = rows_of_step(spark, self.source, self.files, known)
-            rows = with_parts(self.source, rows, known, rules)
-            frames.append(self._judged(rows, file_of(known[0]).columns, rules))
-        elif known:
-            frames += self._of_steps(spark, known, rules)
-        return without_those_out(reduce(DataFrame.unionByName, frames), parts)
+        """Whoever has landed them, somebody else may have changed a file since."""
+        changed = self._changed(spark, parts)
+        if changed:
+            raise self._lost(parts, changed)
+        return self._rows(spark, parts)
 
     def narrow(self, spark: SparkSession, parts: Sequence[Part]) -> DataFrame | None:
         """Of what has just landed and is remembered."""
+        return None if self._changed(spark, parts) else self._narrow(spark, parts)
+
+    def is_own(self, end: Mapping[str, Any]) -> bool:
+        return FILES in end
+
+    def _rows(self, spark: SparkSession, parts: Sequence[Part]) -> DataFrame:
+        rules = _rules(parts)
+        frames = self._failed(spark, parts)
+        known = [part for part in parts if file_of(part).why is None]
+        for reading in dict.fromkeys(file_of(part).reading for part in known):
+            alike = [part for part in known if file_of(part).reading == reading]
+            if len({part.step for part in alike}) == 1:
+                rows = with_parts(self.source, rows_of_step(spark, self.source, alike), alike, rules)
+            else:
+                rows = rows_of_steps(spark, self.source, alike, rules)
+            frames.append(judged_in_place(self.source, with_row(self.source, rows, reading), rules))
+        return without_those_out(reduce(DataFrame.unionByName, frames), parts)
+
+    def _narrow(self, spark: SparkSession, parts: Sequence[Part]) -> DataFrame | None:
         first = {part.step: part for part in reversed(parts)}
         remembered = {step: self._remembered.rows(step) for step in first}
         if any(part.out is not None for part in parts) or None in remembered.values():
@@ -133,18 +148,6 @@ class FilesOrigin:
                 found.append(unread(spark, self.source, failed, step, clock))
         return found
 
-    def _of_steps(self, spark: SparkSession, parts: Sequence[Part], rules: Sequence[str]) -> list[DataFrame]:
-        """Apart by the columns that the source had when they landed."""
-        found = []
-        for columns in dict.fromkeys(file_of(part).columns for part in parts):
-            alike = [part for part in parts if file_of(part).columns == columns]
-            rows = rows_of_steps(spark, self.source, self.files, alike, rules)
-            found.append(self._judged(rows, columns, rules))
-        return found
-
-    def _judged(self, rows: DataFrame, columns: tuple[str, ...], rules: Sequence[str]) -> DataFrame:
-        return judged_in_place(self.source, with_row(self.source, rows, columns), rules)
-
     def _remember(self, spark: SparkSession, parts: Sequence[Part]) -> None:
         """Of text files, which take longest to read. Where there are rules, all columns may be judged."""
         known = [part for part in parts if file_of(part).why is None]
@@ -152,7 +155,7 @@ class FilesOrigin:
             return
         has_rules = any(json.loads(part.rules) for part in parts)
         columns = frozenset(map(str.lower, self.source.columns)) if has_rules else self._expected
-        rows = narrow_rows(spark, self.source, self.files, known, columns)
+        rows = narrow_rows(spark, self.source, known, columns)
         self._remembered.keep(parts[0].step, rows, sum(file_of(part).size for part in known))
 
     def _sorted_out(self, spark: SparkSession, parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -167,34 +170,30 @@ class FilesOrigin:
             else part for part in parts
         )  # fmt: skip
 
-    def _as_they_are(self, spark: SparkSession, parts: tuple[Part, ...]) -> tuple[Part, ...]:
-        """The parts, with the files as they stand now."""
-        found = self._states(spark, parts)
-        return tuple(
-            replace(part, action=replace(file_of(part), size=state.size, modified=state.modified).action)
-            if (state := found.get(part.offset)) is not None and not _is_as(part, state) else part for part in parts
-        )  # fmt: skip
+    def _changed(self, spark: SparkSession, parts: Sequence[Part]) -> dict[str, FileState | None]:
+        """The files that are not as they were when they landed, as they are now."""
+        landed = {part.offset: file_of(part) for part in parts if file_of(part).why is None}
+        found = states(spark, [*landed])
+        return {offset: now for offset, now in found.items() if now is None or not _is_as(landed[offset], now)}
 
-    def _check(self, spark: SparkSession, parts: Sequence[Part]) -> None:
-        """Raises SpecError where a file is gone, or is another one than the one that landed."""
-        found = self._states(spark, parts)
-        lost = [part for part in parts if part.offset in found and not _is_as(part, found[part.offset])]
-        if lost:
-            one = lost[-1]
-            what = "is not there any more" if found[one.offset] is None else "has changed since it landed"
-            rule = f"are read in place, and {unquote(one.offset)}, of landing step {one.step}, {what}"
-            hint = "put it back as it was; with `copy: true` and a new lake path rows are kept there"
-            raise SpecError(f"sources.{self.source.name}.files", rule, self.files.path, hint)
-
-    @staticmethod
-    def _states(spark: SparkSession, parts: Sequence[Part]) -> dict[str, FileState | None]:
-        return states(spark, [part.offset for part in parts if file_of(part).why is None])
+    def _lost(self, parts: Sequence[Part], changed: Mapping[str, FileState | None]) -> SpecError:
+        (*_, one) = (part for part in parts if part.offset in changed)
+        what = "is not there any more" if changed[one.offset] is None else "has changed since it landed"
+        rule = f"are read in place, and {unquote(one.offset)}, of landing step {one.step}, {what}"
+        hint = "put it back as it was; with `copy: true` and a new lake path rows are kept there"
+        return SpecError(f"sources.{self.source.name}.files", rule, self.files.path, hint)
 
 
-def _is_as(part: Part, state: FileState | None) -> bool:
+def _is_as(landed: LandedFile, now: FileState) -> bool:
     """Whether a file is the one that landed."""
-    landed = file_of(part)
-    return state is not None and (state.size, state.modified) == (landed.size, landed.modified)
+    return (now.size, now.modified) == (landed.size, landed.modified)
+
+
+def _as_it_is(part: Part, now: FileState | None) -> Part:
+    """The part with its file as it is now; one that is gone will fail when it is read."""
+    if now is None:
+        return part
+    return replace(part, action=replace(file_of(part), size=now.size, modified=now.modified).action)
 
 
 def _rules(parts: Sequence[Part]) -> list[str]:

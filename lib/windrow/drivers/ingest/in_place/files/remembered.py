@@ -14,7 +14,7 @@ LONGEST = 256 * 1024 * 1024
 
 @dataclass
 class Remembered:
-    """The rows of the newest steps. Where Spark has no room for them, it reads the files again by itself."""
+    """The rows of the newest steps. What Spark has no room for in memory it puts on its disk."""
 
     _steps: OrderedDict[int, tuple[DataFrame, int]] = field(default_factory=OrderedDict)
 
@@ -22,7 +22,7 @@ class Remembered:
         """Hold the rows of a step, of files with so many bytes, in place of older ones. The first reader makes them."""
         if size > LONGEST:
             return
-        rows.persist(StorageLevel.MEMORY_ONLY)
+        rows.persist(StorageLevel.MEMORY_AND_DISK)
         self._steps[step] = rows, size
         while sum(known for _, known in self._steps.values()) > LONGEST:
             self.forget(next(iter(self._steps)))

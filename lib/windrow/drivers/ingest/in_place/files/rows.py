@@ -15,11 +15,13 @@ from windrow.drivers.ingest.in_place.placing import NUMBER, placed, with_step
 from windrow.engine.frames import local, select, with_column
 from windrow.sources.files import read_again
 from windrow.sources.in_place import FILE, hash_of, numbered
-from windrow.spec.sources.files import Files
+from windrow.spec.errors import SpecError
+from windrow.spec.fields.schemas import Schema
+from windrow.spec.sources.files import FileFormat, Files
 from windrow.spec.sources.source import RESCUED, Source, Unknown
 from windrow.store.projections.creation import struct_of
 from windrow.store.upstream.in_place import Part
-from windrow.store.upstream.places import LandedFile
+from windrow.store.upstream.places import LandedFile, Reading
 
 _FEW = 16
 """Up to so many files are told apart by their paths one after the other, more by a join."""
@@ -32,9 +34,9 @@ def file_of(part: Part) -> LandedFile:
     return found
 
 
-def rows_of_step(spark: SparkSession, source: Source, files: Files, parts: Sequence[Part]) -> DataFrame:
+def rows_of_step(spark: SparkSession, source: Source, parts: Sequence[Part]) -> DataFrame:
     """What files of one step hold, with the number of the file of each row."""
-    rows = _read(spark, source, files, parts)
+    rows = _read(spark, source, parts)
     numbers = {part.offset: part.number for part in parts}
     if len(numbers) > _FEW:
         schema = struct_of(f"{OFFSET} string, {NUMBER} bigint")
@@ -45,11 +47,9 @@ def rows_of_step(spark: SparkSession, source: Source, files: Files, parts: Seque
     return found.drop(OFFSET)
 
 
-def rows_of_steps(
-    spark: SparkSession, source: Source, files: Files, parts: Sequence[Part], rules: Sequence[str]
-) -> DataFrame:
-    """What files of several steps hold, placed."""
-    rows = _read(spark, source, files, parts).withColumnRenamed(OFFSET, FILE)
+def rows_of_steps(spark: SparkSession, source: Source, parts: Sequence[Part], rules: Sequence[str]) -> DataFrame:
+    """What files of several steps hold, which were read alike, placed."""
+    rows = _read(spark, source, parts).withColumnRenamed(OFFSET, FILE)
     by_file: Mapping[str, Part] = {part.offset: part for part in parts}
     return placed(spark, source, rows, FILE, by_file, rules).drop(FILE)
 
@@ -62,18 +62,11 @@ def with_parts(source: Source, rows: DataFrame, parts: Sequence[Part], rules: Se
     return with_column(found, STEP, when(number.is_not_null(), col(STEP)))
 
 
-def narrow_rows(
-    spark: SparkSession, source: Source, files: Files, parts: Sequence[Part], columns: frozenset[str]
-) -> DataFrame:
-    """What files hold of these columns, in lower case, and of those by which a row is judged.
-
-    All other columns are made too, and let go: a row of which one cannot be is unreadable.
-    """
-    rows = _read(spark, source, files, parts)
+def narrow_rows(spark: SparkSession, source: Source, parts: Sequence[Part], columns: frozenset[str]) -> DataFrame:
+    """What files of one step hold of these columns, in lower case, and of those by which a row is judged."""
     kept = {name for name in source.columns if name.lower() in columns} | _judging(source)
-    others = [col(name).is_not_null().cast("int") for name in source.schema if name not in kept]
-    text = case((reduce(add, others, bigint(0)) < 0, ""), otherwise=col(RAW)) if others else col(RAW)
-    return select(rows, {**{name: col(name) for name in source.columns if name in kept}, RAW: text})
+    names = [name for name in source.columns if name in kept]
+    return select(_read(spark, source, parts), {name: col(name) for name in (*names, RAW)})
 
 
 def widened(source: Source, rows: DataFrame, part: Part, rules: Sequence[str]) -> DataFrame:
@@ -91,11 +84,34 @@ def _judging(source: Source) -> set[str]:
     return {*times, *rest, *([RESCUED] if source.unknown is Unknown.REJECT else [])}
 
 
-def with_row(source: Source, rows: DataFrame, columns: tuple[str, ...]) -> DataFrame:
-    """Placed rows with their number within the step; `columns` tell the lines of text files apart."""
-    number = hash_of(source, columns, [col(NUMBER), col(RAW)]) if columns else numbered(col(NUMBER))
+def with_row(source: Source, rows: DataFrame, reading: Reading) -> DataFrame:
+    """Placed rows with their number within the step. Lines of text are told apart by what they hold."""
+    if reading.format == FileFormat.PARQUET:
+        number = numbered(col(NUMBER))
+    else:
+        rescued = [RESCUED] if reading.format == FileFormat.JSON else []
+        number = hash_of(source, [name for name, _ in reading.schema], [col(NUMBER), col(RAW), *map(col, rescued)])
     return select(rows, {**{name: col(name) for name in rows.columns}, ROW: number})
 
 
-def _read(spark: SparkSession, source: Source, files: Files, parts: Sequence[Part]) -> DataFrame:
-    return read_again(spark, source, files, [unquote(part.offset) for part in parts], counts=True)
+def _read(spark: SparkSession, source: Source, parts: Sequence[Part]) -> DataFrame:
+    """What files hold that were read alike, with null for the columns that the source has gained since.
+
+    In CSV Spark makes the columns that somebody asks for, and so finds no fault with the others. But whether a line can
+    be read must not depend on who asks, so its text depends on all of them. Raises SpecError where a column has another
+    type now.
+    """
+    reading = file_of(parts[0]).reading
+    then = Schema(reading.schema)
+    files = Files(path=reading.base, format=FileFormat(reading.format), header=reading.header, copy=False)
+    rows = read_again(spark, then, files, [unquote(part.offset) for part in parts], counts=True)
+    columns = {name: col(name) for name in rows.columns}
+    if files.format is FileFormat.CSV:
+        made = [col(name).is_not_null().cast("int") for name in then]
+        columns[RAW] = case((reduce(add, made, bigint(0)) < 0, ""), otherwise=col(RAW))
+    for name, kind in source.columns.items():
+        if then.get(name, kind) != kind:
+            place, hint = f"sources.{source.name}.schema.{name}", "keep its type and cast it in an expression"
+            raise SpecError(place, f"has landed as {then[name]}", kind, hint)
+        columns.setdefault(name, null(kind))
+    return select(rows, columns)
