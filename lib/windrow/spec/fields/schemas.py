@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import sqlglot
@@ -28,15 +29,7 @@ class Schema(Named[str]):
     @classmethod
     def parse(cls, text: str) -> Schema:
         """The schema of a DDL text such as `carrier string, dep_delay int`. Errors: SpecError."""
-        try:
-            table = sqlglot.parse_one(f"CREATE TABLE t ({text})", dialect="spark")
-        except SqlglotError as error:
-            raise SpecError("", "must be a list of columns and types", text, "a string, b long") from error
-        definition = table.this
-        has_more = {name for name, value in table.args.items() if value} - {"this", "kind"}
-        if not isinstance(definition, exp.Schema) or not definition.expressions or has_more:
-            raise SpecError("", "must be a list of columns and types", text, "a string, b long")
-        return cls.of_columns([_column(node, text) for node in definition.expressions])
+        return _parsed(text)
 
     @classmethod
     def of_columns(cls, columns: list[tuple[str, str]]) -> Schema:
@@ -66,6 +59,20 @@ class Schema(Named[str]):
     def ddl(self) -> str:
         """The schema as a DDL text that Spark reads."""
         return ", ".join(f"`{name}` {kind}" for name, kind in self.items())
+
+
+@lru_cache(256)
+def _parsed(text: str) -> Schema:
+    """A schema never changes, and that of a table of windrow is read for each stage."""
+    try:
+        table = sqlglot.parse_one(f"CREATE TABLE t ({text})", dialect="spark")
+    except SqlglotError as error:
+        raise SpecError("", "must be a list of columns and types", text, "a string, b long") from error
+    definition = table.this
+    has_more = {name for name, value in table.args.items() if value} - {"this", "kind"}
+    if not isinstance(definition, exp.Schema) or not definition.expressions or has_more:
+        raise SpecError("", "must be a list of columns and types", text, "a string, b long")
+    return Schema.of_columns([_column(node, text) for node in definition.expressions])
 
 
 def _column(node: exp.Expression, text: str) -> tuple[str, str]:

@@ -43,6 +43,9 @@ def _wrapped(line: str, first: str, later: str, width: int) -> list[str]:
     """A line that goes on is indented a little more, so that it is not taken for a new one."""
     text = line.lstrip(" ")
     nested = " " * (len(line) - len(text))
+    whole = f"{first}{nested}{text}"
+    if text and len(whole) <= width and text.isprintable() and not text.endswith(" "):
+        return [whole]
     return textwrap.wrap(
         text,
         width,
