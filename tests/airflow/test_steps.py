@@ -20,6 +20,7 @@ from typer.testing import CliRunner, Result
 from demo.airflow import DAG, arrive, new_project
 from windrow.cli import app
 from windrow.spec.pipelines.loading import load
+from windrow.spec.times import HOUR, parse_time
 from windrow.store.delta.location import Lake
 from windrow.store.journal.audits import BEGIN, Audits
 from windrow.store.journal.outcomes import OUTCOME, StepOutcome, outcome_of
@@ -78,7 +79,8 @@ def test_the_steps_of_a_day_wait_until_it_is_over_publish_it_and_report(
     assert outcome_of(lake, RUN, "wrong") == StepOutcome(2, wrong.stderr.strip())
     waits = attempt("early", *arguments(dag.get_task("land")))
     assert waits.exit_code == 4 and "windrow: waits: departures_hourly: " in waits.stderr
-    assert outcome_of(lake, RUN, "early") == StepOutcome(4, waits.stderr.strip())
+    until = parse_time("2013-01-02T03:00:00Z") + 18 * HOUR  # the end of the day, and the lateness of the stage
+    assert outcome_of(lake, RUN, "early") == StepOutcome(4, waits.stderr.strip(), {STAGE: until})
     assert not (project / "lake" / "flights" / STAGE / "current" / "_delta_log" / "00000000000000000001.json").exists()
     arrive(project, 1)
     for task in dag.topological_sort():

@@ -20,6 +20,7 @@ from windrow.compile.panes.panes import TIMINGS
 from windrow.drivers.inspect.report import report_in
 from windrow.drivers.inspect.show import shown_in
 from windrow.drivers.inspect.status import status_in
+from windrow.drivers.inspect.waiting import waiting_in
 from windrow.drivers.inspect.wanted import Wanted
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.spark.session import working_session
@@ -28,6 +29,8 @@ from windrow.engine.tick.admission import Admission
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.errors import NotReadable
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.times import SECOND
+from windrow.store.delta.location import Lake
 from windrow.store.reading.arrow import ArrowTables
 from windrow.store.reading.spark import SparkTables
 from windrow.view.status import status_mapping
@@ -73,6 +76,20 @@ def made(lake: Path) -> Pipeline:
 @pytest.fixture(scope="module")
 def with_spark(spark: SparkSession) -> SparkTables:
     return SparkTables(working_session(spark))
+
+
+def test_both_readers_see_what_a_run_waits_for(made: Pipeline, with_spark: SparkTables) -> None:
+    lake, until = Lake.of(made.lake), {stage.name: 0 for stage in made.stages}
+    sources = [source.name for source in made.sources]
+    found, other = (waiting_in(tables, lake, until, sources) for tables in (ArrowTables(), with_spark))
+    assert found.stages == other.stages
+    for one, same in zip(found.sources, other.sources, strict=True):
+        assert replace(one, at=None) == replace(same, at=None)
+        assert abs((one.at or 0) - (same.at or 0)) < SECOND, "a commit says when it was made, and so does its file"
+    landed, stands = status_in(ArrowTables(), made)
+    assert [stage.watermark for stage in found.stages] == [stage.watermark for stage in stands]
+    assert [source.step for source in found.sources] == [source.batches for source in landed]
+    assert found.is_left_to_streams and not any(source.at is None for source in found.sources if source.step)
 
 
 def test_both_readers_see_the_same(made: Pipeline, with_spark: SparkTables) -> None:

@@ -20,7 +20,7 @@ from windrow.cli.options import Conf, File, From, Master, Project, Set, To, open
 from windrow.cli.report import Output, write_report
 from windrow.cli.session import session
 from windrow.sources.java_words import in_one_line
-from windrow.spec.errors import SpecError, WindrowError
+from windrow.spec.errors import SpecError, WindowsWait, WindrowError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.location import Lake
 from windrow.store.journal.outcomes import StepOutcome
@@ -127,9 +127,8 @@ def _recorded(pipeline: Pipeline, spark: SparkSession, run: str, attempt: str | 
 
 def _outcome(error: Exception) -> StepOutcome:
     """How an attempt has ended with an error. The words of others than windrow may hold values of the environment."""
-    return StepOutcome(
-        step_code(error), shown_plainly(error) if isinstance(error, WindrowError) else type(error).__name__
-    )
+    message = shown_plainly(error) if isinstance(error, WindrowError) else type(error).__name__
+    return StepOutcome(step_code(error), message, error.until if isinstance(error, WindowsWait) else {})
 
 
 def _step(

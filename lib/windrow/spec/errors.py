@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 FAILED, WRONG_INPUT, GATE_STOPPED, WINDOWS_WAIT, TRY_AGAIN = 1, 2, 3, 4, 75
@@ -131,10 +132,15 @@ class NeedsSpark(WindrowError, ImportError):
 class WindowsWait(WindrowError):
     """A run publishes all of its windows or none, and some have not expired: it is made again later.
 
-    Nothing went wrong. The message names the windows of each stage, and what they wait for.
+    Nothing went wrong. The message names the windows of each stage, and what they wait for; `until` are the watermarks
+    of these stages at which all of them have expired, in microseconds.
     """
 
     step_code = WINDOWS_WAIT
+
+    def __init__(self, message: str, until: Mapping[str, int] | None = None) -> None:
+        super().__init__(message)
+        self.until = dict(until or {})
 
     @property
     def in_words(self) -> str:

@@ -6,7 +6,8 @@ A step that is made again under the same run is another attempt, with a name of 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from windrow.store.delta.location import Lake
 from windrow.store.reading.tables import Condition
@@ -19,10 +20,14 @@ OUTCOME = "outcome"
 
 @dataclass(frozen=True)
 class StepOutcome:
-    """The exit code of a step (`windrow.spec.errors`), and what it said of its error: nothing after a success."""
+    """The exit code of a step (`windrow.spec.errors`), and what it said of its error: nothing after a success.
+
+    `until`: of a step that waits, by stage, the watermark at which its windows have expired, in microseconds.
+    """
 
     exit_code: int
     message: str = ""
+    until: Mapping[str, int] = field(default_factory=dict)
 
 
 def outcome_of(lake: Lake, run: str, attempt: str) -> StepOutcome | None:

@@ -79,12 +79,20 @@ class ArrowTable:
         return self.table.transaction_version(log) or 0
 
     def notes(self) -> Mapping[str, Any]:
+        return {name: value for name, value in self._newest[1].items() if name not in ("step", "writer")}
+
+    def stepped_at(self) -> int | None:
+        return self._newest[0]
+
+    @cached_property
+    def _newest(self) -> tuple[int | None, Mapping[str, Any]]:
+        """When the commit of the newest step was made, and its notes."""
         for limit in (_COMMITS, None):  # maintenance makes commits without a step
             for commit in self.table.history(limit):
                 notes = json.loads(commit.get("userMetadata") or "{}")
                 if "step" in notes:
-                    return {name: value for name, value in notes.items() if name not in ("step", "writer")}
-        return {}
+                    return 1000 * int(commit["timestamp"]), notes
+        return None, {}
 
     def number_of_rows(self) -> int:
         """By what Delta knows of the files, where it knows it of all."""

@@ -67,6 +67,13 @@ class SparkTable:
         commit = StepLog(self.location, "").last(self.spark)
         return {} if commit is None else commit.notes
 
+    def stepped_at(self) -> int | None:
+        commit = StepLog(self.location, "").last(self.spark)
+        if commit is None:
+            return None
+        made = where(self.location.table(self.spark).history(), col("version") == lit(commit.version))
+        return int(select(made, {"at": call("unix_micros", col("timestamp"))}).collect()[0]["at"])
+
     def number_of_rows(self) -> int:
         return self.frame.count()
 

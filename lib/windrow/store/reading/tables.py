@@ -58,6 +58,9 @@ class LakeTable(Protocol):
     def notes(self) -> Mapping[str, Any]:
         """What the commit of its newest step says beside the step; nothing before the first."""
 
+    def stepped_at(self) -> int | None:
+        """About when that commit was made, in microseconds; None before the first."""
+
     def number_of_rows(self) -> int:
         """How many rows it has."""
 

@@ -50,7 +50,7 @@ class WaitingWindows:
 
 def wait_for(waiting: Sequence[WaitingWindows]) -> WindowsWait:
     """The error that names them all."""
-    return WindowsWait("; ".join(map(not_expired_text, waiting)))
+    return WindowsWait("; ".join(map(not_expired_text, waiting)), {one.stage: one.until for one in waiting})
 
 
 def not_expired(item: StageWork, scope: Scope) -> WaitingWindows | None:

@@ -1,0 +1,92 @@
+"""What a run waits for, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from windrow.spec.times import DAY, HOUR, INFINITY, MINUS_INFINITY, MINUTE, SECOND
+from windrow.view.text.times import moment
+
+
+class Stands(Protocol):
+    """A stage whose watermark is to reach `until`; microseconds."""
+
+    @property
+    def stage(self) -> str: ...
+    @property
+    def until(self) -> int: ...
+    @property
+    def watermark(self) -> int: ...
+    @property
+    def has_stream(self) -> bool: ...
+    @property
+    def is_over(self) -> bool: ...
+
+
+class Landed(Protocol):
+    """The newest landing step of a source, 0 before the first, and when it was committed."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def step(self) -> int: ...
+    @property
+    def at(self) -> int | None: ...
+
+
+class WaitsFor(Protocol):
+    """Stages and their sources."""
+
+    @property
+    def stages(self) -> Sequence[Stands]: ...
+    @property
+    def sources(self) -> Sequence[Landed]: ...
+    @property
+    def is_over(self) -> bool: ...
+    @property
+    def is_left_to_streams(self) -> bool: ...
+
+
+def waits_text(waits: WaitsFor) -> str:
+    """One line: how far each stage has to go, when the sources landed last, and who lands the rest."""
+    if waits.is_over:
+        return f"{_names(waits.stages)}: the windows of the interval have expired"
+    behind = [stage for stage in waits.stages if not stage.is_over]
+    lands = (
+        f"a stream lands for {_names(behind)}"
+        if waits.is_left_to_streams
+        else "no stream lands, so the task lands again"
+    )
+    return "; ".join([*map(_stands, behind), *map(_landed, waits.sources), lands])
+
+
+def _names(stages: Sequence[Stands]) -> str:
+    return ", ".join(stage.stage for stage in stages)
+
+
+def _stands(stage: Stands) -> str:
+    if stage.watermark == MINUS_INFINITY:
+        return f"{stage.stage}: the watermark is not known, waits for {moment(stage.until)}"
+    left = "" if stage.until == INFINITY else f", {_about(stage.until - stage.watermark)} to go"
+    return f"{stage.stage}: the watermark stands at {moment(stage.watermark)}, waits for {moment(stage.until)}{left}"
+
+
+def _landed(source: Landed) -> str:
+    if not source.step:
+        return f"{source.source} has landed nothing"
+    when = "" if source.at is None else f" at {moment(_whole_seconds(source.at))}"
+    return f"{source.source} landed step {source.step} last{when}"
+
+
+def _about(micros: int) -> str:
+    """A duration to the minute, rounded up: `1d 2h 30m`."""
+    rest, parts = micros + -micros % MINUTE, []
+    for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "m")):
+        number, rest = divmod(rest, unit)
+        parts += [f"{number}{name}"] if number else []
+    return " ".join(parts)
+
+
+def _whole_seconds(micros: int) -> int:
+    return micros - micros % SECOND
