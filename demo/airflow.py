@@ -31,7 +31,7 @@ from demo.flights import write_landing_files
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.prefix) / "bin"
-SERVICES = ("api-server", "scheduler", "dag-processor")
+SERVICES = ("api-server", "scheduler", "dag-processor", "triggerer")
 DAG = "flights_backfill"
 DAYS = 3
 FILES = 6
@@ -150,11 +150,11 @@ class Airflow:
         raise TimeoutError(f"{dag}: {self.runs(dag)} after {seconds:.0f} s; logs are in {self.home}")
 
     def wait_for_waiting(self, dag: str, seconds: float = 1800) -> str:
-        """Wait until a task of a run is rescheduled; the run. Raises TimeoutError."""
+        """Wait until a task of a run is deferred; the run. Raises TimeoutError."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             for run in self.runs(dag):
-                if "up_for_reschedule" in self.tasks(dag, run).values():
+                if "deferred" in self.tasks(dag, run).values():
                     return run
             time.sleep(1)
         raise TimeoutError(f"{dag}: no run has waited in {seconds:.0f} s; logs are in {self.home}")
@@ -180,7 +180,8 @@ class Airflow:
             try:
                 with urlopen(f"http://127.0.0.1:{self.port}/api/v2/monitor/health", timeout=5) as answer:
                     health = json.load(answer)
-                if all(health[name]["status"] == "healthy" for name in ("metadatabase", "scheduler", "dag_processor")):
+                needed = ("metadatabase", "scheduler", "dag_processor", "triggerer")
+                if all(health[name]["status"] == "healthy" for name in needed):
                     return
             except (URLError, OSError, KeyError):
                 pass
@@ -224,8 +225,7 @@ def free_port() -> int:
 def new_project(folder: Path, files: int = FILES) -> Path:
     """A project in an empty folder: the pipeline of the flights, its suites, and the files of the first days.
 
-    Files of later days are in the folder `later`. A run that waits looks again every 15 seconds: a scheduler that hears
-    of a task's end after it has queued it again takes that for a failed try.
+    Files of later days are in the folder `later`. A run that waits looks again every 15 seconds.
     """
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "conf", folder / "conf")

@@ -25,14 +25,17 @@ LAYERS: dict[str, frozenset[str]] = {
     "drivers": frozenset({"spec", "compile", "engine", "store", "sources", "quality", "view"}),
     "testing": frozenset({"spec", "compile", "engine", "store", "sources", "quality", "view", "drivers"}),
     "cli": frozenset({"spec", "compile", "engine", "store", "sources", "quality", "view", "drivers", "testing"}),
+    "airflow": frozenset({"spec", "store", "view", "drivers"}),
 }
 
-# What a layer must not import from outside: `spec` is plain Python, and only tables and their drivers know Delta.
+# What a layer must not import from outside: `spec` is plain Python, only tables and their drivers know Delta, and a
+# scheduler has no Spark.
 NOT_FROM_OUTSIDE: dict[str, frozenset[str]] = {
     "spec": frozenset({"pyspark", "delta", "py4j", "pandas", "pyarrow", "great_expectations"}),
     "compile": frozenset({"delta"}),
     "engine": frozenset({"delta"}),
     "view": frozenset({"delta"}),
+    "airflow": frozenset({"pyspark", "delta", "py4j", "pandas", "great_expectations"}),
 }
 
 # Files that stand above all layers and may import any of them; of the layers none may import these.

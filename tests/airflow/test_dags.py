@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
+from windrow.spec.errors import WINDOWS_WAIT
 from windrow.store.journal.outcomes import OUTCOME
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,29 +55,22 @@ def test_a_schedule_is_taken_from_the_file(bag) -> None:  # type: ignore[no-unty
     assert type(traffic.timetable).__name__ == "NullTimetable"
 
 
-def test_a_wrong_file_is_a_dag_that_says_so_and_hides_no_other(bag, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    (tmp_path / "traffic (1).yaml").write_text("pipeline: wrong\nlakee: here\n")
-    (tmp_path / "traffic.yaml").write_text((ROOT / "conf" / "pipelines" / "traffic.yaml").read_text())
-    monkeypatch.setenv("WINDROW_PIPELINES", str(tmp_path))
-    made = type(bag)(dag_folder=str(ROOT / "dags"))
-    assert made.import_errors == {} and set(made.dags) == {"wrong_file_traffic__1_", "traffic_backfill"}
-    wrong = made.dags["wrong_file_traffic__1_"]
-    assert "lakee is not a field" in wrong.description and type(wrong.timetable).__name__ == "NullTimetable"
-
-
 RUN = "scheduled__2013-01-02"
 SAID = "windrow: the gate of departures stops: one, two"
 Ends = Callable[..., BaseException]
 
 
 def started(ago: timedelta = timedelta(0)) -> dict[str, Any]:
-    """The context of a task whose run has started so long ago."""
-    return {"run_id": RUN, "dag_run": SimpleNamespace(start_date=datetime.now(UTC) - ago)}
+    """The context of a task whose run has started so long ago; what it leaves on its page is in `page`."""
+    page: dict[str, str] = {}
+    task = SimpleNamespace(xcom_push=lambda key, value: page.update({key: value}))
+    return {"run_id": RUN, "dag_run": SimpleNamespace(start_date=datetime.now(UTC) - ago), "ti": task, "page": page}
 
 
 def record(lake: str, run: str, attempt: str, code: int, message: str) -> None:
     """Write how an attempt has ended, as its step does."""
-    result = json.dumps({"exit_code": code, "message": message})
+    until = {"until": {"departures_hourly": 7}} if code == WINDOWS_WAIT else {}
+    result = json.dumps({"exit_code": code, "message": message, **until})
     row = {"run": run, "step": OUTCOME, "subject": attempt, "result": result, "at": 1}
     write_deltalake(f"{lake}/_windrow/audits", pa.Table.from_pylist([row]), mode="append")
 
@@ -90,7 +84,7 @@ def named_attempt(arguments: list[str]) -> str:
 def ends(bag, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ends:  # type: ignore[no-untyped-def]
     """What a task raises whose job failed, and has recorded that outcome, if any."""
     from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-    from airflow.sdk.exceptions import AirflowException
+    from airflow.sdk.exceptions import AirflowException, TaskDeferred
 
     def ended(  # type: ignore[no-untyped-def]
         step: str, code: int | None, *, run=RUN, attempt=None, ago=timedelta(0), lake=str(tmp_path)
@@ -105,8 +99,10 @@ def ends(bag, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ends:  # type:
         monkeypatch.setattr(SparkSubmitOperator, "execute", execute)
         monkeypatch.setattr(task, "lake", lake)
         monkeypatch.setattr(task, "application_args", list(task.application_args))
-        with pytest.raises(AirflowException) as failed:
-            type(task).execute(task, started(ago))
+        context = started(ago)
+        with pytest.raises((AirflowException, TaskDeferred)) as failed:
+            type(task).execute(task, context)
+        assert context["page"] == ({"waits_for": SAID} if isinstance(failed.value, TaskDeferred) else {})
         return failed.value
 
     return ended
@@ -114,9 +110,29 @@ def ends(bag, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ends:  # type:
 
 @pytest.mark.parametrize(("ago", "fails"), [(timedelta(hours=35), False), (timedelta(hours=37), True)])
 def test_windows_that_wait_are_looked_at_again_for_a_while(ends: Ends, ago: timedelta, fails: bool) -> None:
-    from airflow.sdk.exceptions import AirflowFailException, AirflowRescheduleException
+    from airflow.sdk.exceptions import AirflowFailException, TaskDeferred
 
-    assert type(ends("land", 4, ago=ago)) is (AirflowFailException if fails else AirflowRescheduleException)
+    assert type(ends("land", 4, ago=ago)) is (AirflowFailException if fails else TaskDeferred)
+
+
+def test_a_run_that_waits_is_left_to_the_triggerer(bag, ends: Ends, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    deferred: Any = ends("land", 4)
+    path, given = deferred.trigger.serialize()
+    assert path == "windrow.airflow.trigger.WindowsExpired"
+    assert datetime.fromisoformat(given.pop("deadline")) > datetime.now(UTC) + timedelta(hours=35)
+    assert given == {
+        "lake": str(tmp_path),
+        "until": {"departures_hourly": 7},
+        "sources": ["departures"],
+        "poke_interval": 300,
+    }
+    assert deferred.method_name == "resume"
+
+
+def test_a_run_that_has_waited_makes_its_step_again(bag, ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    task = bag.dags["flights_backfill"].get_task("land")
+    monkeypatch.setattr(type(task), "execute", lambda self, context: context["run_id"])
+    assert task.resume(started(), "departures_hourly: the windows of the interval have expired") == RUN
 
 
 def test_the_first_step_is_told_to_wait_and_each_attempt_has_a_name_of_its_own(bag, monkeypatch) -> None:  # type: ignore[no-untyped-def]

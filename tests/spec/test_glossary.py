@@ -48,6 +48,7 @@ PLAIN = {
     ("held_back", ""): "the verb: a watermark is held back",
     ("held_by", ""): "what holds it back",
     ("MarkedYAMLError", ""): "of PyYAML", ("start_mark", ""): "of PyYAML", ("problem_mark", ""): "of PyYAML",
+    ("BaseOperator", ""): "of Airflow", ("BaseTrigger", ""): "of Airflow",
     ("BaseException", ""): "of Python", ("BaseResolver", ""): "of PyYAML",
     ("base", "spec/extensions.py"): "a base class",
     ("base", "cli/errors.py"): "a base class",

@@ -39,9 +39,9 @@ class Schedule(Spec):
     the first one not before `start`, the last one not after `end`. Its Spark work goes to Airflow's `connection`; a
     task that failed for another reason than a gate is tried again `retries` times.
 
-    A run publishes when all windows of its interval have expired. Until then it lands and looks again every
-    `poke_interval`, for `wait` at most; then it shows the windows early (`on_timeout: early`), publishes them as last
-    (`whole`), or fails.
+    A run publishes when all windows of its interval have expired. Until then it looks again every `poke_interval`, and
+    lands where no stream does, for `wait` at most; then it shows the windows early (`on_timeout: early`), publishes
+    them as last (`whole`), or fails.
     """
 
     YAML_HINTS = {"schedule": "cron", "start_date": "start", "timezone": "zone", "conn_id": "connection"}

@@ -1,0 +1,24 @@
+"""`windrow step` as a job for `spark-submit`, in the session that it gives; the arguments are those of the command.
+
+The steps, in their order: land, gate_rows, compute, gate_results, publish, report. `--run` names the run in the audits
+and the staging area, and is the same for all of its steps. Ends with exit code 0; 3 where a gate stopped; 4 where, with
+`--wait`, windows have not expired; 2 for a wrong file or option; 75, or what a signal gives, where the step should be
+tried again. A scheduler that does not see it gives each attempt a name, `--attempt`, and looks it up in the audits:
+`windrow.store.journal.outcomes`.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from windrow.cli import main as windrow
+from windrow.drivers.spark.session import submitted_session
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Run the step, and end with its exit code."""
+    submitted_session("windrow step")
+    windrow(["step", *arguments])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

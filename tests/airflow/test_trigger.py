@@ -1,0 +1,136 @@
+"""The trigger of a DAG that waits, over a lake that steps of a run and a stream have written."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import windrow
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.recompute.backfill import Backfill
+from windrow.spec.errors import WindowsWait
+from windrow.spec.times import parse_time
+
+pytestmark = [pytest.mark.airflow, pytest.mark.spark]
+
+FILE = """
+pipeline: clicks
+lake: lake
+sources:
+  - name: clicks
+    files: {path: data, format: json}
+    schema: "at string"
+    event_time: {column: at, format: iso8601}
+    watermark: {bounded_delay: 1h}
+stages:
+  - name: hourly
+    from: clicks
+    window: {fixed: {size: 1h}}
+    trigger: at_watermark
+    accumulation: discarding
+    aggregates: {clicks: {count: "*"}}
+schedule: {cron: "0 0 * * *", start: 2024-01-01, poke_interval: 1s}
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Airflow is imported before a test captures what is printed: its log goes where it was printed then."""
+    os.environ.setdefault("AIRFLOW_HOME", str(tmp_path_factory.mktemp("airflow")))
+    import windrow.airflow.trigger  # noqa: F401
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the trigger says in the log of the task."""
+    from windrow.airflow.trigger import WindowsExpired
+
+    messages: list[str] = []
+    logger = SimpleNamespace(info=lambda text, *values: messages.append(text % values))
+    monkeypatch.setattr(WindowsExpired, "log", logger)
+    return messages
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "clicks.yaml").write_text(FILE)
+    (tmp_path / "data").mkdir()
+    return tmp_path
+
+
+def click(project: Path, at: str) -> None:
+    (project / "data" / f"{at[11:13]}.json").write_text(f'{{"at": "{at}"}}\n')
+
+
+def run_of(project: Path, spark: Any) -> Backfill:
+    """A run over the first hours of a day, which waits."""
+    work = PipelineWork.open(windrow.load("clicks.yaml", project=project), spark)
+    return Backfill(work, "day", *map(parse_time, ("2024-01-01T00:00:00Z", "2024-01-01T02:00:00Z")), waits=True)
+
+
+def trigger_of(project: Path, until: dict[str, int], **options: Any) -> Any:
+    """The trigger, as Airflow makes it from what it has kept."""
+    from windrow.airflow.trigger import WindowsExpired
+
+    given = {"deadline": (datetime.now(UTC) + timedelta(hours=1)).isoformat(), "poke_interval": 0.05, **options}
+    made = WindowsExpired(lake=str(project / "lake"), until=until, sources=["clicks"], **given)
+    return WindowsExpired(**made.serialize()[1])
+
+
+async def fired(trigger: Any, seconds: float = 20) -> list[str]:
+    """Its events; none where it still waits after so long."""
+    found: list[str] = []
+
+    async def run() -> None:
+        found.extend([event.payload async for event in trigger.run()])
+
+    try:
+        await asyncio.wait_for(run(), seconds)
+    except TimeoutError:
+        assert not found
+    return found
+
+
+def test_a_run_waits_without_a_stream_and_beside_one(spark, project: Path, told: list[str]) -> None:  # type: ignore[no-untyped-def]
+    click(project, "2024-01-01T00:30:00Z")
+    run = run_of(project, spark)
+    with pytest.raises(WindowsWait) as waits:
+        run.land()
+    until = waits.value.until
+    assert until == {"hourly": parse_time("2024-01-01T02:00:00Z")}
+
+    trigger = trigger_of(project, until)
+    (event,) = asyncio.run(fired(trigger))
+    stands = "hourly: the watermark stands at 2023-12-31 23:30, waits for 2024-01-01 02:00, 2h 30m to go"
+    assert event.startswith(f"{stands}; clicks landed step 1 last at 20")
+    assert event.endswith("; no stream lands, so the task lands again")
+    assert told and told[0].startswith("Waits at most until 20") and stands in told[0]
+
+    stream = windrow.load("clicks.yaml", project=project)
+    windrow.run(stream, spark, once=True)
+    told.clear()
+    assert asyncio.run(fired(trigger, 1.5)) == [], "a stream lands"
+    assert len(told) > 1 and told[-1].endswith("; a stream lands for hourly")
+
+    click(project, "2024-01-01T03:00:00Z")
+    windrow.run(stream, spark, once=True)
+    assert asyncio.run(fired(trigger)) == ["hourly: the windows of the interval have expired"]
+    run_of(project, spark).land()
+
+
+def test_a_run_that_has_waited_long_enough_goes_on(project: Path) -> None:
+    soon = (datetime.now(UTC) + timedelta(seconds=0.2)).isoformat()
+    trigger = trigger_of(project, {"hourly": 7}, deadline=soon, poke_interval=60)
+    assert asyncio.run(fired(trigger)) == [f"it has waited until {soon[:16].replace('T', ' ')}+00:00"]
+
+
+def test_a_lake_that_cannot_be_read_is_left_to_the_task(project: Path) -> None:
+    trigger = trigger_of(project, {"hourly": 7})
+    trigger.lake = "hdfs://nowhere/lake"
+    assert asyncio.run(fired(trigger)) == ["it cannot be seen from here"]
