@@ -120,13 +120,19 @@ def test_a_run_that_waits_is_left_to_the_triggerer(bag, ends: Ends, tmp_path: Pa
     path, given = deferred.trigger.serialize()
     assert path == "windrow.airflow.trigger.WindowsExpired"
     assert datetime.fromisoformat(given.pop("deadline")) > datetime.now(UTC) + timedelta(hours=35)
+    given["sources"][0].pop("seen")
     assert given == {
         "lake": str(tmp_path),
         "until": {"departures_hourly": 7},
-        "sources": ["departures"],
+        "sources": [{"source": "departures", "connector": "files", "path": str(ROOT / "data/flights")}],
         "poke_interval": 300,
     }
     assert deferred.method_name == "resume"
+
+
+def test_a_step_behind_landing_is_made_again_whatever_has_come(ends: Ends) -> None:
+    deferred: Any = ends("compute", 4)
+    assert [source["seen"] for source in deferred.trigger.sources] == [None]
 
 
 def test_a_run_that_has_waited_makes_its_step_again(bag, ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]

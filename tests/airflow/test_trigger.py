@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 
 import windrow
+from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill
 from windrow.spec.errors import WindowsWait
@@ -65,7 +68,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def click(project: Path, at: str) -> None:
-    (project / "data" / f"{at[11:13]}.json").write_text(f'{{"at": "{at}"}}\n')
+    (project / "data" / f"{at[11:16].replace(':', '')}.json").write_text(f'{{"at": "{at}"}}\n')
 
 
 def run_of(project: Path, spark: Any) -> Backfill:
@@ -75,23 +78,30 @@ def run_of(project: Path, spark: Any) -> Backfill:
 
 
 def trigger_of(project: Path, until: dict[str, int], **options: Any) -> Any:
-    """The trigger, as Airflow makes it from what it has kept."""
+    """The trigger of a task that has looked at its sources just now, as Airflow makes it from what it has kept."""
     from windrow.airflow.trigger import WindowsExpired
 
-    given = {"deadline": (datetime.now(UTC) + timedelta(hours=1)).isoformat(), "poke_interval": 0.05, **options}
-    made = WindowsExpired(lake=str(project / "lake"), until=until, sources=["clicks"], **given)
+    sources = [Arrivals.of(source).looked_at() for source in windrow.load("clicks.yaml", project=project).sources]
+    given = {"deadline": (datetime.now(UTC) + timedelta(hours=1)).isoformat(), "poke_interval": 0.2, **options}
+    made = WindowsExpired(
+        lake=str(project / "lake"), until=until, sources=[asdict(source) for source in sources], **given
+    )
     return WindowsExpired(**made.serialize()[1])
 
 
-async def fired(trigger: Any, seconds: float = 20) -> list[str]:
-    """Its events; none where it still waits after so long."""
+async def fired(trigger: Any, seconds: float = 20, meanwhile: Callable[[], Any] | None = None) -> list[str]:
+    """Its events; none where it still waits after so long. Something may happen after its first look."""
     found: list[str] = []
 
     async def run() -> None:
         found.extend([event.payload async for event in trigger.run()])
 
+    task = asyncio.create_task(run())
+    if meanwhile is not None:
+        await asyncio.sleep(1)
+        await asyncio.to_thread(meanwhile)
     try:
-        await asyncio.wait_for(run(), seconds)
+        await asyncio.wait_for(task, seconds)
     except TimeoutError:
         assert not found
     return found
@@ -106,13 +116,20 @@ def test_a_run_waits_without_a_stream_and_beside_one(spark, project: Path, told:
     assert until == {"hourly": parse_time("2024-01-01T02:00:00Z")}
 
     trigger = trigger_of(project, until)
+    assert asyncio.run(fired(trigger, 1.5)) == [], "nothing has come"
+    assert len(told) > 2 and told[-1].endswith("; nothing new has come to land")
+    told.clear()
+    click(project, "2024-01-01T00:45:00Z")
     (event,) = asyncio.run(fired(trigger))
     stands = "hourly: the watermark stands at 2023-12-31 23:30, waits for 2024-01-01 02:00, 2h 30m to go"
     assert event.startswith(f"{stands}; clicks landed step 1 last at 20")
-    assert event.endswith("; no stream lands, so the task lands again")
+    assert event.endswith("; no stream lands and something may have come, so the task lands next")
     assert told and told[0].startswith("Waits at most until 20") and stands in told[0]
 
     stream = windrow.load("clicks.yaml", project=project)
+    landing = PipelineWork.open(stream, spark).landings[0]
+    (event,) = asyncio.run(fired(trigger_of(project, until, poke_interval=2), meanwhile=landing.run))
+    assert "clicks landed step 2" in event, "what somebody else has landed is new to batches"
     windrow.run(stream, spark, once=True)
     told.clear()
     assert asyncio.run(fired(trigger, 1.5)) == [], "a stream lands"

@@ -17,6 +17,7 @@ import windrow as package
 from tests.cli.command import windrow
 from tests.lake import BEHIND, VIEWS, pipeline, write_files
 from windrow.compile.panes.panes import TIMINGS
+from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.drivers.inspect.report import report_in
 from windrow.drivers.inspect.show import shown_in
 from windrow.drivers.inspect.status import status_in
@@ -80,9 +81,9 @@ def with_spark(spark: SparkSession) -> SparkTables:
 
 def test_both_readers_see_what_a_run_waits_for(made: Pipeline, with_spark: SparkTables) -> None:
     lake, until = Lake.of(made.lake), {stage.name: 0 for stage in made.stages}
-    sources = [source.name for source in made.sources]
+    sources = [Arrivals.of(source).looked_at() for source in made.sources]
     found, other = (waiting_in(tables, lake, until, sources) for tables in (ArrowTables(), with_spark))
-    assert found.stages == other.stages
+    assert (found.stages, found.has_new) == (other.stages, other.has_new)
     for one, same in zip(found.sources, other.sources, strict=True):
         assert replace(one, at=None) == replace(same, at=None)
         assert abs((one.at or 0) - (same.at or 0)) < SECOND, "a commit says when it was made, and so does its file"

@@ -14,6 +14,7 @@ from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param, cha
 
 from windrow.airflow.files import PipelineFile, schedule_of
 from windrow.airflow.steps import STEPS, Step, WrongFile
+from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.view.plan.pipeline import headline, plan_sections
@@ -102,7 +103,7 @@ def _step(step: str, file: Path, pipeline: Pipeline, project: Path) -> Step:
             "--output", str(project / report),
         ],
         lake=pipeline.lake,
-        sources=[source.name for source in pipeline.sources],
+        sources=[Arrivals.of(source) for source in pipeline.sources],
         schedule=schedule,
         conn_id=schedule.connection,
         name=f"{pipeline.pipeline} {step}",

@@ -7,6 +7,7 @@ has recorded nothing there has failed, and is tried again; a gate that stopped i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -16,6 +17,7 @@ from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowFailException
 
 from windrow.airflow.trigger import WindowsExpired
+from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.drivers.spark.jvm import class_archive, session_jars
 from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, SpecError
 from windrow.spec.pipelines.schedules import OnTimeout, Schedule
@@ -33,10 +35,10 @@ QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 class Step(SparkSubmitOperator):
     """One step of a backfill as a Spark job; `schedule` says how long it waits for windows that have not expired.
 
-    `lake` is where the step records how each attempt has ended; `sources` are those of the pipeline.
+    `lake` is where the step records how each attempt has ended; `sources` are what those of the pipeline read.
     """
 
-    def __init__(self, *, lake: str, sources: Sequence[str], schedule: Schedule, **options: Any) -> None:
+    def __init__(self, *, lake: str, sources: Sequence[Arrivals], schedule: Schedule, **options: Any) -> None:
         super().__init__(**options)
         self.lake = lake
         self.sources = list(sources)
@@ -56,13 +58,14 @@ class Step(SparkSubmitOperator):
         self.application_args = [*(self.application_args or ()), "--attempt", attempt]
         if self.task_id == STEPS[0] or (self.task_id in ("compute", "publish") and ends):
             self.application_args.append(f"--{self.on_timeout.value if ends else 'wait'}")
+        seen = self._seen()
         self.jars, self.conf = _jars_here(), {**QUIET, "spark.driver.extraJavaOptions": class_archive()}
         try:
             return super().execute(context)
         except Exception as error:
             outcome = self._outcome(context["run_id"], attempt)
             if outcome is not None and outcome.exit_code == WINDOWS_WAIT and not has_waited:
-                self._wait(context, outcome, deadline)
+                self._wait(context, outcome, deadline, seen)
             told = self._told(outcome)
             if told is None:
                 raise
@@ -73,18 +76,22 @@ class Step(SparkSubmitOperator):
         self.log.info("The run goes on: %s", event)
         return self.execute(context)
 
-    def _wait(self, context: Any, outcome: StepOutcome, deadline: datetime) -> None:
+    def _wait(self, context: Any, outcome: StepOutcome, deadline: datetime, seen: Sequence[Arrivals]) -> None:
         """Leave the task to the triggerer, with what it waits for on its page. Raises TaskDeferred."""
         self.log.info("Windows have not expired. Looking again in %s; %s", self.poke_interval, outcome.message)
         context["ti"].xcom_push(key=WAITS_FOR, value=outcome.message)
         trigger = WindowsExpired(
             lake=self.lake,
             until=outcome.until,
-            sources=self.sources,
+            sources=[asdict(source) for source in seen],
             deadline=deadline.isoformat(),
             poke_interval=self.poke_interval.total_seconds(),
         )
         self.defer(trigger=trigger, method_name=self.resume.__name__)
+
+    def _seen(self) -> list[Arrivals]:
+        """What stands in front of the first step, which reads all of it. Others may have landed more than they read."""
+        return [source.looked_at() if self.task_id == STEPS[0] else source for source in self.sources]
 
     def _outcome(self, run: str, attempt: str) -> StepOutcome | None:
         """What the step has recorded of an attempt that failed; None where there is nothing that can be read."""

@@ -9,28 +9,39 @@ from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
+from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.drivers.inspect.waiting import Waiting, waiting_in
 from windrow.store.delta.location import Lake
 from windrow.store.reading.arrow import ArrowTables
 from windrow.view.waiting import waits_text
 
+MOST = 12
+"""After so many looks the task lands again though nothing seems to have come: a look at files may be wrong."""
+
 
 class WindowsExpired(BaseTrigger):
     """Fires when the windows of a run have expired, when somebody has to land, or when the run has waited long enough.
 
-    It looks every `poke_interval` seconds, first when that has passed: the step that waits has just looked. `until`
-    are the watermarks that the run waits for, by stage, in microseconds; `deadline` is a time in ISO 8601. Where a
-    stream moves these watermarks it goes on looking until they are there. Where none does, new rows are seen by landing
-    only, so the first look hands over to the task. A lake that cannot be read from here is left to the task too.
+    It looks every `poke_interval` seconds, and fires when that has passed at the earliest: the step that waits has just
+    looked. `until` are the watermarks that the run waits for, by stage, in microseconds; `sources` the fields of
+    `Arrivals`; `deadline` is a time in ISO 8601. It goes on looking where a stream moves these watermarks, and where
+    nothing new has come for their sources, but `MOST` times at most then. A lake that cannot be read from here is left
+    to the task.
     """
 
     def __init__(
-        self, *, lake: str, until: Mapping[str, int], sources: Sequence[str], deadline: str, poke_interval: float
+        self,
+        *,
+        lake: str,
+        until: Mapping[str, int],
+        sources: Sequence[Mapping[str, Any]],
+        deadline: str,
+        poke_interval: float,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self.lake = lake
         self.until = dict(until)
-        self.sources = list(sources)
+        self.sources = [dict(source) for source in sources]
         self.deadline = deadline
         self.poke_interval = poke_interval
 
@@ -41,7 +52,7 @@ class WindowsExpired(BaseTrigger):
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """The one event says why the task goes on."""
-        await self._look()
+        first, looks = await self._look(), 0
         while True:
             left = (datetime.fromisoformat(self.deadline) - datetime.now(UTC)).total_seconds()
             if left <= 0:
@@ -51,19 +62,23 @@ class WindowsExpired(BaseTrigger):
                 await asyncio.sleep(left)
                 continue
             await asyncio.sleep(self.poke_interval)
-            found = await self._look()
-            if found is None or found.is_over or not found.is_left_to_streams:
+            found, looks = await self._look(first), looks + 1
+            is_enough = looks >= MOST and found is not None and not found.is_left_to_streams
+            if found is None or found.is_over or found.may_move or is_enough:
                 yield _event("it cannot be seen from here" if found is None else waits_text(found))
                 return
 
-    async def _look(self) -> Waiting | None:
+    async def _look(self, before: Waiting | None = None) -> Waiting | None:
         """What stands in the lake, told in the log of the task; None where it cannot be read."""
+        sources = [Arrivals(**source) for source in self.sources]
         try:
-            found = await asyncio.to_thread(waiting_in, ArrowTables(), Lake.of(self.lake), self.until, self.sources)
+            lake = Lake.of(self.lake)
+            found = await asyncio.to_thread(waiting_in, ArrowTables(), lake, self.until, sources, before)
         except Exception as error:  # whatever it is, the task meets it too, and says so
             self.log.warning("What the run waits for is not known here: %s", error)
             return None
-        self.log.info("Waits at most until %s: %s", self._until, waits_text(found))
+        words = waits_text(found)
+        self.log.info("%s", words if found.is_over else f"Waits at most until {self._until}: {words}")
         return found
 
     @property

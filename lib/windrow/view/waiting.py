@@ -46,6 +46,8 @@ class WaitsFor(Protocol):
     def is_over(self) -> bool: ...
     @property
     def is_left_to_streams(self) -> bool: ...
+    @property
+    def has_new(self) -> bool: ...
 
 
 def waits_text(waits: WaitsFor) -> str:
@@ -53,12 +55,15 @@ def waits_text(waits: WaitsFor) -> str:
     if waits.is_over:
         return f"{_names(waits.stages)}: the windows of the interval have expired"
     behind = [stage for stage in waits.stages if not stage.is_over]
-    lands = (
-        f"a stream lands for {_names(behind)}"
-        if waits.is_left_to_streams
-        else "no stream lands, so the task lands again"
-    )
-    return "; ".join([*map(_stands, behind), *map(_landed, waits.sources), lands])
+    return "; ".join([*map(_stands, behind), *map(_landed, waits.sources), _lands(waits, behind)])
+
+
+def _lands(waits: WaitsFor, behind: Sequence[Stands]) -> str:
+    if waits.is_left_to_streams:
+        return f"a stream lands for {_names(behind)}"
+    if waits.has_new:
+        return "no stream lands and something may have come, so the task lands next"
+    return "nothing new has come to land"
 
 
 def _names(stages: Sequence[Stands]) -> str:

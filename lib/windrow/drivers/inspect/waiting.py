@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.location import Lake
@@ -44,10 +45,14 @@ class LandedSource:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a run waits for, as the lake tells it."""
+    """What a run waits for, as the lake tells it.
+
+    `has_new` says that something has come since the last landing, or that nobody can tell.
+    """
 
     stages: Sequence[WaitingStage]
     sources: Sequence[LandedSource]
+    has_new: bool = True
 
     @property
     def is_over(self) -> bool:
@@ -59,15 +64,25 @@ class Waiting:
         """Whether streams move all watermarks that are still behind: nobody else has to land then."""
         return all(stage.has_stream for stage in self.stages if not stage.is_over)
 
+    @property
+    def may_move(self) -> bool:
+        """Whether a landing may move a watermark that is still behind."""
+        return self.has_new and not self.is_left_to_streams
 
-def waiting_in(tables: Tables, lake: Lake, until: Mapping[str, int], sources: Sequence[str]) -> Waiting:
-    """What the newest control rows of these stages say, and the landing notes of these sources.
 
+def waiting_in(
+    tables: Tables, lake: Lake, until: Mapping[str, int], sources: Sequence[Arrivals], before: Waiting | None = None
+) -> Waiting:
+    """What the newest control rows of these stages say, and the landing notes of these sources and what they read.
+
+    What somebody else has landed since the look `before` is new too: no batch has read it.
     Raises NotReadable where the lake is one that only Spark reads, and SpecError for a journal of an earlier version.
     """
     generations = {name: one.number for name, one in newest_generations(tables, lake.internal("generations")).items()}
     stages = [_stage(tables, lake, name, generations.get(name), end) for name, end in until.items()]
-    return Waiting(stages, [_source(tables, lake, name) for name in sources])
+    landed = [_source(tables, lake, arrivals.source) for arrivals in sources]
+    has_landed = before is not None and [one.step for one in landed] != [one.step for one in before.sources]
+    return Waiting(stages, landed, has_landed or any(arrivals.has_new for arrivals in sources))
 
 
 def _stage(tables: Tables, lake: Lake, name: str, generation: int | None, until: int) -> WaitingStage:

@@ -48,7 +48,7 @@ class ArrowTables:
         return [state_of(Path(unquote(urlparse(path).path))) for path in paths]
 
     def open(self, location: Location) -> ArrowTable | None:
-        folder = _folder(location.path)
+        folder = folder_of(location.path)
         uri = location.path if folder is None else folder.as_uri()
         if urlparse(uri).scheme not in SCHEMES:  # of others it says that there is no table
             raise NotReadable("the lake", "is in no place that can be read without Spark", location.path)
@@ -60,8 +60,8 @@ class ArrowTables:
             raise NotReadable.because("the lake", location.path, error) from error
 
 
-def _folder(path: str) -> Path | None:
-    """The folder of a table on this machine; None of another one."""
+def folder_of(path: str) -> Path | None:
+    """The folder of a path on this machine; None of another one."""
     if path.startswith("file:"):
         return Path(unquote(urlparse(path).path))
     return None if "://" in path else Path(path).absolute()
