@@ -125,6 +125,7 @@ def test_a_run_that_waits_is_left_to_the_triggerer(bag, ends: Ends, tmp_path: Pa
         "lake": str(tmp_path),
         "until": {"departures_hourly": 7},
         "sources": [{"source": "departures", "connector": "files", "path": str(ROOT / "data/flights")}],
+        "on_timeout": "fail",
         "poke_interval": 300,
     }
     assert deferred.method_name == "resume"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,27 @@ def test_the_runs_of_a_wrong_file_are_still_scheduled(tmp_path: Path, monkeypatc
     assert made["daily_backfill"].timetable.expression == "0 3 * * *"
 
 
+def test_airflow_still_schedules_what_stands_beside_a_wrong_file(tmp_path: Path) -> None:
+    """In its database: a DAG file with an import error would have all of its DAGs marked as stale."""
+    folder = tmp_path / "pipelines"
+    folder.mkdir()
+    (folder / "right.yaml").write_text(named("right", scheduled("0 3 * * *")))
+    (folder / "wrong.yaml").write_text(named("wrong", scheduled("0 99 * * *")))
+    environment = {
+        **os.environ, "AIRFLOW_HOME": str(tmp_path), "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False", "WINDROW_PIPELINES": str(folder),
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+    }  # fmt: skip
+    for words in (["db", "migrate"], ["dags", "reserialize"]):
+        command = [sys.executable, "-m", "airflow", *words]
+        subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120)
+    with closing(sqlite3.connect(tmp_path / "airflow.db")) as database:
+        dags = database.execute("select dag_id, is_stale, has_import_errors from dag order by 1").fetchall()
+        errors = database.execute("select filename, stacktrace from import_error").fetchall()
+    assert dags == [("right_backfill", 0, 0), ("wrong_backfill", 0, 0)]
+    assert [(file, "wrong.yaml: schedule.cron" in text) for file, text in errors] == [("wrong_pipelines.py", True)]
+
+
 def test_two_files_of_one_name_are_both_wrong(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     (tmp_path / "a.yaml").write_text(named("same"))
     (tmp_path / "b.yml").write_text(named("same"))
@@ -177,8 +200,8 @@ from airflow.dag_processing.dagbag import DagBag
 from windrow.airflow.trigger import WindowsExpired
 
 async def fired(lake):
-    waits = dict(until={{"a": 7}}, sources=[], deadline="2999-01-01T00:00:00+00:00", poke_interval=0.01)
-    trigger = WindowsExpired(lake=lake, **waits)
+    waits = dict(until={{"a": 7}}, sources=[], deadline="2999-01-01T00:00:00+00:00", on_timeout="fail")
+    trigger = WindowsExpired(lake=lake, poke_interval=0.01, **waits)
     return [event.payload async for event in trigger.run()]
 
 bag = DagBag(dag_folder={str(ROOT / "dags")!r})

@@ -85,6 +85,7 @@ class Step(SparkSubmitOperator):
             until=outcome.until,
             sources=[asdict(source) for source in seen],
             deadline=deadline.isoformat(),
+            on_timeout=self.on_timeout.value,
             poke_interval=self.poke_interval.total_seconds(),
         )
         self.defer(trigger=trigger, method_name=self.resume.__name__)

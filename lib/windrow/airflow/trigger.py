@@ -11,10 +11,16 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.drivers.inspect.waiting import Waiting, waiting_in
+from windrow.spec.pipelines.schedules import OnTimeout
 from windrow.store.delta.location import Lake
 from windrow.store.reading.arrow import ArrowTables
 from windrow.view.waiting import waits_text
 
+THEN = {
+    OnTimeout.FAIL: "it fails",
+    OnTimeout.EARLY: "it shows the windows early",
+    OnTimeout.WHOLE: "it publishes the windows as last",
+}
 MOST = 12
 """After so many looks the task lands again though nothing seems to have come: a look at files may be wrong."""
 
@@ -24,9 +30,9 @@ class WindowsExpired(BaseTrigger):
 
     It looks every `poke_interval` seconds, and fires when that has passed at the earliest: the step that waits has just
     looked. `until` are the watermarks that the run waits for, by stage, in microseconds; `sources` the fields of
-    `Arrivals`; `deadline` is a time in ISO 8601. It goes on looking where a stream moves these watermarks, and where
-    nothing new has come for their sources, but `MOST` times at most then. A lake that cannot be read from here is left
-    to the task.
+    `Arrivals`; `deadline` is a time in ISO 8601, and `on_timeout` what the task does then. It goes on looking where a
+    stream moves these watermarks, and where nothing new has come for their sources, but `MOST` times at most then. A
+    lake that cannot be read from here is left to the task.
     """
 
     def __init__(
@@ -36,6 +42,7 @@ class WindowsExpired(BaseTrigger):
         until: Mapping[str, int],
         sources: Sequence[Mapping[str, Any]],
         deadline: str,
+        on_timeout: str,
         poke_interval: float,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -43,11 +50,12 @@ class WindowsExpired(BaseTrigger):
         self.until = dict(until)
         self.sources = [dict(source) for source in sources]
         self.deadline = deadline
+        self.on_timeout = on_timeout
         self.poke_interval = poke_interval
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """How Airflow keeps it, to go on in another process."""
-        names = ("lake", "until", "sources", "deadline", "poke_interval")
+        names = ("lake", "until", "sources", "deadline", "on_timeout", "poke_interval")
         return f"{__name__}.{type(self).__name__}", {name: getattr(self, name) for name in names}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
@@ -56,7 +64,7 @@ class WindowsExpired(BaseTrigger):
         while True:
             left = (datetime.fromisoformat(self.deadline) - datetime.now(UTC)).total_seconds()
             if left <= 0:
-                yield _event(f"it has waited until {self._until}")
+                yield _event(f"it has waited long enough: until {self._until}")
                 return
             if left <= self.poke_interval:
                 await asyncio.sleep(left)
@@ -78,12 +86,14 @@ class WindowsExpired(BaseTrigger):
             self.log.warning("What the run waits for is not known here: %s", error)
             return None
         words = waits_text(found)
-        self.log.info("%s", words if found.is_over else f"Waits at most until {self._until}: {words}")
+        self.log.info("%s", words if found.is_over else f"Waits until {self._until}: {words}")
         return found
 
     @property
     def _until(self) -> str:
-        return datetime.fromisoformat(self.deadline).isoformat(" ", "minutes")
+        """The deadline, and what comes then."""
+        moment = datetime.fromisoformat(self.deadline).astimezone(UTC)
+        return f"{moment:%Y-%m-%d %H:%M}, then {THEN[OnTimeout(self.on_timeout)]}"
 
 
 def _event(why: str) -> TriggerEvent:
