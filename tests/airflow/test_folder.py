@@ -66,6 +66,7 @@ WRONG = {
     "a wrong field": (named("wrong", "lakee: here\n"), "lakee is not a field"),
     "no YAML": ("pipeline: wrong\nstages: [\n", "is not YAML"),
     "a wrong cron": (named("wrong", scheduled("0 99 * * *")), "schedule.cron is no cron expression"),
+    "a cron that never comes": (named("wrong", scheduled("0 0 30 2 *")), "schedule.cron is no cron expression"),
     "a suite that is not there": (
         named("wrong").replace("event_time:", "quality: no.yaml\n    event_time:", 1),
         "no.yaml",
@@ -142,6 +143,24 @@ def test_a_wrong_copy_takes_nothing_from_the_file_that_is_right(tmp_path: Path, 
     assert tasks_of(made["same_backfill"]) == {"Step"} and "copy.yaml: lakee" in errors["wrong_pipelines.py"]
 
 
+def test_a_dag_that_airflow_refuses_is_a_wrong_file(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    from airflow.sdk import DAG
+
+    def validate(dag: Any, known: Any = DAG.validate) -> None:
+        if "right" not in dag.dag_id and len({type(task).__name__ for task in dag.tasks} & {"Step"}):
+            raise ValueError("a policy of this Airflow")
+        known(dag)
+
+    monkeypatch.setattr(DAG, "validate", validate)
+    (tmp_path / "right.yaml").write_text(named("right"))
+    (tmp_path / "refused.yaml").write_text(named("refused"))
+    made, errors = dags(tmp_path, monkeypatch)
+    assert {name: tasks_of(dag) for name, dag in made.items()} == {
+        "right_backfill": {"Step"}, "refused_backfill": {"WrongFile"},
+    }  # fmt: skip
+    assert "refused.yaml: gives a DAG that Airflow refuses: ValueError: a policy" in errors["wrong_pipelines.py"]
+
+
 def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     made, errors = dags(tmp_path / "nowhere", monkeypatch)
     assert made == {} and "is not there" in errors["pipelines.py"]
@@ -150,14 +169,18 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path: Path, monkeypatch) -> 
 def test_a_file_may_have_a_dag_file_of_its_own(tmp_path: Path) -> None:
     from airflow.dag_processing.dagbag import DagBag
 
-    for name, text in {"right": named("right"), "wrong": named("wrong", "lakee: here\n")}.items():
+    files = {"right": named("right"), "wrong": named("wrong", "lakee: here\n"), "same": named("x"), "again": named("x")}
+    for name, text in files.items():
         (tmp_path / f"{name}.yaml").write_text(text)
         line = f"from windrow.airflow import dag_of\ndag = dag_of('{name}.yaml', '{tmp_path}')\n"
         (tmp_path / f"{name}.py").write_text(line)
     bag = DagBag(dag_folder=str(tmp_path))
     assert set(bag.dags) == {"right_backfill"}
-    assert {Path(file).name for file in bag.import_errors} == {"wrong.py"}
-    assert "lakee is not a field" in next(iter(bag.import_errors.values()))
+    errors = {Path(file).stem: error for file, error in bag.import_errors.items()}
+    assert {name: "is the name of another pipeline too" in error for name, error in errors.items()} == {
+        "wrong": False, "same": True, "again": True,
+    }  # fmt: skip
+    assert "lakee is not a field" in errors["wrong"]
 
 
 def test_a_process_of_a_task_makes_its_own_dag_only(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]

@@ -11,6 +11,7 @@ from typing import Any
 
 from airflow.sdk import CronDataIntervalTimetable
 from airflow.sdk.exceptions import AirflowTimetableInvalid
+from croniter import CroniterError, croniter  # type: ignore[import-untyped]
 
 from windrow.spec.errors import SpecError, WindrowError
 from windrow.spec.fields.reading import located
@@ -90,10 +91,11 @@ def schedule_of(path: Path) -> Schedule | None:
 
 
 def check_cron(schedule: Schedule) -> None:
-    """Raises SpecError where Airflow does not take `cron`."""
+    """Raises SpecError where Airflow does not take `cron`, or finds no time of it: it would stop at that DAG."""
     try:
         CronDataIntervalTimetable(schedule.cron, timezone=schedule.zone).validate()
-    except AirflowTimetableInvalid as error:
+        croniter(schedule.cron).get_prev()
+    except (AirflowTimetableInvalid, CroniterError) as error:
         raise SpecError("cron", f"is no cron expression: {error}", schedule.cron) from error
 
 

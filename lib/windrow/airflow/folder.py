@@ -7,13 +7,14 @@ for a pipeline file: the DAG of a wrong one stays, on its schedule, and each of 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from airflow.sdk import DAG, get_parsing_context
 
 from windrow.airflow.dags import backfill_dag, id_of, wrong_dag
-from windrow.airflow.files import PipelineFile, read_file, read_folder
-from windrow.spec.errors import WindrowError
+from windrow.airflow.files import PipelineFile, name_of, read_file, read_folder
+from windrow.spec.errors import SpecError, WindrowError
 
 _SUFFIX = id_of("")
 
@@ -45,13 +46,16 @@ def dags_of(folder: str | Path, project: str | Path | None = None) -> dict[str, 
 def dag_of(file: str | Path, project: str | Path | None = None) -> DAG:
     """The DAG of a pipeline file, for a DAG file of its own, whose import error a wrong pipeline file is.
 
-    Two files of one name are not told apart, as the others are not read. Raises SpecError.
+    Raises SpecError, also where another file of its folder gives its pipeline the same name.
     """
     root = Path.cwd() if project is None else Path(project)
-    read = read_file(root / file, root)
-    if read.pipeline is None:
-        raise read.error or AssertionError(file)
-    return backfill_dag(read.pipeline, read.path, root)
+    path = root / file
+    beside = read_folder(path.parent, root, name_of(path)) if path.is_file() else []
+    read = next((one for one in beside if one.path == path), None) or read_file(path, root)
+    built = _built(read, root)
+    if isinstance(built, DAG):
+        return built
+    raise built.error or AssertionError(file)
 
 
 def check_folder(folder: str | Path, project: str | Path | None = None) -> None:
@@ -62,16 +66,31 @@ def check_folder(folder: str | Path, project: str | Path | None = None) -> None:
     if get_parsing_context().dag_id is not None:
         return
     root = Path.cwd() if project is None else Path(project)
-    wrong = [file for file in read_folder(root / folder, root) if file.error is not None]
+    built = [_built(file, root) for file in read_folder(root / folder, root)]
+    wrong = [file for file in built if isinstance(file, PipelineFile)]
     if wrong:
         raise WrongPipelineFiles(wrong)
 
 
 def _made(files: list[PipelineFile], project: Path) -> dict[str, DAG]:
     """A wrong file takes the name of no right one, and several of one name have one DAG, which tells of all."""
-    made = {id_of(file.name): backfill_dag(file.pipeline, file.path, project) for file in files if file.pipeline}
+    built = [_built(file, project) for file in files]
+    made = {dag.dag_id: dag for dag in built if isinstance(dag, DAG)}
     wrong: dict[str, list[PipelineFile]] = {}
-    for file in files:
-        if file.error is not None and id_of(file.name) not in made:
+    for file in built:
+        if isinstance(file, PipelineFile) and id_of(file.name) not in made:
             wrong.setdefault(file.name, []).append(file)
     return made | {id_of(name): wrong_dag(name, same) for name, same in wrong.items()}
+
+
+def _built(file: PipelineFile, project: Path) -> DAG | PipelineFile:
+    """The DAG of a file, or the file with what is wrong with it: Airflow would refuse all DAGs beside a wrong one."""
+    if file.pipeline is None:
+        return file
+    try:
+        dag = backfill_dag(file.pipeline, file.path, project)
+        dag.validate()  # type: ignore[no-untyped-call]
+    except Exception as error:
+        rule = f"gives a DAG that Airflow refuses: {type(error).__name__}: {error}"
+        return replace(file, pipeline=None, error=SpecError(f"{file.path}:", rule))
+    return dag
