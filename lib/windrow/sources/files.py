@@ -97,7 +97,8 @@ def _is_partitioned(path: str) -> bool:
 def _options(files: Files) -> dict[str, str]:
     if files.format is not FileFormat.CSV:
         return {}
-    return {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": RAW, "header": str(files.header).lower()}
+    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": RAW, "header": str(files.header).lower()}
+    return options if files.copy else {**options, "columnPruning": "false"}  # a line is as long, whatever is read of it
 
 
 def _schema(schema: Schema, files: Files) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
-LONGEST = 256 * 1024 * 1024
+LONGEST = 512 * 1024 * 1024
 """So many bytes of files are remembered; a landing step with more is not."""
 
 

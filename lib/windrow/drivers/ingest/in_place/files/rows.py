@@ -98,8 +98,8 @@ def _read(spark: SparkSession, source: Source, parts: Sequence[Part]) -> DataFra
     """What files hold that were read alike, with null for the columns that the source has gained since.
 
     In CSV Spark makes the columns that somebody asks for, and so finds no fault with the others. But whether a line can
-    be read must not depend on who asks, so its text depends on all of them. Raises SpecError where a column has another
-    type now.
+    be read must not depend on who asks, so its text depends on all of them, but for texts, in which nothing can be
+    wrong. Raises SpecError where a column has another type now.
     """
     reading = file_of(parts[0]).reading
     then = Schema(reading.schema)
@@ -107,7 +107,7 @@ def _read(spark: SparkSession, source: Source, parts: Sequence[Part]) -> DataFra
     rows = read_again(spark, then, files, [unquote(part.offset) for part in parts], counts=True)
     columns = {name: col(name) for name in rows.columns}
     if files.format is FileFormat.CSV:
-        made = [col(name).is_not_null().cast("int") for name in then]
+        made = [col(name).is_not_null().cast("int") for name, kind in then.items() if kind != "string"]
         columns[RAW] = case((reduce(add, made, bigint(0)) < 0, ""), otherwise=col(RAW))
     for name, kind in source.columns.items():
         if then.get(name, kind) != kind:
