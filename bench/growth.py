@@ -1,8 +1,8 @@
 """How the seconds of a tick grow: with closed history, with open cells, with the rows of a tick, and with cores.
 
-At each point a stage that shows every change takes rows that are not measured, and then some ticks that are, with its
-tables projected. Beside it Spark's aggregation in update mode takes the same landed rows into a MERGEd table. Then the
-two tables are compared row for row.
+At each point a stage that shows every change takes rows that are not measured, and then some ticks that are, until
+their panes can be read, and until its tables are projected. Beside it Spark's aggregation in update mode takes the same
+landed rows into a MERGEd table. Then the two tables are compared row for row.
 """
 
 from __future__ import annotations
@@ -74,9 +74,10 @@ class Rows:
 
 @dataclass
 class Line:
-    """The seconds of every tick at each size."""
+    """The seconds of every tick at each size; those of `panes` end when the panes can be read, before other tables."""
 
     sizes: list[int] = field(default_factory=list)
+    panes: list[list[float]] = field(default_factory=list)
     windrow: list[list[float]] = field(default_factory=list)
     spark: list[list[float]] = field(default_factory=list)
 
@@ -149,31 +150,36 @@ def _add(
     """Measure a point, in a folder that is removed."""
     shutil.rmtree(root, ignore_errors=True)
     try:
-        ours, theirs = _point(spark, root, before, ticks)
+        panes, ours, theirs = _point(spark, root, before, ticks)
     finally:
         shutil.rmtree(root, ignore_errors=True)
     line.sizes.append(size)
+    line.panes.append(panes)
     line.windrow.append(ours)
     line.spark.append(theirs)
-    print(f"{name} {size:,}: windrow {listed(ours)} s, Spark {listed(theirs)} s", file=sys.stderr, flush=True)
+    seconds = f"{listed(panes)} s to a pane, {listed(ours)} s in all"
+    print(f"{name} {size:,}: windrow {seconds}; Spark {listed(theirs)} s", file=sys.stderr, flush=True)
 
 
 def _point(
     spark: SparkSession, root: Path, before: Sequence[Rows], ticks: Sequence[Rows]
-) -> tuple[list[float], list[float]]:
-    """The seconds of the ticks but for the first, of windrow and of Spark. Errors: AssertionError if results differ."""
+) -> tuple[list[float], list[float], list[float]]:
+    """The seconds of the ticks but for the first: windrow's to a pane, windrow's in all, and Spark's.
+
+    Errors: AssertionError if results differ.
+    """
     _write(spark, root, before, 0)
     query = Aggregation(spark, root, root / "spark", "default", True, baselines.fixed)
     running = stages.run_stages(spark, root, {"name": "changes", **EVERY_CHANGE})
     query.run(files_per_step(spark, root))
     _write(spark, root, ticks, len(before))
-    ours = stages.small_ticks(running, len(ticks) - 1, True)
+    panes, ours = stages.ticks_projected(running, len(ticks) - 1)
     batches = query.run(files_per_step(spark, root, len(before)))
     assert len(batches) == len(ticks)
     names = ("k", "window_start", "window_end", "n", "total", "most")
     tables = [spark.read.format("delta").load(path).select(*names) for path in (running.result, query.result)]
     assert not tables[0].exceptAll(tables[1]).count() and not tables[1].exceptAll(tables[0]).count()
-    return ours, [batch["durationMs"]["triggerExecution"] / 1000 for batch in batches[1:]]
+    return panes, ours, [batch["durationMs"]["triggerExecution"] / 1000 for batch in batches[1:]]
 
 
 def _write(spark: SparkSession, root: Path, batches: Sequence[Rows], first: int) -> None:
@@ -191,11 +197,20 @@ def report(spark: SparkSession, sizes: Sizes, lines: Mapping[str, Line], path: P
     machine = machine_of(spark)
     console = console_for(machine, f"growth: medians of {sizes.ticks} ticks")
     for name, line in lines.items():
-        table = new_table(name, "windrow s", "Spark and MERGE s", "windrow, to its first", "speed: windrow / Spark")
-        first = median(line.windrow[0])
-        for size, ours, theirs in zip(line.sizes, line.windrow, line.spark, strict=True):
-            one, other = median(ours), median(theirs)
-            table.add_row(f"{size:,}", f"{one:.2f}", f"{other:.2f}", f"{one / first:.2f}", f"{other / one:.2f}")
+        columns = (
+            "to a pane s",
+            "to its first",
+            "in all s",
+            "to its first",
+            "Spark and MERGE s",
+            "speed: in all / Spark",
+        )
+        table = new_table(name, *columns)
+        for size, *seconds in zip(line.sizes, line.panes, line.windrow, line.spark, strict=True):
+            to_pane, whole, other = map(median, seconds)
+            grown = to_pane / median(line.panes[0]), whole / median(line.windrow[0])
+            values = (to_pane, grown[0], whole, grown[1], other, other / whole)
+            table.add_row(f"{size:,}", *(f"{value:.2f}" for value in values))
         console.print(table)
     content: dict[str, Any] = {
         "machine": machine, "scale": asdict(sizes), "lines": {name: asdict(line) for name, line in lines.items()},

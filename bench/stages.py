@@ -101,12 +101,22 @@ def run_backfill(spark: SparkSession, root: Path, name: str, fields: dict[str, A
 
 def small_ticks(running: Running, count: int, project: bool) -> list[float]:
     """The seconds of each of the next ticks, but for the first."""
-    seconds = []
-    for _ in range(count + 1):
-        started = time.monotonic()
-        assert running.tick(), "there are not enough small batches"
-        if project:
-            running.project()
-        seconds.append(time.monotonic() - started)
+    seconds = [_seconds_of_tick(running, project) for _ in range(count + 1)]
     running.project()
-    return seconds[1:]
+    return [whole if project else to_pane for to_pane, whole in seconds[1:]]
+
+
+def ticks_projected(running: Running, count: int) -> tuple[list[float], list[float]]:
+    """The same of ticks that are projected one by one: the seconds until the panes can be read, and those in all."""
+    to_pane, whole = zip(*(_seconds_of_tick(running, True) for _ in range(count + 1)), strict=True)
+    return [*to_pane[1:]], [*whole[1:]]
+
+
+def _seconds_of_tick(running: Running, project: bool) -> tuple[float, float]:
+    """The seconds of the next tick until its panes can be read, and in all."""
+    started = time.monotonic()
+    assert running.tick(), "there are not enough small batches"
+    to_pane = time.monotonic() - started
+    if project:
+        running.project()
+    return to_pane, time.monotonic() - started

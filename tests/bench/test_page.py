@@ -29,7 +29,14 @@ BENCH = {
 GROWTH = {
     "machine": MACHINE,
     "scale": {},
-    "lines": {"open cells": {"sizes": [10, 100], "windrow": [[2.0, 4.0, 3.0], [6.0]], "spark": [[3.0], [30.0]]}},
+    "lines": {
+        "open cells": {
+            "sizes": [10, 100],
+            "panes": [[1.5], [3.0]],
+            "windrow": [[2.0, 4.0, 3.0], [6.0]],
+            "spark": [[3.0], [30.0]],
+        }
+    },
 }
 
 
@@ -38,7 +45,7 @@ def test_a_page_of_all_that_was_measured(tmp_path: Path) -> None:
     assert "| q7: highest bid | 0.50 | 0.25 |" in text and "| q5: hot items | 2.00 |  |" in text
     assert "| q5 Spark | equal (7 rows) |" in text
     assert "| speed: on time | 1.50 |" in text and "98.7" not in text
-    assert "| open cells, few of which a tick touches | 100 | 2.00 | 10.00 | 5.00 |" in text
+    assert "| open cells, few of which a tick touches | 100 | 1.00 | 2.00 | 10.00 | 5.00 |" in text
     assert text.count("Measured with: processor a processor, cores 2, Spark 4.2.0") == 3 and "Flink 2.2.1" in text
     for name in ("nexmark", "spark", "growth"):
         assert f"(drawings/benchmark-{name}.svg)" in text
