@@ -24,11 +24,12 @@ from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.clocks.holds import has_new, least_hold
 from windrow.engine.frames import where
 from windrow.engine.tick.admission import Admission
-from windrow.engine.tick.judging import may_be_dead
+from windrow.engine.tick.judging import keys_of, may_be_dead
 from windrow.engine.tick.micro_batch import MicroBatch, with_statistics
 from windrow.engine.tick.published import Made, joined
 from windrow.engine.tick.statistics import BatchStatistics, summed
 from windrow.engine.tick.tick import TickPlan, tick, trigger_clock
+from windrow.engine.tick.touched import Touched
 from windrow.engine.windows.registry import strategy_of
 from windrow.engine.windows.strategy import WindowStrategy
 from windrow.spec.times import INFINITY, MINUS_INFINITY
@@ -47,8 +48,13 @@ class TickState(Protocol):
     def controls(self, spark: SparkSession, after: int, until: int) -> dict[int, Control]:
         """The control rows of the ticks after < tick <= until."""
 
-    def cells(self, spark: SparkSession, wanted: Column | None, expired_end: int) -> DataFrame | None:
-        """The cells that have not expired; those at least for which `wanted` holds. None when there can be none."""
+    def cells(
+        self, spark: SparkSession, wanted: Column | None, expired_end: int, touched: Touched | None = None
+    ) -> DataFrame | None:
+        """The cells that have not expired; those at least that are `wanted`, and of these those that are `touched`.
+
+        None when there can be none.
+        """
 
     def wants_snapshot(self, spark: SparkSession, elements: int) -> bool:
         """Whether a tick with so many elements had better write all open cells."""
@@ -193,7 +199,8 @@ class TickRunner:
         found = summed([found for _, found in micro_batch.values()])
         wants_all = self.strategy.can_be_snapshot and self.strategy.has_elements(found)
         snapshot = wants_all and self.journal.wants_snapshot(self.spark, found.counters.assigned)
-        plan = tick(self.stage, micro_batch, self._cells(times, found, snapshot), times, admission, snapshot)
+        cells = self._cells(times, micro_batch, found, snapshot)
+        plan = tick(self.stage, micro_batch, cells, times, admission, snapshot)
         return self.commit(times, until, plan, started, kind, admission.expired_end)
 
     @property
@@ -235,7 +242,9 @@ class TickRunner:
             return clock
         return clock.with_hold(least_hold(stage, self.journal.cells(self.spark, has_new(), clock.expired_end)))
 
-    def _cells(self, times: TickTimes, found: BatchStatistics, snapshot: bool) -> DataFrame | None:
+    def _cells(
+        self, times: TickTimes, micro_batch: MicroBatch, found: BatchStatistics, snapshot: bool
+    ) -> DataFrame | None:
         """The open cells that the tick may concern: those of its elements' buckets, and those whose timers are due.
 
         For a snapshot all of them.
@@ -244,8 +253,14 @@ class TickRunner:
             return None
         if snapshot:
             return self.journal.cells(self.spark, None, times.before.expired_end)
-        wanted = self.strategy.wanted(times, found, self.stage.cells.is_timer_due(trigger_clock(self.stage, times)))
-        return None if wanted is None else self.journal.cells(self.spark, wanted, times.before.expired_end)
+        timer_due = self.stage.cells.is_timer_due(trigger_clock(self.stage, times))
+        wanted = self.strategy.wanted(times, found, timer_due)
+        if wanted is None:
+            return None
+        touched = None
+        if self.strategy.concerns_own_key and micro_batch:
+            touched = Touched(found.counters.assigned, lambda: keys_of(self.stage, micro_batch), timer_due)
+        return self.journal.cells(self.spark, wanted, times.before.expired_end, touched=touched)
 
     def _is_timer_due(self, now: int) -> bool:
         """Whether a timer of processing time is due."""

@@ -8,10 +8,11 @@ A branch is planned only where the statistics say that there is something for it
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import AHEAD
+from windrow.compile.columns import AHEAD, KEY
 from windrow.compile.elements import envelope
 from windrow.compile.panes.event_times import ahead_of
 from windrow.compile.sql.columns import col
@@ -63,6 +64,16 @@ def admitted(
     if not stage.stage.keeps_event_times:
         return elements
     return with_column(elements, AHEAD, ahead_of(times.output_watermark))
+
+
+def keys_of(stage: CompiledStage, micro_batch: MicroBatch) -> DataFrame:
+    """The keys of rows that may be elements, each once."""
+    keys = []
+    for name, (rows, _) in micro_batch.items():
+        part = stage.of_input(name)
+        alive = pruned(part, where(rows, col(envelope.REASON).is_null()))
+        keys.append(apply(part.elements.elements(part.elements.judged(over(alive))), alive).select(KEY))
+    return reduce(DataFrame.union, keys).distinct()
 
 
 def _judged(

@@ -31,6 +31,8 @@ class ByWindow(WindowStrategy):
 
     windows: NonMergingWindows
 
+    concerns_own_key = True
+
     @classmethod
     def of(cls, stage: CompiledStage) -> Self | None:
         return cls(stage, stage.windows) if isinstance(stage.windows, NonMergingWindows) else None

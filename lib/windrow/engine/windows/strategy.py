@@ -166,6 +166,9 @@ class WindowStrategy(ABC):
     can_be_snapshot = True
     """Whether a tick can write all cells that are open, so that none before it has to be read."""
 
+    concerns_own_key = False
+    """Whether an element concerns cells of its own key only, so that a tick need not read those of other keys."""
+
     judges_by_cells = False
     """Whether only the cells know which elements are late."""
 

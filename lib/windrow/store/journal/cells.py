@@ -14,6 +14,7 @@ from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, changing, col, lit, null, struct
 from windrow.engine.frames import select, where
 from windrow.engine.newest import newest
+from windrow.engine.tick.touched import Touched
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.retries import StepTaken
@@ -29,15 +30,16 @@ def open_cells(
     expired_end: int,
     until: int | None = None,
     shown: bool = True,
+    touched: Touched | None = None,
 ) -> DataFrame | None:
     """The cells that have not expired: snapshot and tail, the newest of each. None when there can be none.
 
-    The newest of both is read: the table `cells`, or a tick that has written all open cells.
-    `wanted` is a condition on a cell that may be pushed into the snapshot; the tail is united whole, and the newest
-    picked before anything else is decided. Only the windows that end by `expired_end`, which have expired, are left
-    out of both before: in the tail alone that would revive what the snapshot still has. `until` is the last tick
-    that is looked at, if not the newest. `shown`: windows that have expired count as the newest of their cells; not
-    so for slices, of which one may have the bounds of a window that was formed from it.
+    The newest of both is read: the table `cells`, or a tick that has written all open cells. `wanted` is a
+    condition on a cell that may be pushed into the snapshot, and so may `touched`; the tail is united whole, and
+    the newest picked before anything else is decided. Only the windows that end by `expired_end`, which have
+    expired, are left out of both before: in the tail alone that would revive what the snapshot still has. `until`
+    is the last tick that is looked at, if not the newest. `shown`: windows that have expired count as the newest of
+    their cells; not so for slices, of which one may have the bounds of a window that was formed from it.
     """
     if journal.log.last(spark) is None:
         return None
@@ -61,6 +63,8 @@ def open_cells(
         snapshot = where(_as_cells(journal, known), lives & col(STATE).is_not_null())
         if wanted is not None:
             snapshot = where(snapshot, wanted)
+        if touched is not None:
+            snapshot = touched.of(snapshot)
         if last <= snapshot_tick:  # it has each cell once
             return select(snapshot, own)
         rows = select(snapshot, {**own, _ENDED: lit(False)}).unionByName(rows)

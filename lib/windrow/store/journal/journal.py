@@ -31,6 +31,7 @@ from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, group, local, over, select, where
 from windrow.engine.tick.tick import TickPlan
+from windrow.engine.tick.touched import Touched
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.errors import SpecError
 from windrow.spec.stages.graph import reads_of
@@ -199,10 +200,25 @@ class Journal:
         return self.log.rows(spark, after, until, "tick", (CELLS, PANE), lambda file: may_live(file, forgotten_end))
 
     def cells(
-        self, spark: SparkSession, wanted: Column | None, expired_end: int, until: int | None = None, shown: bool = True
+        self,
+        spark: SparkSession,
+        wanted: Column | None,
+        expired_end: int,
+        touched: Touched | None = None,
+        until: int | None = None,
+        shown: bool = True,
     ) -> DataFrame | None:
-        """The cells that have not expired; those at least for which `wanted` holds. None when there can be none."""
-        return open_cells(self, spark, wanted, expired_end, until, shown)
+        """The cells that have not expired; those at least that are `wanted`, and of these those that are `touched`.
+
+        None when there can be none. Where the open cells are not many more than the elements, all are read.
+        """
+        if touched is not None and not self._has_far_more(spark, touched.elements):
+            touched = None
+        return open_cells(self, spark, wanted, expired_end, until, shown, touched)
+
+    def _has_far_more(self, spark: SparkSession, elements: int) -> bool:
+        whole = self._snapshot_size(spark)
+        return whole is not None and whole >= max(MANY_CELLS, FAR_MORE * elements)
 
     def snapshot_tick(self, spark: SparkSession) -> int:
         """The tick that the snapshot is made up to; 0 without one."""
@@ -238,14 +254,21 @@ class Journal:
         last = self.log.last(spark)
         if last is None:
             return True
-        in_table, in_log = self.snapshot_tick(spark), self.snapshot_in_log(spark)
-        newest = max(in_table, in_log)
+        newest = max(self.snapshot_tick(spark), self.snapshot_in_log(spark))
         behind = _rows_of(self.log.files(spark, newest, last.step))
         if newest == 0 or behind is None:
             return newest == 0
-        log = self.log if newest == in_log else self.snapshot
-        whole = _rows_of(log.files(spark, newest - 1, newest))
+        whole = self._snapshot_size(spark)
         return whole is not None and elements + behind >= whole
+
+    def _snapshot_size(self, spark: SparkSession) -> int | None:
+        """The rows of the newest snapshot; None where there is none, or it is not known."""
+        in_table, in_log = self.snapshot_tick(spark), self.snapshot_in_log(spark)
+        newest = max(in_table, in_log)
+        if newest == 0:
+            return None
+        log = self.log if newest == in_log else self.snapshot
+        return _rows_of(log.files(spark, newest - 1, newest))
 
     def snapshot_rows(self, spark: SparkSession) -> DataFrame:
         """The cells of the snapshot."""
@@ -275,6 +298,10 @@ class Journal:
         wanted = ", ".join(str(bucket) for bucket in buckets)
         spent = f"{_OF_TRANSITIONS} AND {LogColumn.BUCKET} IN ({wanted}) AND tick <= {until}"
         self.location.table(spark).delete(spent)
+
+
+MANY_CELLS, FAR_MORE = 200_000, 20
+"""From so many open cells on, and so many times those of its elements, a tick looks for those that it touches."""
 
 
 def _rows_of(files: Sequence[AddedFile] | None) -> int | None:

@@ -18,6 +18,7 @@ from windrow.engine.compiling.chain import pane_elements
 from windrow.engine.frames import apply, local, over, with_column
 from windrow.engine.tick.statistics import LandedRows
 from windrow.engine.tick.tick import TickPlan
+from windrow.engine.tick.touched import Touched
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.times import saturating_add
 from windrow.spec.triggers.firings import leaves_nothing
@@ -46,11 +47,14 @@ class MemoryState:
     def controls(self, spark: SparkSession, after: int, until: int) -> dict[int, Control]:
         return {control.tick: control for control in self.ticks[after:until]}
 
-    def cells(self, spark: SparkSession, wanted: Column | None, expired_end: int) -> DataFrame | None:
+    def cells(
+        self, spark: SparkSession, wanted: Column | None, expired_end: int, touched: Touched | None = None
+    ) -> DataFrame | None:
         self._forget(expired_end)
         if not self.kept or self.schema is None:
             return None
-        return frame_of(spark, [*self.kept.values()], self.schema)
+        cells = frame_of(spark, [*self.kept.values()], self.schema)
+        return cells if touched is None else touched.of(cells).select(*self.schema.names)
 
     def wants_snapshot(self, spark: SparkSession, elements: int) -> bool:
         """Every other tick, so that both ways are used."""

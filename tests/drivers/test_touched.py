@@ -1,0 +1,44 @@
+"""A tick over many open cells reads those that it touches, which changes nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame
+
+from tests.lake import content, pipeline, write_files
+from windrow.drivers.recompute.reconcile import reconcile
+from windrow.drivers.stream.stream import run
+from windrow.engine.tick.touched import Touched
+from windrow.store.journal import journal
+
+WINDOWS = {
+    "fixed": {"window": {"fixed": {"size": "30s"}}},
+    "sliding": {"window": {"sliding": {"size": "60s", "period": "30s"}}},
+    "global": {"window": {"global": {}}, "trigger": {"repeat": {"after_count": 3}}, "allowed_lateness": "0s"},
+}
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_tick_that_looks_for_its_cells(spark, tmp_path: Path, monkeypatch: Any, window: str) -> None:
+    some, all_cells = tmp_path / "some", tmp_path / "all"
+    for root in (some, all_cells):
+        write_files(root / "data", range(6))
+    run(pipeline(all_cells, **WINDOWS[window]), spark, once=True, drain=True)
+    monkeypatch.setattr(journal.Journal, "wants_snapshot", lambda self, spark, elements: self.log.last(spark) is None)
+    monkeypatch.setattr(journal, "MANY_CELLS", 1)
+    monkeypatch.setattr(journal, "FAR_MORE", 0)
+    looked: list[int] = []
+    of = Touched.of
+
+    def seen(self: Touched, cells: DataFrame) -> DataFrame:
+        looked.append(self.elements)
+        return of(self, cells)
+
+    monkeypatch.setattr(Touched, "of", seen)
+    made = pipeline(some, **WINDOWS[window])
+    run(made, spark, once=True, drain=True)
+    assert looked
+    for name in ("current", "panes", "dead_letters"):
+        assert content(spark, some, name) == content(spark, all_cells, name), name
+    assert reconcile(made, spark)[0].equal
