@@ -258,8 +258,9 @@ class TickRunner:
         if wanted is None:
             return None
         touched = None
-        if self.strategy.concerns_own_key and micro_batch:
-            touched = Touched(found.counters.assigned, lambda: keys_of(self.stage, micro_batch), timer_due)
+        if self.strategy.concerns_own_key and self.strategy.has_elements(found):
+            rows = max(found.counters.kept, found.counters.assigned)
+            touched = Touched(rows, lambda: keys_of(self.stage, micro_batch), timer_due)
         return self.journal.cells(self.spark, wanted, times.before.expired_end, touched=touched)
 
     def _is_timer_due(self, now: int) -> bool:

@@ -16,9 +16,9 @@ _TOUCHED = "_touched"
 
 @dataclass(frozen=True)
 class Touched:
-    """The cells with one of the keys of so many `elements`, and those for which `or_else` holds."""
+    """The cells with one of the keys of the elements, of so many rows, and those for which `or_else` holds."""
 
-    elements: int
+    rows: int
     keys: Callable[[], DataFrame]
     or_else: Column
 

@@ -68,6 +68,8 @@ class Sliced(Unsliced):
     """A cell for each key and slice, in as many rows as there were ticks with elements for it."""
 
     adds_up = True
+
+    concerns_own_key = False
     can_be_snapshot = False
 
     @classmethod

@@ -212,11 +212,13 @@ class Journal:
 
         None when there can be none. Where the open cells are not many more than the elements, all are read.
         """
-        if touched is not None and not self._has_far_more(spark, touched.elements):
+        if touched is not None and not self._has_far_more(spark, touched.rows):
             touched = None
         return open_cells(self, spark, wanted, expired_end, until, shown, touched)
 
     def _has_far_more(self, spark: SparkSession, elements: int) -> bool:
+        if elements > MOST_TOUCHED:
+            return False
         whole = self._snapshot_size(spark)
         return whole is not None and whole >= max(MANY_CELLS, FAR_MORE * elements)
 
@@ -267,7 +269,7 @@ class Journal:
         newest = max(in_table, in_log)
         if newest == 0:
             return None
-        log = self.log if newest == in_log else self.snapshot
+        log = self.log if in_log > in_table else self.snapshot
         return _rows_of(log.files(spark, newest - 1, newest))
 
     def snapshot_rows(self, spark: SparkSession) -> DataFrame:
@@ -300,8 +302,9 @@ class Journal:
         self.location.table(spark).delete(spent)
 
 
-MANY_CELLS, FAR_MORE = 200_000, 20
-"""From so many open cells on, and so many times those of its elements, a tick looks for those that it touches."""
+MANY_CELLS, FAR_MORE, MOST_TOUCHED = 200_000, 20, 200_000
+"""From so many open cells on, and so many times its rows, a tick looks for those that it touches, but not with more
+rows than that: every task holds their keys."""
 
 
 def _rows_of(files: Sequence[AddedFile] | None) -> int | None:
