@@ -16,7 +16,7 @@ from tests.drivers.test_in_place import in_place
 from tests.drivers.test_sources import pipeline, write
 from tests.drivers.test_unreadable_files import WAITS, broken_gzip
 from tests.lake import iso, table
-from windrow.drivers.ingest.in_place.files import origin, remembered
+from windrow.drivers.ingest.in_place.files import cached, origin
 from windrow.drivers.ingest.in_place.files.origin import FilesOrigin
 from windrow.drivers.ingest.in_place.landing import LandingInPlace
 from windrow.drivers.ingest.quarantine import quarantine
@@ -116,12 +116,12 @@ def test_a_stream_in_place_shows_what_one_with_copies_does(spark, tmp_path: Path
 BAD_W = ("a,1,x,{}", "a,y,1,{}", "a,1", "a,1,1,{},more")
 
 
-@pytest.mark.parametrize("longest", [0, remembered.LONGEST])
+@pytest.mark.parametrize("longest", [0, cached.LONGEST])
 def test_a_row_is_unreadable_also_by_a_column_that_no_stage_uses(
     spark, tmp_path: Path, monkeypatch: Any, longest: int
 ) -> None:
     """A tick reads only what stages use; the verdict is over the whole row, whoever reads it and what for."""
-    monkeypatch.setattr(remembered, "LONGEST", longest)
+    monkeypatch.setattr(cached, "LONGEST", longest)
     fields = {"schema": "k string, v long, w long, at string", "stage": {"aggregates": {"num": {"count": "*"}}}}
     for number, seconds in enumerate([(1, 2), (50,), (1, 60)]):  # the last file has late rows
         good = [f"a,1,,{iso(second)}" for second in seconds]
@@ -210,20 +210,20 @@ def test_a_file_that_changes_before_its_tick(spark, tmp_path: Path) -> None:
         work.raws["rows"].rows(work.spark, 0, 1)
 
 
-@pytest.mark.parametrize("longest", [0, 300, remembered.LONGEST])
-def test_what_is_remembered_or_not_changes_nothing(spark, tmp_path: Path, monkeypatch: Any, longest: int) -> None:
-    monkeypatch.setattr(remembered, "LONGEST", longest)
+@pytest.mark.parametrize("longest", [0, 300, cached.LONGEST])
+def test_what_is_cached_or_not_changes_nothing(spark, tmp_path: Path, monkeypatch: Any, longest: int) -> None:
+    monkeypatch.setattr(cached, "LONGEST", longest)
     rules = tmp_path / "rows.yaml"
     rules.write_text("- {expect: column_values_to_be_between, column: v, max_value: 20, row: true}\n")
     for number in range(4):
         put(tmp_path, str(number), "csv", *[("ab"[n % 2], n + number, iso(30 * number - 9 * n)) for n in range(9)])
     put(tmp_path, "4", "csv", ("a", 21, iso(100)), ("b", 20, iso(100)))
-    made, cached = over_files(tmp_path, "csv", quality=str(rules)), number_cached(spark)
+    made, before = over_files(tmp_path, "csv", quality=str(rules)), number_cached(spark)
     run(made, spark, once=True, drain=True)
     assert all(result.equal and result.windows > 0 for result in reconcile(made, spark))
     found = [(name, reason) for name, reason, *_ in letters(spark, tmp_path)]
     assert ("rows", "rejected") in found and ("sums", "late") in found
-    assert number_cached(spark) == cached
+    assert number_cached(spark) == before
 
 
 def test_a_backfill_over_many_steps_is_what_the_stream_shows(spark, tmp_path: Path) -> None:
@@ -394,15 +394,15 @@ def test_sessions_and_an_expression_that_fails_read_narrow_rows(spark, tmp_path:
 
 
 def test_what_is_held_in_memory_is_bounded(spark, tmp_path: Path) -> None:
-    held, cached = remembered.Remembered(), number_cached(spark)
+    kept_rows, before = cached.CachedRows(), number_cached(spark)
     for step in range(4):
-        held.keep(step, spark.range(step), remembered.LONGEST // 2)
-    assert [held.rows(step) is not None for step in range(4)] == [False, False, True, True]
-    assert number_cached(spark) == cached + 2
-    held.keep(4, spark.range(4), remembered.LONGEST + 1)
-    assert held.rows(4) is None and held.rows(3) is not None
-    held.forget_all()
-    assert number_cached(spark) == cached
+        kept_rows.keep(step, spark.range(step), cached.LONGEST // 2)
+    assert [kept_rows.rows(step) is not None for step in range(4)] == [False, False, True, True]
+    assert number_cached(spark) == before + 2
+    kept_rows.keep(4, spark.range(4), cached.LONGEST + 1)
+    assert kept_rows.rows(4) is None and kept_rows.rows(3) is not None
+    kept_rows.forget_all()
+    assert number_cached(spark) == before
 
 
 def test_a_landing_of_its_own_holds_nothing(spark, tmp_path: Path) -> None:
@@ -410,5 +410,5 @@ def test_a_landing_of_its_own_holds_nothing(spark, tmp_path: Path) -> None:
     (landing,) = PipelineWork.open(over_files(tmp_path, "csv"), spark).landings
     assert isinstance(landing, LandingInPlace) and isinstance(landing.origin, FilesOrigin)
     landing.run()
-    assert landing.origin._remembered.rows(1) is None
+    assert landing.origin._cached.rows(1) is None
     assert landing.start() is None

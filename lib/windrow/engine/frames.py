@@ -88,14 +88,14 @@ def group(frame: DataFrame, by: Iterable[str], columns: Mapping[str, Column]) ->
     return select(found, {name: plain.whole if name == KEY else col(name) for name in (*names, *columns)})
 
 
-def in_pieces(frame: DataFrame, by: Iterable[str]) -> DataFrame:
+def in_small_partitions(frame: DataFrame, by: Iterable[str]) -> DataFrame:
     """Rows that are equal in these columns together, as `repartition` has them, but in many small partitions.
 
     What sorts them holds less at a time and finds most of it in the cache of the processor. `in_tasks` belongs behind.
     """
     partitions = _partitions(frame.sparkSession)
-    pieces = partitions * max(1, _PIECES // partitions) if partitions > 1 else 1
-    return frame.repartition(pieces, *map(quoted, by))
+    number = partitions * max(1, _SMALL_PARTITIONS // partitions) if partitions > 1 else 1
+    return frame.repartition(number, *map(quoted, by))
 
 
 def in_tasks(frame: DataFrame) -> DataFrame:
@@ -103,7 +103,7 @@ def in_tasks(frame: DataFrame) -> DataFrame:
     return frame.coalesce(_partitions(frame.sparkSession))
 
 
-_PIECES = 64
+_SMALL_PARTITIONS = 64
 """So many partitions that Spark still writes a file for each at once."""
 
 

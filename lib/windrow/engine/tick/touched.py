@@ -25,5 +25,5 @@ class Touched:
     def of(self, cells: DataFrame) -> DataFrame:
         """Those of these cells, found in one pass over them: the keys are few enough for every task to have them."""
         keys = with_column(self.keys(), _TOUCHED, lit(True))
-        marked = cells.join(functions.broadcast(keys), on=KEY, how="left")
-        return where(marked, col(_TOUCHED).is_not_null() | self.or_else).drop(_TOUCHED)
+        joined = cells.join(functions.broadcast(keys), on=KEY, how="left")
+        return where(joined, col(_TOUCHED).is_not_null() | self.or_else).drop(_TOUCHED)

@@ -41,7 +41,7 @@ from windrow.compile.sql.columns import (
 )
 from windrow.compile.stage import CompiledStage
 from windrow.compile.windows.records import CompiledRecords
-from windrow.engine.frames import PlainKey, group, in_pieces, in_tasks, select, where, with_column
+from windrow.engine.frames import PlainKey, group, in_small_partitions, in_tasks, select, where, with_column
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.elements import PAIR
 from windrow.spec.stages.inputs import ONLY
@@ -145,7 +145,7 @@ class RecordFrames:
         in_block = self._in_block(sliced)
         is_first = coalesce(Column(f"lag({col(SLICE).text}) OVER ({in_block})") != col(SLICE), True)
         plain = PlainKey.of(sliced).columns
-        rows = in_pieces(self._in_blocks(sliced), (*plain, _BLOCK))
+        rows = in_small_partitions(self._in_blocks(sliced), (*plain, _BLOCK))
         return in_tasks(self._made(sliced, rows, frames, is_first))
 
     def _frames_of(self, rows: DataFrame, found: Mapping[str, Column]) -> dict[str, tuple[Column, Column]] | None:

@@ -32,13 +32,13 @@ FILE = "file"
 class Reading:
     """How files were read when they landed: so they are read again, whatever the source says by then.
 
-    `schema` are the columns with their types, in order; `base` is the path of the source.
+    `schema` are the columns with their types, in order; `path` is that of the source.
     """
 
     schema: tuple[tuple[str, str], ...]
     format: str
     header: bool
-    base: str
+    path: str
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> Reading:

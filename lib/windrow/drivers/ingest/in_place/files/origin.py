@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.drivers.ingest.file_faults import WAITS
 from windrow.drivers.ingest.in_place.files.ahead import FilesAhead, states
-from windrow.drivers.ingest.in_place.files.remembered import Remembered
+from windrow.drivers.ingest.in_place.files.cached import CachedRows
 from windrow.drivers.ingest.in_place.files.rows import (
     file_of,
     narrow_rows,
@@ -53,7 +53,7 @@ class FilesOrigin:
     """The files under the path of a source."""
 
     source: Source
-    _remembered: Remembered = field(default_factory=Remembered, init=False, repr=False)
+    _cached: CachedRows = field(default_factory=CachedRows, init=False, repr=False)
     _expected: frozenset[str] | None = field(default=None, init=False, repr=False)
     _ahead: FilesAhead = field(init=False, repr=False)
 
@@ -74,17 +74,17 @@ class FilesOrigin:
     def expect(self, columns: frozenset[str] | None) -> None:
         self._expected = columns
         if columns is None:
-            self._remembered.forget_all()
+            self._cached.forget_all()
 
     def landed(self, spark: SparkSession, parts: tuple[Part, ...]) -> Step:
         """A file that cannot be read is a part that says why; one that changes meanwhile is read again."""
         for look in range(LOOKS):
             try:
-                self._remember(spark, parts)
+                self._cache(spark, parts)
                 narrow = self._narrow(spark, parts)
                 found = counted(self._rows(spark, parts) if narrow is None else narrow)
             except Exception as failure:
-                self._remembered.forget(parts[0].step)
+                self._cached.forget(parts[0].step)
                 if not is_of_a_file(failure) or look == LOOKS - 1:
                     raise
                 parts = self._sorted_out(spark, parts)
@@ -92,7 +92,7 @@ class FilesOrigin:
             changed = self._changed(spark, parts)
             if not changed:
                 return Step(parts, found, is_fresh=True)
-            self._remembered.forget(parts[0].step)
+            self._cached.forget(parts[0].step)
             parts = tuple(_as_it_is(part, changed[part.offset]) if part.offset in changed else part for part in parts)
             if look < LOOKS - 1:
                 time.sleep(WAITS[look])
@@ -106,7 +106,7 @@ class FilesOrigin:
         return self._rows(spark, parts)
 
     def narrow(self, spark: SparkSession, parts: Sequence[Part]) -> DataFrame | None:
-        """Of what has just landed and is remembered."""
+        """Of what has just landed and is cached."""
         return None if self._changed(spark, parts) else self._narrow(spark, parts)
 
     def is_own(self, end: Mapping[str, Any]) -> bool:
@@ -127,12 +127,12 @@ class FilesOrigin:
 
     def _narrow(self, spark: SparkSession, parts: Sequence[Part]) -> DataFrame | None:
         first = {part.step: part for part in reversed(parts)}
-        remembered = {step: self._remembered.rows(step) for step in first}
-        if any(part.out is not None for part in parts) or None in remembered.values():
+        cached = {step: self._cached.rows(step) for step in first}
+        if any(part.out is not None for part in parts) or None in cached.values():
             return None
         rules = _rules(parts)
         frames = self._failed(spark, parts)
-        for step, rows in remembered.items():
+        for step, rows in cached.items():
             if rows is not None:
                 placed = widened(self.source, rows, first[step], rules)
                 frames.append(judged_in_place(self.source, placed, rules))
@@ -148,7 +148,7 @@ class FilesOrigin:
                 found.append(unread(spark, self.source, failed, step, clock))
         return found
 
-    def _remember(self, spark: SparkSession, parts: Sequence[Part]) -> None:
+    def _cache(self, spark: SparkSession, parts: Sequence[Part]) -> None:
         """Of text files, which take longest to read. Where there are rules, all columns may be judged."""
         known = [part for part in parts if file_of(part).why is None]
         if self._expected is None or not known or self.files.format is FileFormat.PARQUET:
@@ -156,7 +156,7 @@ class FilesOrigin:
         has_rules = any(json.loads(part.rules) for part in parts)
         columns = frozenset(map(str.lower, self.source.columns)) if has_rules else self._expected
         rows = narrow_rows(spark, self.source, known, columns)
-        self._remembered.keep(parts[0].step, rows, sum(file_of(part).size for part in known))
+        self._cached.keep(parts[0].step, rows, sum(file_of(part).size for part in known))
 
     def _sorted_out(self, spark: SparkSession, parts: Sequence[Part]) -> tuple[Part, ...]:
         """The parts, of which those that cannot be read say why. Errors: those of `sort_out`."""

@@ -103,7 +103,7 @@ def _read(spark: SparkSession, source: Source, parts: Sequence[Part]) -> DataFra
     """
     reading = file_of(parts[0]).reading
     then = Schema(reading.schema)
-    files = Files(path=reading.base, format=FileFormat(reading.format), header=reading.header, copy=False)
+    files = Files(path=reading.path, format=FileFormat(reading.format), header=reading.header, copy=False)
     rows = read_again(spark, then, files, [unquote(part.offset) for part in parts], counts=True)
     columns = {name: col(name) for name in rows.columns}
     if files.format is FileFormat.CSV:

@@ -9,11 +9,11 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 LONGEST = 512 * 1024 * 1024
-"""So many bytes of files are remembered; a landing step with more is not."""
+"""So many bytes of files are cached; a landing step with more is not."""
 
 
 @dataclass
-class Remembered:
+class CachedRows:
     """The rows of the newest steps. What Spark has no room for in memory it puts on its disk."""
 
     _steps: OrderedDict[int, tuple[DataFrame, int]] = field(default_factory=OrderedDict)
