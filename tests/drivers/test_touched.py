@@ -10,7 +10,8 @@ from tests.lake import content, pipeline, write_files
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run
 from windrow.engine.tick.touched import Touched
-from windrow.store.journal import journal
+from windrow.store.journal import sizes
+from windrow.store.journal.journal import Journal
 
 KEYS = {"keys": ["k", {"w": "v"}]}
 WINDOWS = {
@@ -26,9 +27,9 @@ def test_a_tick_that_looks_for_its_cells(spark, tmp_path: Path, monkeypatch: Any
     for root in (some, all_cells):
         write_files(root / "data", range(6))
     run(pipeline(all_cells, **KEYS, **WINDOWS[window]), spark, once=True, drain=True)
-    monkeypatch.setattr(journal.Journal, "wants_snapshot", lambda self, spark, elements: self.log.last(spark) is None)
-    monkeypatch.setattr(journal, "MANY_CELLS", 1)
-    monkeypatch.setattr(journal, "FAR_MORE", 0)
+    monkeypatch.setattr(Journal, "wants_snapshot", lambda self, spark, elements: self.log.last(spark) is None)
+    monkeypatch.setattr(sizes, "MANY_CELLS", 1)
+    monkeypatch.setattr(sizes, "FAR_MORE", 0)
     looked: list[tuple[int, int]] = []
     of = Touched.of
 

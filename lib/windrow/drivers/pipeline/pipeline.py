@@ -81,17 +81,7 @@ class PipelineWork:
             opening = _Opening(session, lake, pipeline, stage, number)
             stages[stage.name] = opening.over(upstreams, raws, stages)
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
-        return cls(
-            session,
-            pipeline,
-            lake,
-            landings,
-            raws,
-            sources,
-            list(stages.values()),
-            suites,
-            clock,
-        )
+        return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites, clock)
 
     @property
     def levels(self) -> list[list[StageWork]]:

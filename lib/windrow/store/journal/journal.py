@@ -16,7 +16,7 @@ A pane is written once, as people read it: the tables of panes are made of the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -37,7 +37,6 @@ from windrow.spec.errors import SpecError
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.times import saturating_add
-from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.data_files import written
 from windrow.store.delta.footers import are_counted
 from windrow.store.delta.location import INDEXED, READABLE, Lake, Location
@@ -48,6 +47,7 @@ from windrow.store.delta.transactions import Appender
 from windrow.store.journal.cells import open_cells
 from windrow.store.journal.control import CONTROL, DEAD_LETTER, Control, Stamp
 from windrow.store.journal.counting import counted, may_live
+from windrow.store.journal.sizes import has_far_more, is_snapshot_due
 from windrow.store.projections.creation import ensure_table, struct_of
 
 PARTITIONS = (LogColumn.KIND, LogColumn.BUCKET)
@@ -212,15 +212,9 @@ class Journal:
 
         None when there can be none. Where the open cells are not many more than the elements, all are read.
         """
-        if touched is not None and not self._has_far_more(spark, touched.rows):
+        if touched is not None and not has_far_more(self, spark, touched.rows):
             touched = None
         return open_cells(self, spark, wanted, expired_end, until, shown, touched)
-
-    def _has_far_more(self, spark: SparkSession, elements: int) -> bool:
-        if elements > MOST_TOUCHED:
-            return False
-        whole = self._snapshot_size(spark)
-        return whole is not None and whole >= max(MANY_CELLS, FAR_MORE * elements)
 
     def snapshot_tick(self, spark: SparkSession) -> int:
         """The tick that the snapshot is made up to; 0 without one."""
@@ -253,24 +247,7 @@ class Journal:
 
         So it is where it reads as many rows, of elements and of the ticks behind the newest snapshot, as that has.
         """
-        last = self.log.last(spark)
-        if last is None:
-            return True
-        newest = max(self.snapshot_tick(spark), self.snapshot_in_log(spark))
-        behind = _rows_of(self.log.files(spark, newest, last.step))
-        if newest == 0 or behind is None:
-            return newest == 0
-        whole = self._snapshot_size(spark)
-        return whole is not None and elements + behind >= whole
-
-    def _snapshot_size(self, spark: SparkSession) -> int | None:
-        """The rows of the newest snapshot; None where there is none, or it is not known."""
-        in_table, in_log = self.snapshot_tick(spark), self.snapshot_in_log(spark)
-        newest = max(in_table, in_log)
-        if newest == 0:
-            return None
-        log = self.log if in_log > in_table else self.snapshot
-        return _rows_of(log.files(spark, newest - 1, newest))
+        return is_snapshot_due(self, spark, elements)
 
     def snapshot_rows(self, spark: SparkSession) -> DataFrame:
         """The cells of the snapshot."""
@@ -300,18 +277,6 @@ class Journal:
         wanted = ", ".join(str(bucket) for bucket in buckets)
         spent = f"{_OF_TRANSITIONS} AND {LogColumn.BUCKET} IN ({wanted}) AND tick <= {until}"
         self.location.table(spark).delete(spent)
-
-
-MANY_CELLS, FAR_MORE, MOST_TOUCHED = 200_000, 20, 200_000
-"""From so many open cells on, and so many times its rows, a tick looks for those that it touches, but not with more
-rows than that: every task holds their keys."""
-
-
-def _rows_of(files: Sequence[AddedFile] | None) -> int | None:
-    """The rows of cells in files of the log, or of the snapshot; None where they are not known."""
-    if files is None or any(file.stats is None for file in files):
-        return None
-    return sum(file.statistics.rows for file in files if file.partition.get(LogColumn.KIND, CELLS) in (CELLS, PANE))
 
 
 def _leaves(kind: DataType) -> int:

@@ -64,8 +64,8 @@ def with_parts(source: Source, rows: DataFrame, parts: Sequence[Part], rules: Se
 
 def narrow_rows(spark: SparkSession, source: Source, parts: Sequence[Part], columns: frozenset[str]) -> DataFrame:
     """What files of one step hold of these columns, in lower case, and of those by which a row is judged."""
-    kept = {name for name in source.columns if name.lower() in columns} | _judging(source)
-    names = [name for name in source.columns if name in kept]
+    kept = columns | {name.lower() for name in _judging(source)}
+    names = [name for name in source.columns if name.lower() in kept]
     return select(_read(spark, source, parts), {name: col(name) for name in (*names, RAW)})
 
 
