@@ -18,6 +18,7 @@ from windrow.drivers.maintain import Maintenance
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.engine.windows import merging
+from windrow.store.journal import sizes
 from windrow.store.journal.journal import Journal
 
 FILES = 6
@@ -102,6 +103,20 @@ def test_maintenance_behind_one_changes_nothing(
                 list(Maintenance.of(pipeline(tmp_path / name, **fields), spark, 0, clock_micros).run(dry_run=False))
     found = [panes_of(spark, tmp_path / name) for name in ("maintained", "calm")]
     assert found[0] == found[1] and found[0]
+
+
+def test_how_many_cells_are_open_is_known_also_behind_maintenance(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It puts the files together that were counted."""
+    monkeypatch.setattr(sizes, "MANY_CELLS", 1)
+    item = opened(spark, tmp_path)
+    advanced(item)
+    list(Maintenance.of(pipeline(tmp_path), spark, 0, clock_micros).run(dry_run=False))
+    item.runner.journal.snapshot.location.table(spark).optimize().executeCompaction()
+    journal = opened(spark, tmp_path).runner.journal
+    assert journal.snapshot_tick(spark) == FILES
+    assert sizes.has_far_more(journal, spark, 0) and not journal.wants_snapshot(spark, 0)
 
 
 @pytest.mark.parametrize("accumulation", ["accumulating", "discarding", "retracting"])

@@ -106,11 +106,15 @@ class Steps:
         None where they are too far back, or where the table was rewritten since, so that their files may be gone or
         hold something else: by a quarantine, by maintenance, by somebody else.
         """
+        known = self._known_versions(spark, steps, self._rewritten)
+        return known if known is not None and min(known, default=0) > self._rewritten else None
+
+    def _known_versions(self, spark: SparkSession, steps: range, until: int = -1) -> list[int] | None:
+        """The versions of these steps; None where one is too far back, or not behind that version."""
         if steps:
-            self._look_back(spark, steps[0], self._rewritten)
+            self._look_back(spark, steps[0], until)
         known = [self._versions[step] for step in steps if step in self._versions]
-        is_whole = len(known) == len(steps) and min(known, default=0) > self._rewritten
-        return known if is_whole else None
+        return known if len(known) == len(steps) else None
 
     def _look_back(self, spark: SparkSession, step: int, until: int = -1) -> None:
         """Look at older commits until one is of that step, or of that version."""
@@ -176,6 +180,14 @@ class Steps:
             return None
         added = (file for version in versions for file in self._added_by(spark, version))
         return [file for file in added if kind is None or file.path.startswith(f"{self.folders}={kind}/")]
+
+    def written(self, spark: SparkSession, after: int, until: int) -> list[AddedFile] | None:
+        """The files that the steps after < step <= until have added, also where they were rewritten since.
+
+        They say how much a step has written, but need not be there. None where a step is too far back.
+        """
+        versions = self._known_versions(spark, range(after + 1, until + 1))
+        return None if versions is None else [file for version in versions for file in self._added_by(spark, version)]
 
     def _added_by(self, spark: SparkSession, version: int) -> list[AddedFile]:
         """The files that a version has added: a tick reads those of some ticks before it, again and again."""

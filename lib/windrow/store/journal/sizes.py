@@ -25,7 +25,7 @@ def is_snapshot_due(journal: Journal, spark: SparkSession, elements: int) -> boo
     if last is None:
         return True
     newest = max(journal.snapshot_tick(spark), journal.snapshot_in_log(spark))
-    behind = _rows_of(journal.log.files(spark, newest, last.step))
+    behind = _rows_of(journal.log.written(spark, newest, last.step))
     if newest == 0 or behind is None:
         return newest == 0
     whole = _snapshot_size(journal, spark)
@@ -47,7 +47,7 @@ def _snapshot_size(journal: Journal, spark: SparkSession) -> int | None:
     if newest == 0:
         return None
     log = journal.log if in_log > in_table else journal.snapshot
-    return _rows_of(log.files(spark, newest - 1, newest))
+    return _rows_of(log.written(spark, newest - 1, newest))
 
 
 def _rows_of(files: Sequence[AddedFile] | None) -> int | None:
