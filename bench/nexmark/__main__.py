@@ -130,9 +130,10 @@ def report(made: Nexmark, rounds: int, path: Path, flink: Flink | None) -> None:
     """Print the results and write them to a file."""
     data = made.data
     machine = machine_of(made.spark) | ({"Flink": flink.version} if flink is not None else {})
+    by_two = ", ".join(query.name for query in made.queries if query.batches == 2)
     title = (
-        f"{data.events:,} events in {data.batches} batches, {RATE:,} a second of event time, groups of {GROUP} out of "
-        f"order, watermark {DELAY} s behind, {rounds} round(s)"
+        f"{data.events:,} events in {data.batches} batches (two a commit in {by_two}), {RATE:,} a second of event "
+        f"time, groups of {GROUP} out of order, watermark {DELAY} s behind, {rounds} round(s)"
     )
     console = console_for(machine, title)
     for query in made.queries:
@@ -156,7 +157,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.nexmark", description="Nexmark, beside Spark and Flink.")
     for name, default, text in (
         ("events", 20_000_000, "events in all"),
-        ("batches", 10, "batches of files, each a tick and a micro-batch"),
+        ("batches", 10, "batches of files"),
         ("rounds", 1, "how often everything is measured"),
     ):
         given = int(os.environ.get(name.upper()) or default)

@@ -52,7 +52,7 @@ SHAPES: Mapping[str, Callable[[Events], DataFrame]] = {"q5": _q5, "q7": _q7, "q8
 
 
 def run(spark: SparkSession, query: Query, data: Data, folder: Path) -> str:
-    """From the files to a Delta table, whose path it returns, one batch of files a micro-batch.
+    """From the files to a Delta table, whose path it returns.
 
     The watermark of a query does not pass the events that it has read. So it also reads the one behind them, and has
     the micro-batches without rows that windrow's sessions turn off.
@@ -60,7 +60,7 @@ def run(spark: SparkSession, query: Query, data: Data, folder: Path) -> str:
     session = working_session(spark)
     for name, value in {**STATE_STORES["default"], "spark.sql.streaming.noDataMicroBatches.enabled": "true"}.items():
         session.conf.set(name, value)
-    events = {kind: _events(session, data, kind) for kind in query.reads}
+    events = {kind: _events(session, data, kind, query.batches * PARTS) for kind in query.reads}
     found = SHAPES[query.name](events)
     times = {"window_start": F.col("w.start"), "window_end": F.col("w.end")}
     writer = found.withColumns(times).select(*query.columns).writeStream.outputMode("append").format("delta")
@@ -69,9 +69,9 @@ def run(spark: SparkSession, query: Query, data: Data, folder: Path) -> str:
     return str(folder / "result")
 
 
-def _events(session: SparkSession, data: Data, kind: str) -> DataFrame:
+def _events(session: SparkSession, data: Data, kind: str, files: int) -> DataFrame:
     schema = ", ".join(f"{name} {type}" for name, type in COLUMNS[kind].items())
-    reader = session.readStream.format("csv").schema(schema).option("maxFilesPerTrigger", PARTS)
+    reader = session.readStream.format("csv").schema(schema).option("maxFilesPerTrigger", files)
     rows = reader.load(data.files_and_end(kind)).withColumn("at", F.timestamp_millis("ms"))
     return rows.withWatermark("at", f"{DELAY} seconds")
 

@@ -46,12 +46,13 @@ STAGES: dict[str, list[dict[str, Any]]] = {
 
 
 def pipeline(query: Query, data: Data, lake: Path) -> windrow.Pipeline:
-    """The pipeline of a query over the files, one batch of them a tick."""
+    """The pipeline of a query over the files."""
     sources = [
         {
             "name": kind, "schema": dict(COLUMNS[kind]), "event_time": {"column": "ms", "format": "unix_ms"},
             "files": {
-                "path": data.files(kind), "format": "csv", "header": False, "max_files_per_batch": PARTS, "copy": False,
+                "path": data.files(kind), "format": "csv", "header": False, "copy": False,
+                "max_files_per_batch": query.batches * PARTS,
             },
             "watermark": {"bounded_delay": f"{DELAY}s"},
         }

@@ -18,13 +18,18 @@ _TEN = "ms // 10000 * 10000 AS window_start, ms // 10000 * 10000 + 10000 AS wind
 
 @dataclass(frozen=True)
 class Query:
-    """A query over some kinds of events: the columns of its result, and the SQL of DuckDB that gives it."""
+    """A query over some kinds of events: the columns of its result, and the SQL of DuckDB that gives it.
+
+    `batches` are those of files that a tick or a micro-batch takes: as many as are committed in about as long as Flink
+    has between two checkpoints.
+    """
 
     name: str
     title: str
     reads: tuple[str, ...]
     columns: Mapping[str, str]
     expected: str
+    batches: int = 2
 
 
 QUERIES: Mapping[str, Query] = {
@@ -39,6 +44,7 @@ QUERIES: Mapping[str, Query] = {
             SELECT window_start, window_start + 10000 AS window_end, num, auction FROM counts
             QUALIFY row_number() OVER (PARTITION BY window_start ORDER BY num DESC, auction DESC) = 1
             """,
+            batches=1,
         ),
         Query(
             "q7", "highest bid, 10 s", ("bids",),

@@ -69,6 +69,29 @@ def test_steps_of_a_log_that_several_inputs_read_count_once(before: dict[str, in
     )
 
 
+@given(st.lists(st.sampled_from(["left", "right"]), max_size=12), st.integers(1, 3), st.data())
+def test_ticks_of_logs_that_grow_take_the_same_steps_as_of_logs_that_stand_still(
+    landed: list[str], most: int, data: st.DataObject
+) -> None:
+    """A stream may look, and be stopped, between any two steps that land."""
+    logs = {"left": Log("a"), "right": Log("b")}
+    inputs, taken = InputLogs(logs), [START]
+
+    def tick(have_settled: bool) -> None:
+        head = inputs.head(None)  # type: ignore[arg-type]
+        while (have_settled and head.is_ahead_of(taken[-1])) or inputs.all_have(most, taken[-1], head):
+            taken.append(taken[-1].towards(head, most))
+
+    for name in landed:
+        logs[name].step += 1
+        if data.draw(st.booleans()):
+            tick(have_settled=False)
+    tick(have_settled=True)
+    beside, taken = taken, [START]
+    tick(have_settled=True)
+    assert beside == taken
+
+
 def test_the_head_has_the_newest_step_of_each_log() -> None:
     assert LOGS.head(None) == Offsets({"left": 3, "more": 4})  # type: ignore[arg-type]
     only = InputLogs({ONLY: Log("a", 7)})

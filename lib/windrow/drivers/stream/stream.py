@@ -171,7 +171,7 @@ class Stream:
         while any([run.is_active for run in runs]):  # each of them is looked at, as that is where it goes on
             if self.stop.is_set():
                 _end(runs)
-            elif not self._advance_all():
+            elif not (self._advance_all() or self._advance_together(have_settled=False)):
                 _wait(runs)
 
     def drain(self) -> None:
@@ -195,14 +195,19 @@ class Stream:
             self._project_meanwhile()
         return moved
 
-    def _advance_together(self) -> bool:
+    def _advance_together(self, have_settled: bool = True) -> bool:
         """One tick of the first stage of several inputs that is behind; whether there was one.
 
-        All that it reads stands still then, so that it takes the same steps together whenever it was killed.
+        It takes the same steps together whenever it was killed: where its inputs have not settled, it waits until there
+        is of each what a tick takes of it.
         """
         for stage in self.work.stages:
-            if stage.runner.upstream.are_several and not self.stop.is_set():
-                head = stage.runner.upstream.head(self.work.spark)
+            inputs = stage.runner.upstream
+            if inputs.are_several and not self.stop.is_set():
+                head = inputs.head(self.work.spark)
+                steps = stage.runner.stage.shown.max_versions_per_tick
+                if not have_settled and not inputs.all_have(steps, stage.runner.offsets, head):
+                    continue
                 if self._ticked(stage, _advance(stage, head), head):
                     if self._pace.is_due():
                         self._project_meanwhile()

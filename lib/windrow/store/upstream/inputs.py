@@ -41,6 +41,10 @@ class InputLogs:
         """How far a source or stage is read; where several inputs read it, by the one that is farthest behind."""
         return min(offsets.of(name) for name, log in self.logs.items() if log.name == upstream)
 
+    def all_have(self, steps: int, after: Offsets, head: Offsets) -> bool:
+        """Whether each log has so many steps that have not been read. More of them change no tick that takes those."""
+        return all(head.of(name) - after.of(name) >= steps for name in self.logs)
+
     def steps_between(self, after: Offsets, until: Offsets) -> int:
         """How many steps until has read and after has not; those of a log that several inputs read count once."""
         return steps_between(after, until, {name: log.name for name, log in self.logs.items()})
