@@ -106,7 +106,6 @@ def _step(step: str, file: Path, pipeline: Pipeline, project: Path) -> Step:
         lake=pipeline.lake,
         sources=[Arrivals.of(source) for source in pipeline.sources],
         schedule=schedule,
-        conn_id=schedule.connection,
         name=f"{pipeline.pipeline} {step}",
         retries=schedule.retries,
         retry_delay=timedelta(seconds=30),

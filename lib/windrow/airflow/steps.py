@@ -20,9 +20,9 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
+from windrow.airflow.jobs import Job
 from windrow.airflow.trigger import WindowsExpired
 from windrow.drivers.inspect.arrivals import Arrivals
-from windrow.drivers.spark.jvm import class_archive, session_jars
 from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, SpecError
 from windrow.spec.pipelines.schedules import OnTimeout, Schedule
 from windrow.store.delta.location import Lake
@@ -37,7 +37,6 @@ WAITS_FOR = "waits_for"
 """The XCom of a task that says which windows it waits for."""
 ATTEMPT = "attempt"
 """The XCom of a task, and what Airflow keeps for it over all of its tries: the job by which it has ended last."""
-QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 
 
 class Step(SparkSubmitOperator):
@@ -47,9 +46,10 @@ class Step(SparkSubmitOperator):
     """
 
     def __init__(self, *, lake: str, sources: Sequence[Arrivals], schedule: Schedule, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(conn_id=schedule.spark.connection, durable=False, **options)
         self.lake = lake
         self.sources = list(sources)
+        self.submission = schedule.spark
         self.wait = timedelta(microseconds=schedule.wait)
         self.poke_interval = timedelta(microseconds=schedule.poke_interval)
         self.on_timeout = schedule.on_timeout
@@ -104,7 +104,6 @@ class Step(SparkSubmitOperator):
         if self.task_id == STEPS[0] or (self.task_id in ("compute", "publish") and ends):
             words.append(f"--{self.on_timeout.value if ends else 'wait'}")
         self.application_args = [*(self.application_args or ()), *words]
-        self.jars, self.conf = _jars_here(), {**QUIET, "spark.driver.extraJavaOptions": class_archive()}
         try:
             super().execute(context)
         except Exception:
@@ -113,6 +112,9 @@ class Step(SparkSubmitOperator):
                 raise
             return outcome
         return StepOutcome(0)
+
+    def _get_hook(self) -> Job:
+        return Job.of(self.submission, self.name, self.application_args or ())
 
     def _wait(self, context: Any, outcome: StepOutcome, deadline: datetime, seen: Sequence[Arrivals]) -> None:
         """Leave the task to the triggerer, with what it waits for on its page. Raises TaskDeferred."""
@@ -150,11 +152,17 @@ class Step(SparkSubmitOperator):
         return True
 
     def _error(self, outcome: StepOutcome) -> Exception:
-        """What to tell Airflow of a step that has failed: whether it is to be tried again."""
-        if outcome.exit_code == WINDOWS_WAIT:
-            return AirflowFailException(f"{self.task_id}: windows have not expired in {self.wait}: {outcome.message}")
-        words = f"{self.task_id}: {outcome.message}"
-        return AirflowFailException(words) if outcome.exit_code in FINAL else AirflowException(words)
+        """What to tell Airflow of a step that has failed, in one line: whether it is to be tried again."""
+        waited = f"windows have not expired in {self.wait}: " if outcome.exit_code == WINDOWS_WAIT else ""
+        words = f"{self.task_id}: {waited}{outcome.message}. The page of the run: {self.page}"
+        is_final = outcome.exit_code in (*FINAL, WINDOWS_WAIT)
+        return AirflowFailException(words) if is_final else AirflowException(words)
+
+    @property
+    def page(self) -> str:
+        """Where the report of the run is written."""
+        words = list(self.application_args or ())
+        return str(words[words.index("--output") + 1])
 
 
 class ReportStep(Step):
@@ -181,11 +189,3 @@ class WrongFile(BaseOperator):
     def execute(self, context: Any) -> Any:
         """Raises AirflowFailException, with what is wrong."""
         raise AirflowFailException(self.error)
-
-
-def _jars_here() -> str | None:
-    """Delta's jars as windrow's set-up leaves them on this machine; without them the connection has to bring them."""
-    try:
-        return ",".join(session_jars())
-    except SpecError:
-        return None

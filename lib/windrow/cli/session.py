@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from windrow.cli.options import pairs_of
 from windrow.spec.errors import NeedsSpark, NotReadable
+from windrow.spec.fields.reading import located
+from windrow.spec.pipelines.spark_settings import check_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,6 +25,7 @@ def session(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSes
     Errors: SpecError; NeedsSpark where it is not installed.
     """
     settings = pairs_of("--conf", conf)
+    located("--conf:", check_settings, settings)
     if not has_spark():
         raise NeedsSpark("the command")
     from pyspark.sql import SparkSession
