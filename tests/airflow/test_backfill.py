@@ -40,6 +40,9 @@ NEGATIVE = DOUBLED = 2
 HALF = 3
 """The days of January that are wrong."""
 
+SECRET = "correct horse battery"
+"""The value of a variable that jobs are given."""
+
 Row = dict[str, Any]
 
 
@@ -137,12 +140,13 @@ def flights(tmp_path_factory) -> Iterator[Flights]:  # type: ignore[no-untyped-d
     file = project / "conf" / "pipelines" / "flights.yaml"
     pipeline = yaml.safe_load(file.read_text())
     pipeline["stages"] = [stage for stage in pipeline["stages"] if stage["name"] == STAGE]
+    pipeline["schedule"]["spark"]["env"] = {"PASSPHRASE": "${SECRET}"}
     file.write_text(yaml.safe_dump(pipeline))
     files = {}
     for path in sorted((project / "data" / "flights").glob("*.json")):
         files[path.name] = [json.loads(line) for line in path.read_text().splitlines()]
         write(path, [made for index, row in enumerate(files[path.name]) for made in planted(row, index)])
-    airflow = Airflow(root / "home", project, file.parent)
+    airflow = Airflow(root / "home", project, file.parent, {"SECRET": SECRET})
     with airflow.running():
         airflow.command("dags", "reserialize")
         airflow.command("dags", "unpause", DAG)
@@ -264,3 +268,11 @@ def test_a_second_time_changes_nothing(flights: Flights) -> None:
     page = flights.by_hand("again")
     assert flights.versions() == before
     assert "Nothing changed" in page and "2013-01-04 03:00" in page
+
+
+def test_the_value_of_a_secret_is_in_no_file(flights: Flights) -> None:
+    """In none of the lake, of the pages, of the logs, or of Airflow's database."""
+    roots = (flights.project, flights.airflow.home)
+    files = [path for root in roots for path in root.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".log" for path in files) and any(path.suffix == ".db" for path in files)
+    assert not [path for path in files if SECRET.encode() in path.read_bytes()]

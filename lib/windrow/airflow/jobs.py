@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -29,13 +29,18 @@ class Job(SparkSubmitHook):
     """
 
     @classmethod
-    def of(cls, submission: Submission, name: str, arguments: Sequence[str]) -> Job:
-        """A job as `schedule.spark` says. Raises AirflowFailException where a variable of `env` is not there."""
+    def of(
+        cls, submission: Submission, name: str, arguments: Sequence[str], conf: Mapping[str, str] | None = None
+    ) -> Job:
+        """A job as `schedule.spark` says, and `conf` where that says nothing.
+
+        Raises AirflowFailException where a variable of `env` is not there.
+        """
         return cls(
             conn_id=submission.connection,
             name=name,
             application_args=list(arguments),
-            conf=_conf_of(submission),
+            conf={**(conf or {}), **_conf_of(submission)},
             driver_memory=submission.driver_memory,
             executor_memory=submission.executor_memory,
             packages=",".join(submission.packages) or None,

@@ -28,9 +28,9 @@ from windrow.spec.pipelines.schedules import OnTimeout, Schedule
 from windrow.store.delta.location import Lake
 from windrow.store.journal.outcomes import StepOutcome, outcome_of
 
-JOB = ("land", "gate_rows", "compute", "gate_results", "publish")
+JOB_STEPS = ("land", "gate_rows", "compute", "gate_results", "publish")
 """The steps that one job can make, in their order."""
-STEPS = (*JOB, "report")
+STEPS = (*JOB_STEPS, "report")
 FINAL = (WRONG_INPUT, GATE_STOPPED)
 """Exit codes of a step after which trying again would give the same."""
 WAITS_FOR = "waits_for"
@@ -99,8 +99,8 @@ class Step(SparkSubmitOperator):
         Where the lake cannot be read from here, the job is for this step only: those behind it could not be told of.
         """
         words = ["--attempt", attempt]
-        if self.task_id in JOB and self._can_be_read():
-            words += ["--through", JOB[-1]]
+        if self.task_id in JOB_STEPS and self._can_be_read():
+            words += ["--through", JOB_STEPS[-1]]
         if self.task_id == STEPS[0] or (self.task_id in ("compute", "publish") and ends):
             words.append(f"--{self.on_timeout.value if ends else 'wait'}")
         self.application_args = [*(self.application_args or ()), *words]
@@ -114,7 +114,8 @@ class Step(SparkSubmitOperator):
         return StepOutcome(0)
 
     def _get_hook(self) -> Job:
-        return Job.of(self.submission, self.name, self.application_args or ())
+        """The job, with what the operator adds for OpenLineage. Raises AirflowFailException."""
+        return Job.of(self.submission, self.name, self.application_args or (), self.conf)
 
     def _wait(self, context: Any, outcome: StepOutcome, deadline: datetime, seen: Sequence[Arrivals]) -> None:
         """Leave the task to the triggerer, with what it waits for on its page. Raises TaskDeferred."""
