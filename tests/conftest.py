@@ -50,7 +50,7 @@ def compiling() -> Iterator[None]:
     from windrow.drivers.spark import session
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(session, "RUNTIME", {**session.RUNTIME, "spark.sql.codegen.factoryMode": "FALLBACK"})
+        patch.setattr(session, "REQUIRED", {**session.REQUIRED, "spark.sql.codegen.factoryMode": "FALLBACK"})
         yield
 
 

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from windrow.spec.pipelines.loading import load as load
     from windrow.spec.pipelines.pipeline import Pipeline as Pipeline
     from windrow.spec.pipelines.schedules import Schedule as Schedule
+    from windrow.spec.pipelines.submissions import Submission as Submission
     from windrow.spec.pipelines.table import Table as Table
     from windrow.spec.quality.judgements import GateFailed as GateFailed
     from windrow.spec.quality.judgements import GateResult as GateResult
@@ -159,6 +160,7 @@ _NAMES = {
     "spec.pipelines.loading": "load",
     "spec.pipelines.pipeline": "Pipeline",
     "spec.pipelines.schedules": "Schedule",
+    "spec.pipelines.submissions": "Submission",
     "spec.pipelines.table": "Table",
     "spec.quality.judgements": "GateFailed GateResult Judgement",
     "spec.sources.delta": "DeltaSource",

@@ -13,7 +13,7 @@ import pytest
 from deltalake import write_deltalake
 
 from windrow.spec.errors import WINDOWS_WAIT
-from windrow.store.journal.outcomes import OUTCOME
+from windrow.store.journal.outcomes import OUTCOME, subject_of
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = ["land", "gate_rows", "compute", "gate_results", "publish", "report"]
@@ -50,7 +50,7 @@ def test_a_schedule_is_taken_from_the_file(bag) -> None:  # type: ignore[no-unty
         "0 3 * * *",
     )
     assert (flights.start_date.year, flights.end_date.year, flights.max_active_runs) == (2013, 2014, 1)
-    assert {(task.conn_id if hasattr(task, "conn_id") else task._conn_id) for task in flights.tasks} == {"spark_local"}
+    assert {task.submission.connection for task in flights.tasks} == {"spark_local"}
     assert {task.retries for task in flights.tasks} == {2}
     assert type(traffic.timetable).__name__ == "NullTimetable"
 
@@ -60,18 +60,30 @@ SAID = "windrow: the gate of departures stops: one, two"
 Ends = Callable[..., BaseException]
 
 
-def started(ago: timedelta = timedelta(0)) -> dict[str, Any]:
-    """The context of a task whose run has started so long ago; what it leaves on its page is in `page`."""
+class Kept(dict[str, str]):
+    """What Airflow keeps for a task over all of its tries."""
+
+    set = dict.__setitem__
+
+
+def started(ago: timedelta = timedelta(0), before: str | None = None) -> dict[str, Any]:
+    """The context of a task whose run has started so long ago; what it leaves on its page is in `page`.
+
+    `before` is the attempt by which the task before has ended.
+    """
     page: dict[str, str] = {}
-    task = SimpleNamespace(xcom_push=lambda key, value: page.update({key: value}))
-    return {"run_id": RUN, "dag_run": SimpleNamespace(start_date=datetime.now(UTC) - ago), "ti": task, "page": page}
+    task = SimpleNamespace(
+        xcom_push=lambda key, value: page.update({key: value}), xcom_pull=lambda task_ids, key: before
+    )
+    run = SimpleNamespace(start_date=datetime.now(UTC) - ago)
+    return {"run_id": RUN, "dag_run": run, "ti": task, "page": page, "task_state_store": Kept()}
 
 
-def record(lake: str, run: str, attempt: str, code: int, message: str) -> None:
-    """Write how an attempt has ended, as its step does."""
+def record(lake: str, run: str, attempt: str, step: str, code: int, message: str) -> None:
+    """Write how a step has ended, as it does."""
     until = {"until": {"departures_hourly": 7}} if code == WINDOWS_WAIT else {}
     result = json.dumps({"exit_code": code, "message": message, **until})
-    row = {"run": run, "step": OUTCOME, "subject": attempt, "result": result, "at": 1}
+    row = {"run": run, "step": OUTCOME, "subject": subject_of(attempt, step), "result": result, "at": 1}
     write_deltalake(f"{lake}/_windrow/audits", pa.Table.from_pylist([row]), mode="append")
 
 
@@ -93,7 +105,7 @@ def ends(bag, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ends:  # type:
 
         def execute(self, context):  # type: ignore[no-untyped-def]
             if code is not None:
-                record(lake, run, attempt or named_attempt(self.application_args), code, SAID)
+                record(lake, run, attempt or named_attempt(self.application_args), step, code, SAID)
             raise AirflowException("Cannot execute: spark-submit. Error code is: 3.")
 
         monkeypatch.setattr(SparkSubmitOperator, "execute", execute)
@@ -102,7 +114,7 @@ def ends(bag, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ends:  # type:
         context = started(ago)
         with pytest.raises((AirflowException, TaskDeferred)) as failed:
             type(task).execute(task, context)
-        assert context["page"] == ({"waits_for": SAID} if isinstance(failed.value, TaskDeferred) else {})
+        assert context["page"].get("waits_for") == (SAID if isinstance(failed.value, TaskDeferred) else None)
         return failed.value
 
     return ended
@@ -142,13 +154,14 @@ def test_a_run_that_has_waited_makes_its_step_again(bag, ends: Ends, monkeypatch
     assert task.resume(started(), "departures_hourly: the windows of the interval have expired") == RUN
 
 
-def test_the_first_step_is_told_to_wait_and_each_attempt_has_a_name_of_its_own(bag, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_the_first_step_is_told_to_wait_and_each_job_has_a_name_of_its_own(bag, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
     given: list[list[str]] = []
     monkeypatch.setattr(SparkSubmitOperator, "execute", lambda self, _: given.append(self.application_args))
     for step in ("land", "publish", "publish"):
         task = bag.dags["flights_backfill"].get_task(step)
+        monkeypatch.setattr(task, "lake", str(tmp_path))
         with monkeypatch.context() as patch:
             patch.setattr(task, "application_args", list(task.application_args))
             type(task).execute(task, started())
@@ -156,14 +169,87 @@ def test_the_first_step_is_told_to_wait_and_each_attempt_has_a_name_of_its_own(b
     assert len(set(map(named_attempt, given))) == 3 and all(map(named_attempt, given))
 
 
-@pytest.mark.parametrize(("code", "is_final"), [(3, True), (2, True), (75, False), (0, False), (None, False)])
+def submitting(task: Any, context: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Run a task whose job succeeds; the arguments of the job, none where there was no need of one."""
+    from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+
+    given: list[list[str]] = [[]]
+    with monkeypatch.context() as patch:
+        patch.setattr(SparkSubmitOperator, "execute", lambda self, _: given.append(self.application_args))
+        patch.setattr(task, "application_args", list(task.application_args))
+        type(task).execute(task, context)
+    return given[-1]
+
+
+def test_a_job_makes_the_steps_that_are_left_and_the_tasks_behind_it_tell(bag, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """A task that is cleared when it has told how its step has ended makes it anew, with those behind it."""
+    dag, lake = bag.dags["flights_backfill"], str(tmp_path)
+    for task in dag.tasks:
+        monkeypatch.setattr(task, "lake", lake)
+    first = started()
+    job = submitting(dag.get_task("land"), first, monkeypatch)
+    assert job[job.index("--through") + 1] == "publish"
+    assert first["page"]["attempt"] == first["task_state_store"]["attempt"] == named_attempt(job)
+    for step in ("land", "gate_rows"):
+        record(lake, RUN, named_attempt(job), step, 0, "")
+    second = started(before=named_attempt(job))
+    gate = dag.get_task("gate_rows")
+    assert submitting(gate, second, monkeypatch) == []
+    assert second["page"]["attempt"] == named_attempt(job)
+    again = submitting(gate, second, monkeypatch)
+    assert again[0] == "gate_rows" and named_attempt(again) != named_attempt(job)
+    killed = submitting(dag.get_task("compute"), started(before=named_attempt(job)), monkeypatch)
+    assert killed[0] == "compute", "it has recorded nothing"
+
+
+@pytest.mark.parametrize(("code", "is_final"), [(3, True), (2, True), (75, False)])
+def test_a_step_that_has_failed_in_the_job_of_another_task_fails(  # type: ignore[no-untyped-def]
+    bag, tmp_path: Path, monkeypatch, code: int, is_final: bool
+) -> None:
+    from airflow.sdk.exceptions import AirflowException, AirflowFailException
+
+    task, context = bag.dags["flights_backfill"].get_task("gate_rows"), started(before="one")
+    monkeypatch.setattr(task, "lake", str(tmp_path))
+    record(str(tmp_path), RUN, "one", "gate_rows", code, SAID)
+    with pytest.raises(AirflowException) as failed:
+        type(task).execute(task, context)
+    assert isinstance(failed.value, AirflowFailException) == is_final
+    assert str(failed.value).startswith(f"gate_rows: {SAID}")
+    assert submitting(task, context, monkeypatch)[0] == "gate_rows"
+
+
+def test_windows_of_a_job_that_waits_are_shown_early_at_last(bag, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    from airflow.sdk.exceptions import TaskDeferred
+
+    from windrow.spec.pipelines.schedules import OnTimeout
+
+    task = bag.dags["flights_backfill"].get_task("compute")
+    monkeypatch.setattr(task, "lake", str(tmp_path))
+    monkeypatch.setattr(task, "on_timeout", OnTimeout.EARLY)
+    record(str(tmp_path), RUN, "one", "compute", WINDOWS_WAIT, SAID)
+    with pytest.raises(TaskDeferred):
+        type(task).execute(task, started(before="one"))
+    job = submitting(task, started(timedelta(hours=37), before="one"), monkeypatch)
+    assert job[0] == "compute" and "--early" in job
+
+
+def test_a_lake_that_only_spark_can_read_has_a_job_for_each_step(bag, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    for step in ("land", "gate_rows", "report"):
+        task = bag.dags["flights_backfill"].get_task(step)
+        monkeypatch.setattr(task, "lake", "hdfs://nowhere/lake")
+        job = submitting(task, started(before="one"), monkeypatch)
+        assert job[0] == step and "--through" not in job
+
+
+@pytest.mark.parametrize(("code", "is_final"), [(3, True), (2, True), (75, False), (None, False)])
 def test_a_gate_is_not_tried_again_and_a_machine_is(ends: Ends, code: int | None, is_final: bool) -> None:
     """By what the step has recorded, whatever the text of the error says."""
     from airflow.sdk.exceptions import AirflowFailException
 
     error = ends("publish", code)
     assert isinstance(error, AirflowFailException) == is_final
-    assert not is_final or str(error).splitlines()[0] == f"publish: {SAID}"
+    page = ROOT / "out" / "flights-{{ run_id | replace(':', '') | replace('+', '_') }}.html"
+    assert not is_final or str(error) == f"publish: {SAID}. The page of the run: {page}"
 
 
 @pytest.mark.parametrize("other", [{"attempt": "another"}, {"run": "another"}], ids=str)

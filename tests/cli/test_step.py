@@ -12,7 +12,7 @@ from windrow.spec.errors import NotYet, SpecError
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateFailed, GateResult, Judgement, Outcome
 from windrow.store.delta.location import Lake
-from windrow.store.journal.outcomes import OUTCOME, StepOutcome, outcome_of
+from windrow.store.journal.outcomes import OUTCOME, StepOutcome, outcome_of, subject_of
 
 
 def gate(*outcomes: Outcome, severity: Severity = Severity.CRITICAL) -> GateFailed:
@@ -46,26 +46,28 @@ def record(lake: Path, run: str, step: str, subject: str, code: int, at: int) ->
 
 def test_the_outcome_is_that_of_this_attempt_and_run(tmp_path: Path) -> None:
     lake = Lake.of(str(tmp_path))
-    assert outcome_of(lake, "monday", "first") is None
-    record(tmp_path, "monday", "gate", "first", 0, 1)
-    record(tmp_path, "monday", OUTCOME, "second", 3, 2)
-    record(tmp_path, "tuesday", OUTCOME, "first", 2, 3)
-    assert outcome_of(lake, "monday", "first") is None
-    record(tmp_path, "monday", OUTCOME, "first", 4, 4)
-    assert outcome_of(lake, "monday", "first") == StepOutcome(4, "at 4")
-    assert outcome_of(lake, "monday", "second") == StepOutcome(3, "at 2")
+    first, second = subject_of("first", "land"), subject_of("second", "land")
+    assert outcome_of(lake, "monday", "first", "land") is None
+    record(tmp_path, "monday", "gate", first, 0, 1)
+    record(tmp_path, "monday", OUTCOME, second, 3, 2)
+    record(tmp_path, "tuesday", OUTCOME, first, 2, 3)
+    record(tmp_path, "monday", OUTCOME, subject_of("first", "publish"), 2, 3)
+    assert outcome_of(lake, "monday", "first", "land") is None
+    record(tmp_path, "monday", OUTCOME, first, 4, 4)
+    assert outcome_of(lake, "monday", "first", "land") == StepOutcome(4, "at 4")
+    assert outcome_of(lake, "monday", "second", "land") == StepOutcome(3, "at 2")
 
 
 def test_the_newest_outcome_of_an_attempt_counts(tmp_path: Path) -> None:
-    record(tmp_path, "monday", OUTCOME, "first", 0, 2)
-    record(tmp_path, "monday", OUTCOME, "first", 75, 1)
-    assert outcome_of(Lake.of(str(tmp_path)), "monday", "first") == StepOutcome(0, "at 2")
+    record(tmp_path, "monday", OUTCOME, subject_of("first", "land"), 0, 2)
+    record(tmp_path, "monday", OUTCOME, subject_of("first", "land"), 75, 1)
+    assert outcome_of(Lake.of(str(tmp_path)), "monday", "first", "land") == StepOutcome(0, "at 2")
 
 
 def test_a_lake_that_only_spark_can_reach_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="can be read without Spark"):
-        outcome_of(Lake.of("hdfs://nowhere/lake"), "monday", "first")
+        outcome_of(Lake.of("hdfs://nowhere/lake"), "monday", "first", "land")
     (tmp_path / "_windrow/audits/_delta_log").mkdir(parents=True)
     (tmp_path / "_windrow/audits/_delta_log/00000000000000000000.json").write_text("no commit")
     with pytest.raises(SpecError, match="cannot be read without Spark"):
-        outcome_of(Lake.of(str(tmp_path)), "monday", "first")
+        outcome_of(Lake.of(str(tmp_path)), "monday", "first", "land")

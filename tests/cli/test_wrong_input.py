@@ -90,6 +90,10 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         (("run", "FILE", "--every", "soon"), ("--every must be a duration", '"soon"')),
         (("run", "FILE", "--every", "0s"), ("--every must be positive",)),
         (("run", "FILE", "--conf", "spark.x"), ("--conf must be NAME=VALUE", '"spark.x"')),
+        (
+            ("run", "FILE", "--conf", "spark.sql.ansi.enabled=true"),
+            ("--conf: spark.sql.ansi.enabled must be false: one row", 'got "true"', "leave it out"),
+        ),
         (("backfill", "FILE", "--to", "2024-01-02"), ("--from is missing",)),
         (("backfill", "FILE", "--from", "2024-01-02", "--to", "2024-01-02"), ("--to must be after --from",)),
         (("backfill", "FILE", "--from", "monday", "--to", "2024-01-02"), ("--from must be a time", '"monday"')),

@@ -38,6 +38,8 @@ from windrow.spec.fields.schemas import _SIMPLE, Schema
 from windrow.spec.pipelines.documents import load_yaml
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import Schedule
+from windrow.spec.pipelines.spark_settings import REQUIRED
+from windrow.spec.pipelines.submissions import Submission
 from windrow.spec.pipelines.table_columns import (
     COMMENTS,
     ENVELOPE_TYPES,
@@ -90,7 +92,7 @@ def test_every_page_is_linked_from_the_readme() -> None:
 # ---------------------------------------------------------------- pipeline files
 
 SPECS: dict[str, type[Spec]] = {
-    "Pipeline": Pipeline, "Schedule": Schedule, "Sources": Source, "Time columns": TimeColumn,
+    "Pipeline": Pipeline, "Schedule": Schedule, "Submission": Submission, "Sources": Source, "Time columns": TimeColumn,
     "Watermark": Watermark, "Stages": Stage,
     "Element time": ElementTime,
     **{name.capitalize(): cls for name, cls in CONNECTORS.items()},
@@ -124,6 +126,13 @@ def test_every_field_with_its_default(heading: str) -> None:
     table = table_of("pipeline-files", heading, "field")
     expected = [(f"`{yaml_name(field)}`", default_of(field)) for field in fields(SPECS[heading])]
     assert [(row["field"], row["default"]) for row in table] == expected
+
+
+def test_every_setting_of_spark_that_is_refused() -> None:
+    rows = [
+        (row["setting"].strip("`"), row["must be"]) for row in table_of("operations", "Settings of Spark", "setting")
+    ]
+    assert rows == [(name, setting.value) for name, setting in REQUIRED.items()]
 
 
 def test_every_trigger_and_its_fields() -> None:
@@ -199,6 +208,8 @@ def test_every_example_can_be_read(path: Path, tmp_path: Path) -> None:
         elif text.startswith("window:"):
             for line in text.splitlines():
                 assert not refusal({**load_yaml(line), "aggregates": {"n": {"count": "*"}}}), line
+        elif text.startswith("schedule:"):
+            assert Schedule.from_mapping(load_yaml(text)["schedule"]).spark.env
         elif text.startswith("# conf/quality"):
             assert Suite.from_list(load_yaml(text)).expectations
         else:

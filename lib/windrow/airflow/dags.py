@@ -13,7 +13,7 @@ from pathlib import Path
 from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param, chain
 
 from windrow.airflow.files import PipelineFile, schedule_of
-from windrow.airflow.steps import STEPS, Step, WrongFile
+from windrow.airflow.steps import STEPS, ReportStep, Step, WrongFile
 from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import Schedule
@@ -93,7 +93,8 @@ def _with_steps(dag: DAG, tasks: Sequence[BaseOperator]) -> DAG:
 def _step(step: str, file: Path, pipeline: Pipeline, project: Path) -> Step:
     schedule = pipeline.schedule or BY_HAND
     report = "out/" + pipeline.pipeline + "-{{ run_id | replace(':', '') | replace('+', '_') }}.html"
-    return Step(
+    made = ReportStep if step == STEPS[-1] else Step
+    return made(
         task_id=step,
         application=str(APPLICATION),
         application_args=[
@@ -105,7 +106,6 @@ def _step(step: str, file: Path, pipeline: Pipeline, project: Path) -> Step:
         lake=pipeline.lake,
         sources=[Arrivals.of(source) for source in pipeline.sources],
         schedule=schedule,
-        conn_id=schedule.connection,
         name=f"{pipeline.pipeline} {step}",
         retries=schedule.retries,
         retry_delay=timedelta(seconds=30),

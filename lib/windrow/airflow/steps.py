@@ -1,11 +1,15 @@
-"""The tasks of a DAG: a step of a backfill each, whose work is a Spark job.
+"""The tasks of a DAG: a step of a backfill each. One Spark job makes all steps that are left, up to publish.
 
-What became of a job is read from the audits in the lake, where each attempt at a step has a name of its own. A job that
-has recorded nothing there has failed, and is tried again; a gate that stopped is not.
+What became of a step is read from the audits in the lake, where each attempt has a name of its own. The task whose step
+comes first submits the job. Those behind it find that their step has been made, and only tell how it has ended. A step
+that has recorded nothing has failed and is tried again, as is one that is cleared: by a job of its own from there on. A
+gate that stopped is not tried again.
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -14,67 +18,104 @@ from uuid import uuid4
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import BaseOperator
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
+from windrow.airflow.jobs import Job
 from windrow.airflow.trigger import WindowsExpired
 from windrow.drivers.inspect.arrivals import Arrivals
-from windrow.drivers.spark.jvm import class_archive, session_jars
 from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, SpecError
 from windrow.spec.pipelines.schedules import OnTimeout, Schedule
 from windrow.store.delta.location import Lake
 from windrow.store.journal.outcomes import StepOutcome, outcome_of
 
-STEPS = ("land", "gate_rows", "compute", "gate_results", "publish", "report")
+JOB_STEPS = ("land", "gate_rows", "compute", "gate_results", "publish")
+"""The steps that one job can make, in their order."""
+STEPS = (*JOB_STEPS, "report")
 FINAL = (WRONG_INPUT, GATE_STOPPED)
 """Exit codes of a step after which trying again would give the same."""
 WAITS_FOR = "waits_for"
 """The XCom of a task that says which windows it waits for."""
-QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+ATTEMPT = "attempt"
+"""The XCom of a task, and what Airflow keeps for it over all of its tries: the job by which it has ended last."""
 
 
 class Step(SparkSubmitOperator):
-    """One step of a backfill as a Spark job; `schedule` says how long it waits for windows that have not expired.
+    """One step of a backfill; `schedule` says how long it waits for windows that have not expired.
 
-    `lake` is where the step records how each attempt has ended; `sources` are what those of the pipeline read.
+    `lake` is where steps record how each attempt has ended; `sources` are what those of the pipeline read.
     """
 
     def __init__(self, *, lake: str, sources: Sequence[Arrivals], schedule: Schedule, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(conn_id=schedule.spark.connection, durable=False, **options)
         self.lake = lake
         self.sources = list(sources)
+        self.submission = schedule.spark
         self.wait = timedelta(microseconds=schedule.wait)
         self.poke_interval = timedelta(microseconds=schedule.poke_interval)
         self.on_timeout = schedule.on_timeout
 
     def execute(self, context: Any) -> Any:
-        """Submit the job. A gate that stopped fails the task for good, a machine that failed lets it be tried again.
+        """Tell how the step has ended, where a job has made it, or submit one.
 
-        Windows that have not expired leave it to the triggerer until there is something to do.
+        A gate that stopped fails the task for good, a machine that failed lets it be tried again. Windows that have not
+        expired leave it to the triggerer until there is something to do.
         """
         deadline = context["dag_run"].start_date + self.wait
         has_waited = datetime.now(UTC) >= deadline
         ends = has_waited and self.on_timeout is not OnTimeout.FAIL
-        attempt = uuid4().hex
-        self.application_args = [*(self.application_args or ()), "--attempt", attempt]
-        if self.task_id == STEPS[0] or (self.task_id in ("compute", "publish") and ends):
-            self.application_args.append(f"--{self.on_timeout.value if ends else 'wait'}")
-        seen = self._seen()
-        self.jars, self.conf = _jars_here(), {**QUIET, "spark.driver.extraJavaOptions": class_archive()}
-        try:
-            return super().execute(context)
-        except Exception as error:
-            outcome = self._outcome(context["run_id"], attempt)
-            if outcome is not None and outcome.exit_code == WINDOWS_WAIT and not has_waited:
-                self._wait(context, outcome, deadline, seen)
-            told = self._told(outcome)
-            if told is None:
-                raise
-            raise told from error
+        seen, attempt = self._seen(), self._attempt_before(context)
+        outcome = None if attempt is None else self._outcome(context["run_id"], attempt)
+        if outcome is None or (outcome.exit_code == WINDOWS_WAIT and ends):
+            attempt = uuid4().hex
+            outcome = self._submit(context, attempt, ends)
+        else:
+            self.log.info("The step was made by the job of a task before, attempt %s", attempt)
+        context["ti"].xcom_push(key=ATTEMPT, value=attempt)
+        context["task_state_store"].set(ATTEMPT, attempt)
+        if outcome.exit_code == WINDOWS_WAIT and not has_waited:
+            self._wait(context, outcome, deadline, seen)
+        if outcome.exit_code:
+            raise self._error(outcome)
 
     def resume(self, context: Any, event: Any) -> Any:
         """Make the step again, as the trigger says that there is something to do: `event` says what."""
         self.log.info("The run goes on: %s", event)
         return self.execute(context)
+
+    def _attempt_before(self, context: Any) -> str | None:
+        """The attempt of the task before, whose job goes on with this step; None where this task has told its outcome.
+
+        A task that is tried again, or cleared by itself, has told it, and makes the step anew.
+        """
+        if self.task_id == STEPS[0]:
+            return None
+        before = STEPS[STEPS.index(self.task_id) - 1]
+        attempt: str | None = context["ti"].xcom_pull(task_ids=before, key=ATTEMPT)
+        return None if attempt == context["task_state_store"].get(ATTEMPT) else attempt
+
+    def _submit(self, context: Any, attempt: str, ends: bool) -> StepOutcome:
+        """Submit a job for the steps from this one on; how this one has ended. Raises what the submit has raised.
+
+        Where the lake cannot be read from here, the job is for this step only: those behind it could not be told of.
+        """
+        words = ["--attempt", attempt]
+        if self.task_id in JOB_STEPS and self._can_be_read():
+            words += ["--through", JOB_STEPS[-1]]
+        if self.task_id == STEPS[0] or (self.task_id in ("compute", "publish") and ends):
+            words.append(f"--{self.on_timeout.value if ends else 'wait'}")
+        self.application_args = [*(self.application_args or ()), *words]
+        try:
+            super().execute(context)
+        except Exception:
+            outcome = self._outcome(context["run_id"], attempt)
+            if outcome is None:
+                raise
+            return outcome
+        return StepOutcome(0)
+
+    def _get_hook(self) -> Job:
+        """The job, with what the operator adds for OpenLineage. Raises AirflowFailException."""
+        return Job.of(self.submission, self.name, self.application_args or (), self.conf)
 
     def _wait(self, context: Any, outcome: StepOutcome, deadline: datetime, seen: Sequence[Arrivals]) -> None:
         """Leave the task to the triggerer, with what it waits for on its page. Raises TaskDeferred."""
@@ -95,21 +136,48 @@ class Step(SparkSubmitOperator):
         return [source.looked_at() if self.task_id == STEPS[0] else source for source in self.sources]
 
     def _outcome(self, run: str, attempt: str) -> StepOutcome | None:
-        """What the step has recorded of an attempt that failed; None where there is nothing that can be read."""
+        """What the step has recorded in an attempt; None where there is nothing that can be read."""
         try:
-            return outcome_of(Lake.of(self.lake), run, attempt)
+            return outcome_of(Lake.of(self.lake), run, attempt, self.task_id)
         except SpecError as error:
             self.log.warning("What became of the step is not known: %s", error)
             return None
 
-    def _told(self, outcome: StepOutcome | None) -> Exception | None:
-        """What to tell Airflow of an attempt that failed; None where it is to be tried again."""
-        match outcome:
-            case StepOutcome(exit_code, message) if exit_code in FINAL:
-                return AirflowFailException(f"{self.task_id}: {message}")
-            case StepOutcome(exit_code, message) if exit_code == WINDOWS_WAIT:
-                return AirflowFailException(f"{self.task_id}: windows have not expired in {self.wait}: {message}")
-        return None
+    def _can_be_read(self) -> bool:
+        """Whether the audits of the lake can be read here, without Spark."""
+        try:
+            outcome_of(Lake.of(self.lake), "", "", "")
+        except SpecError as error:
+            self.log.info("Each step is a job of its own: %s", error)
+            return False
+        return True
+
+    def _error(self, outcome: StepOutcome) -> Exception:
+        """What to tell Airflow of a step that has failed, in one line: whether it is to be tried again."""
+        waited = f"windows have not expired in {self.wait}: " if outcome.exit_code == WINDOWS_WAIT else ""
+        words = f"{self.task_id}: {waited}{outcome.message}. The page of the run: {self.page}"
+        is_final = outcome.exit_code in (*FINAL, WINDOWS_WAIT)
+        return AirflowFailException(words) if is_final else AirflowException(words)
+
+    @property
+    def page(self) -> str:
+        """Where the report of the run is written."""
+        words = list(self.application_args or ())
+        return str(words[words.index("--output") + 1])
+
+
+class ReportStep(Step):
+    """The report of a run. It needs no Spark, and no job, where the lake can be read from here."""
+
+    def execute(self, context: Any) -> Any:
+        """Write the page, whatever the steps before have come to."""
+        if not self._can_be_read():
+            return self._submit(context, uuid4().hex, ends=False)
+        words = [sys.executable, "-m", "windrow", "report", *(self.application_args or ())[1:]]
+        made = subprocess.run(words, capture_output=True, text=True)
+        if made.returncode:
+            raise self._error(StepOutcome(made.returncode, made.stderr.strip()))
+        self.log.info("%s", made.stdout.strip())
 
 
 class WrongFile(BaseOperator):
@@ -122,11 +190,3 @@ class WrongFile(BaseOperator):
     def execute(self, context: Any) -> Any:
         """Raises AirflowFailException, with what is wrong."""
         raise AirflowFailException(self.error)
-
-
-def _jars_here() -> str | None:
-    """Delta's jars as windrow's set-up leaves them on this machine; without them the connection has to bring them."""
-    try:
-        return ",".join(session_jars())
-    except SpecError:
-        return None

@@ -8,7 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
 from windrow.cli.options import pairs_of
-from windrow.spec.errors import NeedsSpark, NotReadable
+from windrow.spec.errors import NeedsSpark, NotReadable, SpecError
+from windrow.spec.fields.reading import located
+from windrow.spec.pipelines.spark_settings import check_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,9 +22,10 @@ Seen = TypeVar("Seen")
 def session(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSession]:
     """A session that ends with the command, unless there was one before. Nothing that Spark says at its start is shown.
 
-    Errors: SpecError; NeedsSpark where it is not installed.
+    Errors: SpecError, also for settings of a session that was there before; NeedsSpark where it is not installed.
     """
     settings = pairs_of("--conf", conf)
+    located("--conf:", check_settings, settings)
     if not has_spark():
         raise NeedsSpark("the command")
     from pyspark.sql import SparkSession
@@ -33,6 +36,10 @@ def session(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSes
 
     before = SparkSession.getActiveSession()
     if before is not None:
+        if settings:
+            raise SpecError(
+                "--conf", "comes too late: a session is there", next(iter(settings)), "give it to spark-submit"
+            )
         yield before
         return
     with quiet_start(), deaf_to_sigterm():

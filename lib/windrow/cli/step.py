@@ -1,4 +1,4 @@
-"""`windrow step`: one step of a backfill, for schedulers. It is not in the list of commands: people take `backfill`."""
+"""`windrow step`: steps of a backfill, for schedulers. It is not in the list of commands: people take `backfill`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,6 +18,7 @@ from windrow.cli.errors import TRACE, shown_plainly, step_code
 from windrow.cli.options import Conf, File, From, Master, Project, Set, To, opened, time_of
 from windrow.cli.report import Output, write_report
 from windrow.cli.session import session
+from windrow.drivers.pipeline.points import point
 from windrow.sources.java_words import in_one_line
 from windrow.spec.errors import SpecError, WindowsWait, WindrowError
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -28,6 +28,8 @@ from windrow.view.backfill import backfilled_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from windrow.drivers.recompute.backfill import Backfill
 
 
 class Step(StrEnum):
@@ -48,7 +50,13 @@ Run = Annotated[str, typer.Option("--run", metavar="NAME", help="The name of the
 
 Attempt = Annotated[
     str | None,
-    typer.Option("--attempt", metavar="NAME", help="Keep in the audits, under this name, how this attempt ends."),
+    typer.Option("--attempt", metavar="NAME", help="Keep in the audits, under this name, how each step ends."),
+]
+Through = Annotated[
+    Step | None,
+    typer.Option(
+        "--through", help="Make the steps behind it too, up to this one, until one fails.", show_default="one step"
+    ),
 ]
 
 
@@ -56,6 +64,7 @@ def step(
     step: Annotated[Step, typer.Argument(help="Which step.", show_default=False)],
     file: File,
     run: Run,
+    through: Through = None,
     attempt: Attempt = None,
     from_: From = None,
     to: To = None,
@@ -68,7 +77,7 @@ def step(
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Make one step of a backfill: land, gate_rows, compute, gate_results, publish or report.
+    """Make a step of a backfill: land, gate_rows, compute, gate_results, publish or report.
 
     What the first step of a run, land, is told of windows that have not expired holds for all of its steps.
 
@@ -76,13 +85,31 @@ def step(
     """
     try:
         pipeline = opened(file, settings, project)
-        with session(master, conf) as spark, _recorded(pipeline, spark, run, attempt):
-            _step(step, pipeline, spark, run, _span(from_, to), _mode(wait, early, whole), output)
+        with session(master, conf) as spark:
+            made: Backfill | None = None
+            for one in _steps(step, through):
+                with _recorded(pipeline, spark, run, attempt, one):
+                    span, mode = _span(from_, to), _mode(wait, early, whole)
+                    if one is Step.REPORT:
+                        typer.echo(write_report(pipeline, spark, run, *span, output))
+                    else:
+                        made = made or _begun(one, pipeline, spark, run, span, mode)
+                        _make(one, made)
+                point(f"step:after_{one.value}")
     except Exception as error:
         if os.environ.get(TRACE):
             traceback.print_exc()
         print(shown_plainly(error), file=sys.stderr)
         raise typer.Exit(step_code(error)) from None
+
+
+def _steps(first: Step, last: Step | None) -> list[Step]:
+    """The steps from one to another. Raises SpecError where that comes before it."""
+    steps = list(Step)
+    made = steps[steps.index(first) : steps.index(last or first) + 1]
+    if not made:
+        raise SpecError("--through", f"must not come before {first.value}", last)
+    return made
 
 
 def _mode(wait: bool, early: bool, whole: bool) -> str | None:
@@ -102,8 +129,8 @@ def _span(from_: str | None, to: str | None) -> tuple[int, int]:
 
 
 @contextmanager
-def _recorded(pipeline: Pipeline, spark: SparkSession, run: str, attempt: str | None) -> Iterator[None]:
-    """Keep in the audits how what is done within has ended, where the attempt has a name.
+def _recorded(pipeline: Pipeline, spark: SparkSession, run: str, attempt: str | None, step: Step) -> Iterator[None]:
+    """Keep in the audits how the step that is made within has ended, where the attempt has a name.
 
     Raises whatever is raised within: that it could not be kept is said on stderr then.
     """
@@ -113,7 +140,8 @@ def _recorded(pipeline: Pipeline, spark: SparkSession, run: str, attempt: str | 
     from windrow.drivers.spark.session import working_session
     from windrow.store.journal.audits import Audits
 
-    record = partial(Audits.of(Lake.of(pipeline.lake)).record_outcome, working_session(spark), run, attempt)
+    audits = Audits.of(Lake.of(pipeline.lake))
+    record = partial(audits.record_outcome, working_session(spark), run, attempt, step.value)
     try:
         yield
     except Exception as error:
@@ -126,26 +154,27 @@ def _recorded(pipeline: Pipeline, spark: SparkSession, run: str, attempt: str | 
 
 
 def _outcome(error: Exception) -> StepOutcome:
-    """How an attempt has ended with an error. The words of others than windrow may hold values of the environment."""
+    """How a step has ended with an error. The words of others than windrow may hold values of the environment."""
     message = shown_plainly(error) if isinstance(error, WindrowError) else type(error).__name__
     return StepOutcome(step_code(error), message, error.until if isinstance(error, WindowsWait) else {})
 
 
-def _step(
-    step: Step, pipeline: Pipeline, spark: SparkSession, run: str, span: tuple[int, int], mode: str | None,
-    output: Path | None,
-) -> None:  # fmt: skip
-    if step is Step.REPORT:
-        typer.echo(write_report(pipeline, spark, run, *span, output))
-        return
+def _begun(
+    first: Step, pipeline: Pipeline, spark: SparkSession, run: str, span: tuple[int, int], mode: str | None
+) -> Backfill:
+    """The run, for its steps from this one on."""
     from windrow.drivers.pipeline.pipeline import PipelineWork
     from windrow.drivers.recompute.backfill import Backfill
     from windrow.drivers.recompute.scope.request import Mode
 
     told = Mode(mode) if mode in ("early", "whole") else Mode.EXPIRED
     made = Backfill(PipelineWork.open(pipeline, spark), run, *span, mode=told, waits=mode == "wait")
-    if step is not Step.LAND:
-        made = made.as_it_began() if mode is None else made.told()
-    for result in getattr(made, step.value)() or ():
+    if first is Step.LAND:
+        return made
+    return made.as_it_began() if mode is None else made.told()
+
+
+def _make(step: Step, run: Backfill) -> None:
+    for result in getattr(run, step.value)() or ():
         if step in (Step.COMPUTE, Step.PUBLISH):
             typer.echo(backfilled_text(result, dry_run=step is Step.COMPUTE))

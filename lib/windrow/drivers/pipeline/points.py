@@ -39,6 +39,11 @@ POINTS = (
     "maintain:after_drop",
     "maintain:after_compaction",
     "maintain:after_vacuum",
+    "step:after_land",
+    "step:after_gate_rows",
+    "step:after_compute",
+    "step:after_gate_results",
+    "step:after_publish",
 )
 
 

@@ -45,6 +45,37 @@ def collector() -> str:
     return "" if re.search(r"-XX:\+Use\w+GC\b", given) else "-XX:+UseParallelGC"
 
 
+def logging_of(level: str) -> str:
+    """The options by which a JVM logs on stderr what is of that level, without what windrow expects and handles."""
+    return f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')} -Dwindrow.log={level}"
+
+
+def driver_memory() -> str:
+    """The memory of a driver of which nobody says how much it has."""
+    return os.environ.get("WINDROW_DRIVER_MEMORY", "4g")
+
+
+def launch_environment(is_quiet: bool) -> dict[str, str]:
+    """The variables of the environment with which `spark-submit` is started, over those of this process.
+
+    What they say gives way to settings of the job and of the cluster: Spark reads its own variables last. `is_quiet`
+    has it log errors only, unless whoever set it up has chosen what it logs.
+    """
+    given = os.environ.get(_OPTIONS[0], "")
+    options = [given, class_archive() if "SharedArchiveFile" not in given else ""]
+    if is_quiet and not _has_logging(given):
+        options.append(logging_of("error"))
+    memory = os.environ.get("SPARK_DRIVER_MEMORY") or driver_memory()
+    return {"SPARK_DRIVER_MEMORY": memory, _OPTIONS[0]: " ".join(option for option in options if option)}
+
+
+def _has_logging(options: str) -> bool:
+    """Whether a configuration of log4j is there for all jobs of this machine."""
+    home = os.environ.get("SPARK_HOME")
+    folder = os.environ.get("SPARK_CONF_DIR") or (f"{home}/conf" if home else None)
+    return "log4j" in options or (folder is not None and Path(folder, "log4j2.properties").exists())
+
+
 @contextmanager
 def deaf_to_sigterm() -> Iterator[None]:
     """A JVM that is started within ignores SIGTERM, as this process does meanwhile.

@@ -6,45 +6,41 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
+from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 from windrow.drivers.spark.hadoop import drop_unread_properties
-from windrow.drivers.spark.jvm import class_archive, collector, session_jars
+from windrow.drivers.spark.jvm import class_archive, collector, driver_memory, logging_of, session_jars
 from windrow.drivers.spark.names import cache_names
+from windrow.spec.pipelines.spark_settings import CATALOG, EXTENSIONS, check_settings, with_delta
+from windrow.spec.pipelines.spark_settings import REQUIRED as NEEDED
 
 TRACE = "WINDROW_TRACE"
 """The environment variable that has the traces of any error shown, Python's and the JVM's."""
 
 _CORES = os.cpu_count() or 2
 
-RUNTIME: Mapping[str, str] = {
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "false",
-    "spark.sql.variable.substitute": "false",
+REQUIRED: Mapping[str, str] = {name: setting.value for name, setting in NEEDED.items() if name != CATALOG}
+"""Settings of every session in which windrow works, whatever those of the cluster and the caller are."""
+
+PREFERRED: Mapping[str, str] = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": str(_CORES),
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
-    "spark.databricks.delta.schema.autoMerge.enabled": "false",
     "spark.databricks.delta.merge.materializeSource": "none",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    "spark.sql.streaming.stopActiveRunOnRestart": "false",
-    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.maxConcurrentOutputFileWriters": "16",
     "spark.sql.inMemoryColumnarStorage.compressed": "false",  # read once or twice, soon
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.debug.maxToStringFields": "0",
 }
-"""Settings of every session in which windrow works. UTC and no ANSI errors, so that results do not depend on the
-caller's session and no row can stop a tick. No substitution of `${env:NAME}`, by which a text could read secrets. No
-adaptive planning, which costs small ticks more than it gives. A MERGE may read its source twice: what it reads is
-files that do not change. A landing that starts beside another in one JVM does not stop that one, but waits. Timestamps
-are written in microseconds: Spark's default is a format that other readers take for nanoseconds, which end in 2262.
-Rows are not sorted by their partitions before they are written, where a task has at most so many. The texts of plans,
-made for every query, are short: nobody sees them without Spark's own pages."""
+"""Settings of these sessions where neither the cluster nor the caller says otherwise: small ticks take less time. No
+adaptive planning, which costs them more than it gives. A MERGE may read its source twice: what it reads is files that
+do not change. Rows are not sorted by their partitions before they are written, where a task has at most so many. The
+texts of plans, made for every query, are short: nobody sees them without Spark's own pages."""
 
 _INTERPRETED: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
@@ -57,31 +53,45 @@ _INTERPRETED: Mapping[str, str] = {
 STATIC: Mapping[str, str] = {
     "spark.sql.codegen.cache.maxEntries": "5000",
     "spark.python.sql.dataFrameDebugging.enabled": "false",
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+}
+"""Settings of every JVM of windrow's own, and of a job where nobody says otherwise."""
+
+LOCAL: Mapping[str, str] = {
+    **STATIC,
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.sources.commitProtocolClass":
         "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol",
 }  # fmt: skip
+"""Of those, the ones of a JVM on this machine."""
 
 
 def local_session(
     app: str = "windrow", master: str | None = None, conf: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session of windrow's own, with jars from disk. Errors: SpecError where they are not set up."""
+    """A session of windrow's own, with jars from disk; `conf` wins over what windrow prefers.
+
+    Errors: SpecError where the jars are not set up, and for a setting that would make results wrong.
+    """
+    given = conf or {}
+    check_settings(given)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(app).master(master or os.environ.get("WINDROW_MASTER", "local[*]"))
+    # What Spark logs goes with the trace of an error: to the terminal, when it was asked for.
+    level = "error" if os.environ.get(TRACE) else "fatal"
     settings = {
         "spark.jars": ",".join(session_jars()),
-        "spark.driver.memory": os.environ.get("WINDROW_DRIVER_MEMORY", "4g"),
-        "spark.driver.extraJavaOptions": f"{_logging()} {collector()} {class_archive()}",
-        **STATIC,
-        **RUNTIME,
-        **(conf or {}),
+        "spark.driver.memory": driver_memory(),
+        "spark.driver.extraJavaOptions": f"{logging_of(level)} {collector()} {class_archive()}",
+        **LOCAL,
+        **PREFERRED,
+        **REQUIRED,
+        **given,
+        CATALOG: NEEDED[CATALOG].value,
+        EXTENSIONS: with_delta(given.get(EXTENSIONS)),
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -92,26 +102,27 @@ def local_session(
     return spark
 
 
-def _logging() -> str:
-    """What Spark logs goes with the trace of an error: to the terminal, when it was asked for."""
-    quiet = Path(__file__).parent / "log4j2.properties"
-    return f"-Dlog4j2.configurationFile=file:{quiet} -Dwindrow.log={'error' if os.environ.get(TRACE) else 'fatal'}"
-
-
 def submitted_session(app: str) -> SparkSession:
     """The session of a job that `spark-submit` started: its master, jars and settings, and Delta's extension."""
+    given = SparkConf()
+    settings = {name: value for name, value in STATIC.items() if not given.contains(name)}
+    settings |= {CATALOG: NEEDED[CATALOG].value, EXTENSIONS: with_delta(given.get(EXTENSIONS))}
     builder = SparkSession.builder.appName(app)
-    for name in ("spark.sql.extensions", "spark.sql.catalog.spark_catalog"):
-        builder = builder.config(name, STATIC[name])
+    for name, value in settings.items():
+        builder = builder.config(name, value)
     return builder.getOrCreate()
 
 
 def working_session(spark: SparkSession) -> SparkSession:
-    """A session beside the caller's, with windrow's settings; the caller's own stay as they are."""
+    """A session beside the caller's, with the settings that windrow needs; the caller's own stay as they are.
+
+    What windrow only prefers gives way to what the cluster or the caller has set.
+    """
     if not is_remote(spark):
         cache_names(spark)
     session = _cloned(spark) if is_remote(spark) else spark.newSession()
-    for name, value in RUNTIME.items():
+    chosen = {name: str(spark.conf.get(name, value)) for name, value in PREFERRED.items()}
+    for name, value in {**chosen, **REQUIRED}.items():
         session.conf.set(name, value)
     return session
 

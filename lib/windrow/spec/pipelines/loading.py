@@ -11,6 +11,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.extensions import find_extensions_in
 from windrow.spec.fields.reading import located
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.quality.suites import Suite
 from windrow.spec.sources.source import Source, resolve_environment
 from windrow.spec.stages.stage import Stage
@@ -32,11 +33,15 @@ def load(path: str | Path, settings: Mapping[str, str] | None = None, project: s
 
 
 def starting_from(pipeline: Pipeline, folder: str | Path) -> Pipeline:
-    """The same pipeline with its relative paths under that folder: lake, files and suites. URIs stay as they are."""
+    """The same pipeline with its relative paths under that folder: lake, files, suites, Python files of its jobs.
+
+    URIs stay as they are.
+    """
     root = Path(folder).resolve()
     sources = tuple(_source(source, root) for source in pipeline.sources)
     stages = tuple(replace(stage, quality=_quality(stage, root)) for stage in pipeline.stages)
-    return replace(pipeline, lake=_under(root, pipeline.lake), sources=sources, stages=stages)
+    lake, schedule = _under(root, pipeline.lake), _schedule(pipeline.schedule, root)
+    return replace(pipeline, lake=lake, sources=sources, stages=stages, schedule=schedule)
 
 
 def suites_of(pipeline: Pipeline) -> dict[str, Suite]:
@@ -61,6 +66,13 @@ def _source(source: Source, root: Path) -> Source:
     connector = source.connector.located(lambda path: _under(root, path))
     changed: dict[str, Any] = {connector.NAME: connector, "quality": _quality(source, root)}
     return replace(source, **changed)
+
+
+def _schedule(schedule: Schedule | None, root: Path) -> Schedule | None:
+    if schedule is None:
+        return None
+    spark = schedule.spark
+    return replace(schedule, spark=replace(spark, py_files=[_under(root, path) for path in spark.py_files]))
 
 
 def _quality(owner: Source | Stage, root: Path) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from windrow.compile.sql.columns import bigint, call, col, lit
 from windrow.store.delta.location import READABLE, Lake, Location
-from windrow.store.journal.outcomes import AUDITS, OUTCOME, StepOutcome
+from windrow.store.journal.outcomes import AUDITS, OUTCOME, StepOutcome, subject_of
 from windrow.store.reading.tables import Condition, Groups, Tables
 
 if TYPE_CHECKING:  # they are read without Spark too
@@ -52,9 +52,9 @@ class Audits:
             writer = writer.option(name, value)
         self.location.save(writer)
 
-    def record_outcome(self, spark: SparkSession, run: str, attempt: str, outcome: StepOutcome) -> None:
-        """Keep how an attempt at a step of a run has ended, for a scheduler: it is nothing that the run has found."""
-        self.record(spark, run, OUTCOME, attempt, asdict(outcome))
+    def record_outcome(self, spark: SparkSession, run: str, attempt: str, step: str, outcome: StepOutcome) -> None:
+        """Keep how a step of a run has ended in an attempt, for a scheduler: it is nothing that the run has found."""
+        self.record(spark, run, OUTCOME, subject_of(attempt, step), asdict(outcome))
 
     def of_run(self, spark: SparkSession, run: str) -> dict[tuple[str, str], Found]:
         """By step and subject, what a run has found since it last began; a run may be repeated under its name."""

@@ -1,6 +1,6 @@
-"""How attempts at the steps of a run have ended: rows of the audits, which a scheduler reads without Spark.
+"""How the steps of a run have ended: rows of the audits, which a scheduler reads without Spark.
 
-A step that is made again under the same run is another attempt, with a name of its own.
+An attempt is one job, which makes one step or several; steps that are made again are another one. Each has a name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from windrow.store.reading.tables import Condition
 AUDITS = "audits"
 """The table of the lake that has them."""
 OUTCOME = "outcome"
-"""The step of their rows, whose subject is the name of the attempt."""
+"""The step of their rows, whose subject is `subject_of` the attempt and its step."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,13 @@ class StepOutcome:
     until: Mapping[str, int] = field(default_factory=dict)
 
 
-def outcome_of(lake: Lake, run: str, attempt: str) -> StepOutcome | None:
-    """How an attempt has ended, by what its step has recorded last; None where it has recorded nothing.
+def subject_of(attempt: str, step: str) -> str:
+    """The subject under which it is kept how a step has ended in an attempt."""
+    return f"{attempt} {step}"
+
+
+def outcome_of(lake: Lake, run: str, attempt: str, step: str) -> StepOutcome | None:
+    """How a step has ended in an attempt, by what it has recorded last; None where it has recorded nothing.
 
     Raises NotReadable where `deltalake` cannot read the lake.
     """
@@ -40,7 +45,8 @@ def outcome_of(lake: Lake, run: str, attempt: str) -> StepOutcome | None:
     table = ArrowTables().open(lake.internal(AUDITS))
     if table is None:
         return None
-    own = (Condition("run", "=", run), Condition("step", "=", OUTCOME), Condition("subject", "=", attempt))
+    subject = subject_of(attempt, step)
+    own = (Condition("run", "=", run), Condition("step", "=", OUTCOME), Condition("subject", "=", subject))
     rows = [row for batch in table.rows(("at", "result"), *own) for row in batch.to_pylist()]
     last = max(rows, key=lambda row: row["at"], default=None)
     return None if last is None else StepOutcome(**json.loads(last["result"]))

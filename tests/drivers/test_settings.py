@@ -1,0 +1,68 @@
+"""Whose settings of Spark hold in windrow's own sessions: what it needs, then the caller's, then what it would like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.lake import content, pipeline, write_files
+from windrow.drivers.spark.session import PREFERRED, REQUIRED, local_session, working_session
+from windrow.drivers.stream.stream import run
+from windrow.spec.errors import SpecError
+
+OTHERS = {
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.shuffle.partitions": "5",
+    "spark.databricks.delta.snapshotPartitions": "3",
+    "spark.databricks.delta.merge.materializeSource": "auto",
+}
+WRONG = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.session.timeZone": "Asia/Tokyo",
+    "spark.sql.legacy.timeParserPolicy": "LEGACY",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+}
+
+
+@contextmanager
+def having(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """The settings of the caller's session meanwhile."""
+    before = {name: str(spark.conf.get(name)) for name in settings}
+    for name, value in settings.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+
+
+def test_the_caller_wins_where_results_stay_right(spark: SparkSession) -> None:
+    with having(spark, {**OTHERS, **WRONG}):
+        conf = working_session(spark).conf
+    assert {name: conf.get(name) for name in REQUIRED} == dict(REQUIRED)
+    assert {name: conf.get(name) for name in PREFERRED} == {**PREFERRED, **OTHERS}
+
+
+def test_results_are_the_same_with_the_settings_of_a_cluster(spark: SparkSession, tmp_path: Path) -> None:
+    there, here = tmp_path / "there", tmp_path / "here"
+    for root in (there, here):
+        write_files(root / "data", range(3))
+    with having(spark, {**OTHERS, **WRONG}):
+        run(pipeline(there), spark, once=True, drain=True)
+    run(pipeline(here), spark, once=True, drain=True)
+    for name in ("current", "panes", "dead_letters"):
+        assert content(spark, there, name) == content(spark, here, name), name
+    assert content(spark, here, "panes")
+
+
+def test_a_setting_that_makes_results_wrong_starts_no_session() -> None:
+    with pytest.raises(
+        SpecError, match=r"^spark.sql.caseSensitive must be false: columns are found whatever their case"
+    ):
+        local_session(conf={"spark.sql.caseSensitive": "true"})
