@@ -76,13 +76,18 @@ def step(
     """
     try:
         pipeline = opened(file, settings, project)
-        with session(master, conf) as spark, _recorded(pipeline, spark, run, attempt):
+        with session(master, conf) as spark, recorded(pipeline, spark, run, attempt):
             _step(step, pipeline, spark, run, _span(from_, to), _mode(wait, early, whole), output)
     except Exception as error:
-        if os.environ.get(TRACE):
-            traceback.print_exc()
-        print(shown_plainly(error), file=sys.stderr)
-        raise typer.Exit(step_code(error)) from None
+        raise ended(error) from None
+
+
+def ended(error: Exception) -> typer.Exit:
+    """The end of a step with an error, which is printed."""
+    if os.environ.get(TRACE):
+        traceback.print_exc()
+    print(shown_plainly(error), file=sys.stderr)
+    return typer.Exit(step_code(error))
 
 
 def _mode(wait: bool, early: bool, whole: bool) -> str | None:
@@ -102,7 +107,7 @@ def _span(from_: str | None, to: str | None) -> tuple[int, int]:
 
 
 @contextmanager
-def _recorded(pipeline: Pipeline, spark: SparkSession, run: str, attempt: str | None) -> Iterator[None]:
+def recorded(pipeline: Pipeline, spark: SparkSession, run: str, attempt: str | None) -> Iterator[None]:
     """Keep in the audits how what is done within has ended, where the attempt has a name.
 
     Raises whatever is raised within: that it could not be kept is said on stderr then.
