@@ -202,6 +202,8 @@ def test_days_that_are_right_are_published_and_others_are_not(flights: Flights) 
     assert flights.shown() == flights.right(range(1, 2))
     panes = flights.table(STAGE, "panes").to_pyarrow_table().to_pylist()
     assert len(panes) == len(flights.shown()), "each window once"
+    staging = flights.project / "lake" / "flights" / "_windrow" / "staging"
+    assert not list(staging.glob("*")), "nor is anything staged by the run that has stopped"
     (event,) = flights.events()
     assert (event["run"], event["inserted"]) == (run_of(1), len(panes)), "told once, by the try that found it done"
 

@@ -38,8 +38,9 @@ stages:
     trigger: at_watermark
     accumulation: discarding
     aggregates: {{clicks: {{count: "*"}}}}
-schedule: {{connection: spark_local, retries: 0, restate: late, execution_timeout: 15s, deadline: 8s}}
+schedule: {{connection: spark_local, retries: 0, restate: late, execution_timeout: 15s, deadline: 8s{more}}}
 """
+MORE = {"clicks": "", "views": ', stream: long, maintain: "* * * * *"'}
 DAGS = """
 from airflow.sdk import DAG, Asset, AssetAlias, task
 
@@ -89,9 +90,13 @@ class Scheduled:
     def events(self) -> list[dict[str, Any]]:
         return list(self.airflow.ask("/api/v2/assets/events?order_by=timestamp")["asset_events"])
 
-    def consumed(self) -> list[int]:
-        """How often each consumer has run, when nothing is left that they could run for."""
-        time.sleep(5)
+    def consumed(self, at_least: int) -> list[int]:
+        """How often each consumer has run, when all have run so often and nothing is left that they could run for."""
+        until = time.monotonic() + 60
+        while min(found := [len(self.airflow.runs(dag)) for dag in CONSUMERS]) < at_least:
+            assert time.monotonic() < until, found
+            time.sleep(0.5)
+        time.sleep(4)
         return [len(self.airflow.runs(dag)) for dag in CONSUMERS]
 
 
@@ -101,19 +106,21 @@ def scheduled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scheduled]:
     for folder in ("bin", "dags", "project/pipelines"):
         (root / folder).mkdir(parents=True)
     project = root / "project"
-    for name in ("clicks", "views"):
-        (project / "pipelines" / f"{name}.yaml").write_text(FILE.format(name=name))
+    for name, more in MORE.items():
+        (project / "pipelines" / f"{name}.yaml").write_text(FILE.format(name=name, more=more))
+    submits.tell(project / "views" / "lake", "stream", hangs=3600)
     (root / "dags" / "all.py").write_text(DAGS.format(project=str(project)))
     submits.install(root / "bin")
     more = {
         "AIRFLOW__CORE__DAGS_FOLDER": str(root / "dags"),
+        "AIRFLOW__SCHEDULER__PARSING_CLEANUP_INTERVAL": "5",  # from then on it knows an asset that an alias has brought
         "PATH": f"{root / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "lib")]),
     }
     airflow = Airflow(root / "home", project, project / "pipelines", more)
     with airflow.running():
         airflow.command("dags", "reserialize")
-        for dag in ("clicks_backfill", "clicks_restate", "views_backfill"):
+        for dag in ("clicks_backfill", "clicks_restate", "views_backfill", "views_stream", "views_maintain"):
             airflow.command("dags", "unpause", dag)
         yield Scheduled(airflow, project)
 
@@ -130,11 +137,11 @@ def test_consumers_run_once_for_a_changed_publish_and_not_for_an_unchanged_one(s
         "run": "first", "stage": "hourly", "from": "2024-01-01T00:00:00Z", "to": "2024-01-02T00:00:00Z",
         "generation": 1, "tick": 3, "inserted": 24, "changed": 0, "withdrawn": 0,
     }  # fmt: skip
-    assert scheduled.consumed() == [1, 1]
+    assert scheduled.consumed(1) == [1, 1]
     submits.tell(scheduled.lake("clicks"), "publish", tick=None, inserted=0)
     scheduled.trigger("clicks_backfill", "second")
     assert scheduled.state_of("clicks_backfill", "second") == "success"
-    assert (len(scheduled.events()), scheduled.consumed()) == (1, [1, 1])
+    assert (len(scheduled.events()), scheduled.consumed(1)) == (1, [1, 1])
 
 
 def test_a_publish_that_is_made_again_tells_of_no_commit_twice(scheduled: Scheduled) -> None:
@@ -144,7 +151,7 @@ def test_a_publish_that_is_made_again_tells_of_no_commit_twice(scheduled: Schedu
     scheduled.airflow.ask("/api/v2/dags/clicks_backfill/clearTaskInstances", again)
     assert scheduled.airflow.wait_for("clicks_backfill", 1, began) == {"first": "success"}
     assert submits.made(scheduled.lake("clicks")).count("publish") == 3
-    assert (len(scheduled.events()), scheduled.consumed()) == (1, [1, 1])
+    assert (len(scheduled.events()), scheduled.consumed(1)) == (1, [1, 1])
 
 
 def test_late_rows_are_restated_behind_the_run_that_finds_them_and_once(scheduled: Scheduled) -> None:
@@ -163,7 +170,7 @@ def test_late_rows_are_restated_behind_the_run_that_finds_them_and_once(schedule
         "clicks/late rows", {"run": "third", "late": {"hourly": {"rows": 1, "tick": 7}}}
     )  # fmt: skip
     assert (restated["name"], restated["extra"]["run"]) == ("clicks/hourly", f"restate__{restatement}")
-    assert scheduled.consumed() == [2, 2]
+    assert scheduled.consumed(2) == [2, 2]
 
 
 def test_a_gate_that_stops_leaves_nothing_staged_and_whoever_wants_to_know_is_told(scheduled: Scheduled) -> None:
@@ -196,9 +203,8 @@ def test_a_job_that_hangs_fails_at_its_timeout_and_stops_no_other_lake(scheduled
     assert scheduled.state_of("views_backfill", "hung") == "failed"
     tasks = scheduled.airflow.tasks("views_backfill", "hung")
     assert (tasks["land"], tasks["compute"], tasks["report"]) == ("failed", "upstream_failed", "success")
-    assert not [line for line in processes() if "tests.airflow.submits" in line and "views.yaml" in line], (
-        "it was ended"
-    )
+    jobs = [line for line in processes() if "tests.airflow.submits" in line and "views.yaml" in line]
+    assert not [line for line in jobs if " land " in line], "it was ended"
     failures = (scheduled.project / "failures").read_text().split()
     assert failures == ["red", "hung"], "once a run"
 
@@ -206,6 +212,17 @@ def test_a_job_that_hangs_fails_at_its_timeout_and_stops_no_other_lake(scheduled
 def test_a_run_that_is_not_over_at_its_deadline_is_told_of(scheduled: Scheduled) -> None:
     log = (scheduled.airflow.home / "triggerer.log").read_text()
     assert "The run hung of views_backfill has missed its deadline" in log
+
+
+def test_a_stream_goes_on_and_maintenance_comes_by_the_clock(scheduled: Scheduled) -> None:
+    """All the while: the stream takes no slot of its lake, and nothing ends it."""
+    ((stream, state),) = scheduled.airflow.runs("views_stream").items()
+    assert (state, scheduled.airflow.tasks("views_stream", stream)) == ("running", {"stream": "running"})
+    until = time.monotonic() + 90
+    while "success" not in scheduled.airflow.runs("views_maintain").values():
+        assert time.monotonic() < until
+        time.sleep(1)
+    assert "maintain" in submits.made(scheduled.lake("views"))
 
 
 def processes() -> list[str]:
