@@ -1,4 +1,4 @@
-"""A DAG `<pipeline>_backfill` for every pipeline file: land, gate, compute, gate, publish, report.
+"""The DAGs of every pipeline file: `<pipeline>_backfill`, and those that its `schedule` names.
 
 | variable of the environment | what |
 |---|---|

@@ -91,7 +91,7 @@ class Airflow:
         """Set up the home, start the services, and end them, each with all that it has started."""
         self.home.mkdir(parents=True, exist_ok=True)
         self.command("db", "migrate")
-        self.command("pools", "set", "windrow", "1", "one writer at a time")
+        self._make_pools()
         try:
             for service in SERVICES:
                 log = (self.home / f"{service}.log").open("wb")
@@ -106,13 +106,20 @@ class Airflow:
         finally:
             self._end()
 
+    def _make_pools(self) -> None:
+        """A pool for each lake of the pipelines, as whoever deploys does it."""
+        file = str(self.home / "pools.json")
+        words = [sys.executable, "-m", "windrow.airflow", "pools", str(self.pipelines), file]
+        subprocess.run([*words, "--project", str(self.project)], env=self.environment, capture_output=True, check=True)
+        self.command("pools", "import", file)
+
     def backfill(self, dag: str, first: str, last: str, again: str = "none") -> None:
         """Ask for a run for each data interval from one date to another. `again`: none, completed or failed.
 
         Airflow takes one backfill of a DAG at a time, and marks the last one as done some seconds behind its runs.
         """
         for _ in range(120):
-            asked = self._ask(f"/api/v2/backfills?dag_id={dag}")["backfills"]
+            asked = self.ask(f"/api/v2/backfills?dag_id={dag}")["backfills"]
             if all(backfill["completed_at"] for backfill in asked):
                 break
             time.sleep(1)
@@ -123,7 +130,7 @@ class Airflow:
 
     def runs(self, dag: str, since: datetime | None = None) -> dict[str, str]:
         """The state of every run of a DAG, or of those that have started since."""
-        listed = self._ask(f"/api/v2/dags/{dag}/dagRuns?limit=100")["dag_runs"]
+        listed = self.ask(f"/api/v2/dags/{dag}/dagRuns?limit=100")["dag_runs"]
         begun = {run["dag_run_id"]: run["start_date"] for run in listed}
         states = {run["dag_run_id"]: run["state"] for run in listed}
         if since is None:
@@ -136,7 +143,7 @@ class Airflow:
 
     def tries(self, dag: str, run: str) -> dict[str, tuple[str, int]]:
         """The state of every task of a run, and how often it was tried."""
-        listed = self._ask(f"/api/v2/dags/{dag}/dagRuns/{quote(run)}/taskInstances")["task_instances"]
+        listed = self.ask(f"/api/v2/dags/{dag}/dagRuns/{quote(run)}/taskInstances")["task_instances"]
         return {task["task_id"]: (task["state"], task["try_number"]) for task in listed}
 
     def wait_for(self, dag: str, number: int, since: datetime | None = None, seconds: float = 1800) -> dict[str, str]:
@@ -165,13 +172,14 @@ class Airflow:
         lines = [line for log in logs for line in log.read_text().splitlines() if "windrow: waits: " in line]
         return lines[-1].split("windrow: waits: ")[-1].split('"')[0] if lines else ""
 
-    def _ask(self, path: str) -> Any:
-        """What the API answers."""
+    def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        """What the API answers; to a POST where there is a body."""
         if self._token is None:
             with urlopen(f"http://127.0.0.1:{self.port}/auth/token", timeout=30) as answer:
                 self._token = json.load(answer)["access_token"]
-        headers = {"Authorization": f"Bearer {self._token}"}
-        with urlopen(Request(f"http://127.0.0.1:{self.port}{path}", headers=headers), timeout=60) as answer:
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        with urlopen(Request(f"http://127.0.0.1:{self.port}{path}", data, headers), timeout=60) as answer:
             return json.load(answer)
 
     def _wait_until_healthy(self, seconds: float = 180) -> None:

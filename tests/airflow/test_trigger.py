@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -123,7 +124,7 @@ def test_a_run_waits_without_a_stream_and_beside_one(spark, project: Path, told:
     click(project, "2024-01-01T00:45:00Z")
     (event,) = asyncio.run(fired(trigger))
     stands = "hourly: the watermark stands at 2023-12-31 23:30, waits for 2024-01-01 02:00, 2h 30m to go"
-    assert event.startswith(f"{stands}; clicks landed step 1 last at 20")
+    assert event.startswith(f"{stands}, shows nothing yet; clicks landed step 1 last at 20")
     assert event.endswith("; no stream lands and something may have come, so the task lands next")
     assert told and told[0].startswith("Waits until 20") and stands in told[0]
 
@@ -135,6 +136,14 @@ def test_a_run_waits_without_a_stream_and_beside_one(spark, project: Path, told:
     told.clear()
     assert asyncio.run(fired(trigger, 1.5)) == [], "a stream lands"
     assert len(told) > 1 and told[-1].endswith("; a stream lands for hourly")
+
+    click(project, "2024-01-01T02:30:00Z")
+    windrow.run(stream, spark, once=True)
+    told.clear()
+    later = trigger_of(project, {"hourly": parse_time("2024-01-01T03:00:00Z")})
+    assert asyncio.run(fired(later, 1.5)) == []
+    stands = "waits for 2024-01-01 03:00, 1h 30m to go, shows windows up to 2024-01-01 01:00"
+    assert re.search(f"{stands}, [0-9]+d .*ago; ", told[-1])
 
     click(project, "2024-01-01T03:00:00Z")
     windrow.run(stream, spark, once=True)

@@ -7,12 +7,17 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
+from tests.cli.command import windrow
+from tests.cli.test_wrong_input import write
+from tests.lake import write_files
 from windrow.cli.errors import step_code
+from windrow.drivers.inspect.runs import published_in
 from windrow.spec.errors import NotYet, SpecError
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateFailed, GateResult, Judgement, Outcome
 from windrow.store.delta.location import Lake
 from windrow.store.journal.outcomes import OUTCOME, StepOutcome, outcome_of, subject_of
+from windrow.store.reading.arrow import ArrowTables
 
 
 def gate(*outcomes: Outcome, severity: Severity = Severity.CRITICAL) -> GateFailed:
@@ -71,3 +76,17 @@ def test_a_lake_that_only_spark_can_reach_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "_windrow/audits/_delta_log/00000000000000000000.json").write_text("no commit")
     with pytest.raises(SpecError, match="cannot be read without Spark"):
         outcome_of(Lake.of(str(tmp_path)), "monday", "first", "land")
+
+
+def test_a_job_of_a_dag_leaves_its_outcome_and_what_it_has_published(spark, tmp_path: Path) -> None:
+    """The stream over what is there, and the restatement of the rows that were late for it."""
+    write_files(tmp_path / "data", range(3))
+    path = str(write(tmp_path, allowed_lateness="0s"))
+    lake = Lake.of(str(tmp_path / "lake"))
+    for job, *options in (["stream", "--once"], ["restate"], ["maintain"]):
+        done = windrow("job", job, path, "--run", "night", "--attempt", job, *options)
+        assert (done.code, outcome_of(lake, "night", job, job)) == (0, StepOutcome(0)), done.err
+    (published,) = published_in(ArrowTables(), lake, "restate__night")
+    assert published.stage == "sums" and published.inserted + published.changed > 0
+    wrong = windrow("job", "restate", str(tmp_path / "no.yaml"), "--run", "night")
+    assert wrong.code == 2 and wrong.err.startswith("windrow: ")

@@ -58,7 +58,7 @@ assert windrow.Pipeline.from_mapping(made.to_mapping()) == made and replace(made
 assert "Stage sums" in windrow.plan(made)
 from windrow.store.delta.location import Lake
 from windrow.store.journal.outcomes import outcome_of
-assert outcome_of(Lake.of(made.lake), "monday", "first") is None
+assert outcome_of(Lake.of(made.lake), "monday", "first", "land") is None
 assert len(made.table("sums").arrow()) == windrow.show(made, None, "sums").total == 3
 assert windrow.status(made)[0][0].batches == 0 and "sums" in windrow.report(made)
 for name in ("run", "backfill", "maintain", "panes", "local_session"):

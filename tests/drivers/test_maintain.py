@@ -1,6 +1,8 @@
 """Journals and tables are compacted and vacuumed; whoever was behind reads on, and what is gone is said."""
 
+import os
 import shutil
+import time
 from pathlib import Path
 from threading import Event
 
@@ -46,6 +48,16 @@ def copied(calm: Path, root: Path) -> None:
 def lose_current(spark, root: Path) -> None:
     shutil.rmtree(root / "lake" / "sums" / "current")
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # which the process that lost it would not have
+
+
+def staged(root: Path, run: str, days: int) -> Path:
+    """A file in the staging area of a run, written so many days ago."""
+    file = root / "lake" / "_windrow" / "staging" / run / "part"
+    file.parent.mkdir(parents=True)
+    file.write_text("rows")
+    at = time.time() - days * 24 * 3600
+    os.utime(file, (at, at))
+    return file
 
 
 def opened(spark, root: Path) -> Stream:
@@ -147,15 +159,18 @@ def test_a_lost_table_is_made_again_while_the_journal_has_it(spark, tmp_path: Pa
 def test_what_is_young_is_kept_and_a_dry_run_does_nothing(spark, tmp_path: Path, calm: Path, monkeypatch) -> None:
     copied(calm, tmp_path)
     path = write(tmp_path)
+    old, young = (staged(tmp_path, run, days) for run, days in (("died", 8), ("at_work", 6)))
     files = sorted(str(file) for file in (tmp_path / "lake").rglob("*.parquet"))
     monkeypatch.setattr(maintain, "MANY", 2)
     dry = windrow("maintain", path, "--dry-run")
     assert dry.code == 0 and "would be compacted" in dry.out, dry.err
     assert sorted(str(file) for file in (tmp_path / "lake").rglob("*.parquet")) == files
+    assert "_windrow/staging/died" in dry.out and "at_work" not in dry.out and old.exists()
     done = windrow("maintain", path, "--json")
     assert done.code == 0, done.err
     raw = next(result for result in done.json if result["table"] == "clicks/raw")
     assert raw["after"]["files"] < raw["before"]["files"] <= raw["after"]["on_disk"] and raw["versions_removed"] == 0
+    assert (old.exists(), old.parent.exists(), young.exists()) == (False, False, True)
     assert set(files) <= {str(file) for file in (tmp_path / "lake").rglob("*.parquet")}
     assert not table(spark, tmp_path, "journal/1").where("_kind IN ('cell', 'pane')").isEmpty()
     refused(windrow("maintain", path, "--keep", "59m"), "keep must be from 1h to 7d", '"59m"')

@@ -10,12 +10,17 @@ from tests.cli.command import windrow
 from tests.cli.test_wrong_input import write
 from tests.lake import content, iso, judged, pipeline, table, write_files
 from windrow.drivers.ingest.quarantine import quarantine
+from windrow.drivers.inspect.late import late_rows_in
+from windrow.drivers.inspect.runs import published_in
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import joined_spans, restate
+from windrow.drivers.recompute.run import Run
 from windrow.drivers.stream.stream import run
 from windrow.spec.quality.judgements import GateFailed
 from windrow.spec.times import parse_time
+from windrow.store.delta.location import Lake
+from windrow.store.reading.arrow import ArrowTables
 
 FILES = 3
 START = parse_time("2024-01-01T00:00:00Z")
@@ -118,6 +123,33 @@ def test_rows_of_a_quarantined_file_are_not_restated(spark, tmp_path: Path) -> N
     assert restated_by["bad.json"] is None
     assert all(tick is not None for name, tick in restated_by.items() if name != "bad.json")
     assert reconcile(made, spark)[0].equal and reconcile(made, spark)[0].late_rows == 0
+
+
+def test_what_a_named_run_has_restated_stands_in_the_audits(spark, tmp_path: Path, monkeypatch) -> None:
+    """Also where a try was killed behind its commit, and the next one finds nothing to do."""
+    write_files(tmp_path / "data", range(FILES))
+    made = pipeline(tmp_path, allowed_lateness="0s")
+    run(made, spark, once=True, drain=True)
+    lake, tables, record = Lake.of(made.lake), ArrowTables(), Run.record
+    (found,) = late_rows_in(tables, lake, ["sums"])
+    assert found.rows == late(spark, tmp_path).count() and published_in(tables, lake, "night") == []
+
+    def killed(self: Run, step: str, *found: object) -> None:
+        if step == "publish":
+            raise InterruptedError
+        record(self, step, *found)
+
+    with monkeypatch.context() as patch, pytest.raises(InterruptedError):
+        patch.setattr(Run, "record", killed)
+        restate(made, spark, run="night")
+    assert late_rows_in(tables, lake, ["sums"]) == [] and published_in(tables, lake, "night") == []
+    (result,) = restate(made, spark, run="night")
+    assert result.backfilled is None
+    (published,) = published_in(tables, lake, "night")
+    tick = table(spark, tmp_path, "ticks").orderBy("tick").collect()[-1]["tick"]
+    assert (published.stage, published.tick) == ("sums", tick) and published.start < published.end
+    assert published.inserted + published.changed > 0
+    assert not list((tmp_path / "lake" / "_windrow" / "staging").rglob("*.parquet"))
 
 
 @pytest.mark.long

@@ -61,7 +61,7 @@ def read_file(path: Path, project: Path | None) -> PipelineFile:
     try:
         pipeline = load(path, project=project)
         if pipeline.schedule is not None:
-            located(f"{path}: schedule", check_cron, pipeline.schedule)
+            located(f"{path}: schedule", check_crons, pipeline.schedule)
     except WindrowError as error:
         return PipelineFile(path, name_of(path), error=error)
     except Exception as error:  # whatever it is, the other files are read
@@ -84,19 +84,20 @@ def schedule_of(path: Path) -> Schedule | None:
     try:
         document: Any = load_yaml(path.read_text(encoding="utf-8"))
         schedule = Schedule.from_mapping(document["schedule"])
-        check_cron(schedule)
+        check_crons(schedule)
     except (OSError, ValueError, LookupError, TypeError):
         return None
     return schedule
 
 
-def check_cron(schedule: Schedule) -> None:
-    """Raises SpecError where Airflow does not take `cron`, or finds no time of it: it would stop at that DAG."""
-    try:
-        CronDataIntervalTimetable(schedule.cron, timezone=schedule.zone).validate()
-        croniter(schedule.cron).get_prev()
-    except (AirflowTimetableInvalid, CroniterError) as error:
-        raise SpecError("cron", f"is no cron expression: {error}", schedule.cron) from error
+def check_crons(schedule: Schedule) -> None:
+    """Raises SpecError where Airflow takes a cron expression not, or finds no time of it: it would stop at that DAG."""
+    for name, text in schedule.crons.items():
+        try:
+            CronDataIntervalTimetable(text, timezone=schedule.zone).validate()
+            croniter(text).get_prev()
+        except (AirflowTimetableInvalid, CroniterError) as error:
+            raise SpecError(name, f"is no cron expression: {error}", text) from error
 
 
 def _files(folder: Path) -> list[Path]:

@@ -87,7 +87,7 @@ class Step(SparkSubmitOperator):
 
         A task that is tried again, or cleared by itself, has told it, and makes the step anew.
         """
-        if self.task_id == STEPS[0]:
+        if self.task_id not in JOB_STEPS[1:]:
             return None
         before = STEPS[STEPS.index(self.task_id) - 1]
         attempt: str | None = context["ti"].xcom_pull(task_ids=before, key=ATTEMPT)
@@ -155,15 +155,16 @@ class Step(SparkSubmitOperator):
     def _error(self, outcome: StepOutcome) -> Exception:
         """What to tell Airflow of a step that has failed, in one line: whether it is to be tried again."""
         waited = f"windows have not expired in {self.wait}: " if outcome.exit_code == WINDOWS_WAIT else ""
-        words = f"{self.task_id}: {waited}{outcome.message}. The page of the run: {self.page}"
+        page = f". The page of the run: {self.page}" if self.page else ""
+        words = f"{self.task_id}: {waited}{outcome.message}{page}"
         is_final = outcome.exit_code in (*FINAL, WINDOWS_WAIT)
         return AirflowFailException(words) if is_final else AirflowException(words)
 
     @property
-    def page(self) -> str:
-        """Where the report of the run is written."""
+    def page(self) -> str | None:
+        """Where the report of the run is written, if it has one."""
         words = list(self.application_args or ())
-        return str(words[words.index("--output") + 1])
+        return str(words[words.index("--output") + 1]) if "--output" in words else None
 
 
 class ReportStep(Step):

@@ -9,6 +9,7 @@ from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.drivers.inspect.waiting import Waiting, waiting_in
 from windrow.spec.pipelines.schedules import OnTimeout
@@ -73,7 +74,7 @@ class WindowsExpired(BaseTrigger):
             found, looks = await self._look(first), looks + 1
             is_enough = looks >= MOST and found is not None and not found.is_left_to_streams
             if found is None or found.is_over or found.may_move or is_enough:
-                yield _event("it cannot be seen from here" if found is None else waits_text(found))
+                yield _event("it cannot be seen from here" if found is None else waits_text(found, clock_micros()))
                 return
 
     async def _look(self, before: Waiting | None = None) -> Waiting | None:
@@ -85,7 +86,7 @@ class WindowsExpired(BaseTrigger):
         except Exception as error:  # whatever it is, the task meets it too, and says so
             self.log.warning("What the run waits for is not known here: %s", error)
             return None
-        words = waits_text(found)
+        words = waits_text(found, clock_micros())
         self.log.info("%s", words if found.is_over else f"Waits until {self._until}: {words}")
         return found
 

@@ -10,6 +10,7 @@ import typer
 from windrow.cli.backfill import backfill
 from windrow.cli.check import check
 from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly
+from windrow.cli.job import job
 from windrow.cli.maintain import maintain
 from windrow.cli.plan import plan
 from windrow.cli.quarantine import quarantine
@@ -34,6 +35,7 @@ app = typer.Typer(
 for _command in (plan, run, backfill, restate, quarantine, reconcile, status, report, show, maintain, check):
     app.command()(_command)
 app.command(hidden=True)(step)
+app.command(hidden=True)(job)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -44,16 +44,17 @@ def restate(
         print_json([_mapping(result) for result in results])
         return
     for result in results:
-        typer.echo("\n".join(_lines(result, dry_run)))
+        typer.echo(restated_text(result, dry_run))
 
 
-def _lines(result: RestateResult, dry_run: bool) -> list[str]:
+def restated_text(result: RestateResult, dry_run: bool = False) -> str:
+    """What a restatement of a stage did, or would do."""
     lines = [late_text(result.stage, result.rows, result.windows)]
     if result.backfilled is not None:
         lines.append(backfilled_text(result.backfilled, dry_run))
     if result.waiting is not None:
         lines.append(waiting_text(result.stage, result.waiting))
-    return lines
+    return "\n".join(lines)
 
 
 def _mapping(result: RestateResult) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def step(
         with session(master, conf) as spark:
             made: Backfill | None = None
             for one in _steps(step, through):
-                with _recorded(pipeline, spark, run, attempt, one):
+                with recorded(pipeline, spark, run, attempt, one):
                     span, mode = _span(from_, to), _mode(wait, early, whole)
                     if one is Step.REPORT:
                         typer.echo(write_report(pipeline, spark, run, *span, output))
@@ -97,10 +97,15 @@ def step(
                         _make(one, made)
                 point(f"step:after_{one.value}")
     except Exception as error:
-        if os.environ.get(TRACE):
-            traceback.print_exc()
-        print(shown_plainly(error), file=sys.stderr)
-        raise typer.Exit(step_code(error)) from None
+        raise ended(error) from None
+
+
+def ended(error: Exception) -> typer.Exit:
+    """The end of a step with an error, which is printed."""
+    if os.environ.get(TRACE):
+        traceback.print_exc()
+    print(shown_plainly(error), file=sys.stderr)
+    return typer.Exit(step_code(error))
 
 
 def _steps(first: Step, last: Step | None) -> list[Step]:
@@ -129,7 +134,7 @@ def _span(from_: str | None, to: str | None) -> tuple[int, int]:
 
 
 @contextmanager
-def _recorded(pipeline: Pipeline, spark: SparkSession, run: str, attempt: str | None, step: Step) -> Iterator[None]:
+def recorded(pipeline: Pipeline, spark: SparkSession, run: str, attempt: str | None, step: StrEnum) -> Iterator[None]:
     """Keep in the audits how the step that is made within has ended, where the attempt has a name.
 
     Raises whatever is raised within: that it could not be kept is said on stderr then.

@@ -21,7 +21,8 @@ from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import DAY, HOUR, format_duration
 from windrow.store.delta.floors import Floors, journal_floor, version_floor
-from windrow.store.delta.location import Location
+from windrow.store.delta.leftovers import leftovers
+from windrow.store.delta.location import STAGING, Location
 from windrow.store.delta.retries import tried_again
 from windrow.store.delta.upkeep import MANY, SETTINGS, Size, Upkeep, is_done
 from windrow.store.journal.cells import compact
@@ -110,6 +111,18 @@ class Maintenance:
                 yield from self._table(f"{source}/{name}", True, [], dry_run)
         for name in ("audits", "generations"):
             yield from self._table(f"_windrow/{name}", True, [], dry_run)
+        yield from self._staged(dry_run)
+
+    def _staged(self, dry_run: bool) -> Iterator[Maintained]:
+        """What runs have staged that died, and were not tried again since."""
+        folder = self.work.lake.internal(STAGING)
+        for found in list(leftovers(self.spark, folder, self._kept_from)):
+            name, size = found.location.path.removeprefix(f"{self.work.lake.root}/"), Size(0, found.files, found.bytes)
+            if dry_run:
+                yield Maintained(name, size, size, 0, ("would be removed: the run is not tried again",))
+                continue
+            found.location.remove(self.spark)
+            yield Maintained(name, size, Size(0, 0, 0), 0, ("removed: the run was not tried again",))
 
     # ---------------------------------------------------------------- a stage
 

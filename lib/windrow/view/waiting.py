@@ -21,6 +21,8 @@ class Stands(Protocol):
     @property
     def has_stream(self) -> bool: ...
     @property
+    def newest(self) -> int | None: ...
+    @property
     def is_over(self) -> bool: ...
 
 
@@ -50,12 +52,16 @@ class WaitsFor(Protocol):
     def has_new(self) -> bool: ...
 
 
-def waits_text(waits: WaitsFor) -> str:
-    """One line: how far each stage has to go, when the sources landed last, and who lands the rest."""
+def waits_text(waits: WaitsFor, now: int) -> str:
+    """One line: how far each stage has to go, how old is what it shows, when the sources landed, and who lands.
+
+    `now` is in microseconds.
+    """
     if waits.is_over:
         return f"{_names(waits.stages)}: the windows of the interval have expired"
     behind = [stage for stage in waits.stages if not stage.is_over]
-    return "; ".join([*map(_stands, behind), *map(_landed, waits.sources), _lands(waits, behind)])
+    stages = [f"{_stands(stage)}, {_shows(stage, now)}" for stage in behind]
+    return "; ".join([*stages, *map(_landed, waits.sources), _lands(waits, behind)])
 
 
 def _lands(waits: WaitsFor, behind: Sequence[Stands]) -> str:
@@ -75,6 +81,13 @@ def _stands(stage: Stands) -> str:
         return f"{stage.stage}: the watermark is not known, waits for {moment(stage.until)}"
     left = "" if stage.until == INFINITY else f", {_about(stage.until - stage.watermark)} to go"
     return f"{stage.stage}: the watermark stands at {moment(stage.watermark)}, waits for {moment(stage.until)}{left}"
+
+
+def _shows(stage: Stands, now: int) -> str:
+    if stage.newest is None:
+        return "shows nothing yet"
+    age = f", {_about(now - stage.newest)} ago" if now > stage.newest else ""
+    return f"shows windows up to {moment(stage.newest)}{age}"
 
 
 def _landed(source: Landed) -> str:

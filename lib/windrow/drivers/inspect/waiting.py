@@ -21,13 +21,15 @@ from windrow.store.reading.tables import Condition, Tables
 class WaitingStage:
     """A stage whose watermark stands at `watermark` and is to reach `until`; microseconds.
 
-    `has_stream` says that a stream moves it, and not only batches.
+    `has_stream` says that a stream moves it, and not only batches. `newest` is the end of the newest window that people
+    see, None where they see none.
     """
 
     stage: str
     until: int
     watermark: int = MINUS_INFINITY
     has_stream: bool = False
+    newest: int | None = None
 
     @property
     def is_over(self) -> bool:
@@ -89,7 +91,9 @@ def _stage(tables: Tables, lake: Lake, name: str, generation: int | None, until:
     control = None if generation is None else _newest(tables, lake, name, generation)
     if control is None:
         return WaitingStage(name, until)
-    return WaitingStage(name, until, control.clock.watermark, has_stream(control))
+    current = tables.open(lake.table(name, "current"))
+    newest = None if current is None else current.greatest("window_end")
+    return WaitingStage(name, until, control.clock.watermark, has_stream(control), newest)
 
 
 def _newest(tables: Tables, lake: Lake, stage: str, generation: int) -> Control | None:

@@ -117,11 +117,15 @@ class Backfill:
     def whole(self, dry_run: bool) -> list[BackfillResult]:
         """All steps one after the other; those that have to do with gates only where the pipeline has suites."""
         if self.work.suites and not dry_run:
-            try:
-                return self.publish()
-            finally:
-                self.discard()
+            return self.staged()
         return [tried_again(lambda item=item: self.at_once(item, dry_run)) for item in self.stages]  # type: ignore[misc]
+
+    def staged(self) -> list[BackfillResult]:
+        """All steps, by way of the staging area. Raises GateFailed."""
+        try:
+            return self.publish()
+        finally:
+            self.discard()
 
     def at_once(self, item: StageWork, dry_run: bool) -> BackfillResult:
         """Recompute and commit a stage without gates. Errors: StepTaken when another has committed meanwhile."""
@@ -177,6 +181,15 @@ class Backfill:
             results += [tried_again(lambda item=item: self._published(item)) for item in level]  # type: ignore[misc]
         self.discard()
         return results
+
+    def settle(self) -> None:
+        """Keep in the audits what a try of this run has committed that was killed behind its commit."""
+        found = self._run.found()
+        for item in self.work.stages:
+            done = None if ("publish", item.name) in found else self._done_before(item, found)
+            if done is not None:
+                run = Run(self.work, self.run, done["start"], done["end"], tuple(done["stages"]))
+                run.record("publish", item.name, done)
 
     def discard(self) -> None:
         """Delete what was staged."""

@@ -29,7 +29,7 @@ from windrow.engine.frames import group
 from windrow.engine.tick.published import Span, starts_in
 from windrow.spec.errors import NotYet
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.times import INFINITY
+from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.journal.control import has_stream
 from windrow.store.journal.late import Late, LateWindows
 
@@ -72,31 +72,36 @@ def restate(
     stage: str | None = None,
     dry_run: bool = False,
     clock: Callable[[], int] = clock_micros,
+    run: str | None = None,
 ) -> list[RestateResult]:
     """Count the rows that were late for a window, or closed out of it, and that no backfill has counted.
 
     Only windows that have such rows and have expired are recomputed, and those between two that are neighbours; the
     differences are committed in one step a stage. Windows that have not expired wait, and are named. A second
     restatement finds nothing to do. Where the pipeline has quality suites, nothing is committed before its gates have
-    passed; a dry run has no gates. Errors: SpecError, GateFailed.
+    passed; a dry run has no gates. What a `run` with a name has published stands in the audits, for a scheduler, also
+    where a try of it was killed. Errors: SpecError, GateFailed.
     """
     if stage is not None:
         pipeline.stage(stage)
     work = PipelineWork.open(pipeline, spark, clock=clock)
+    if run is not None:
+        Restatement(work, run, MINUS_INFINITY, INFINITY).settle()
     return [
         result
         for level in work.levels
-        for result in _restate(work, [item for item in level if stage in (None, item.name)], dry_run)
+        for result in _restate(work, [item for item in level if stage in (None, item.name)], dry_run, run)
     ]
 
 
-def _restate(work: PipelineWork, items: list[StageWork], dry_run: bool) -> list[RestateResult]:
+def _restate(work: PipelineWork, items: list[StageWork], dry_run: bool, run: str | None) -> list[RestateResult]:
     """Restate stages of which none reads another; what was corrected in front of them comes to them first."""
     late = {item.name: _find(work, item, dry_run) for item in items}
     requests = {name: Request(found.spans, KIND) for name, found in late.items() if found.spans}
     made: dict[str, BackfillResult] = {}
     if requests:
-        results = Restatement.of(work, f"{KIND}-{uuid4().hex[:12]}", requests).whole(dry_run)
+        restatement = Restatement.of(work, run or f"{KIND}-{uuid4().hex[:12]}", requests)
+        results = restatement.whole(dry_run) if run is None else restatement.staged()
         made = {result.stage: result for result in results}
     return [
         RestateResult(name, found.rows, found.windows, len(found.spans), made.get(name), found.waiting)

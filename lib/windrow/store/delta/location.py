@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,9 @@ READABLE: Mapping[str, str] = {
 
 LOG = "_delta_log"
 """The folder of a table's commits."""
+
+STAGING = "staging"
+"""The folder of the lake's own tables where runs stage windows."""
 
 INDEXED = "delta.dataSkippingNumIndexedCols"
 """The property that says in how many of the first columns Delta counts for every file."""
@@ -92,6 +96,10 @@ class Lake:
     def internal(self, name: str) -> Location:
         """A table of windrow's own that belongs to the lake as a whole."""
         return Location(f"{self.root}/_windrow/{name}")
+
+    def staging(self, run: str) -> Location:
+        """The folder of what a run has staged. `run` may be any text, as Airflow's ids of runs are."""
+        return self.internal(f"{STAGING}/{re.sub('[^A-Za-z0-9_.-]', '_', run)}")
 
     def raw(self, source: str) -> LogPlace:
         """The raw log of a source."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.store.delta.location import Lake
+from windrow.store.delta.location import Lake, Location
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.journal import Journal
 from windrow.store.upstream.offsets import Offsets
@@ -51,10 +50,9 @@ class Staging:
 
     @classmethod
     def of(cls, lake: Lake, run: str, journal: Journal, start: int, end: int) -> Staging:
-        """`run` may be any text, as Airflow's ids of runs are."""
-        folder = re.sub(r"[^A-Za-z0-9_.-]", "_", run)
-        name = f"{folder}/{journal.stage.stage.name}-{journal.generation}-{start}-{end}"
-        return cls(StepLog(lake.internal(f"staging/{name}"), f"windrow-staging-{name}"))
+        folder, name = lake.staging(run).path, f"{journal.stage.stage.name}-{journal.generation}-{start}-{end}"
+        app_id = f"windrow-staging-{folder.rpartition('/')[2]}/{name}"
+        return cls(StepLog(Location(f"{folder}/{name}"), app_id))
 
     def last(self, spark: SparkSession) -> Staged | None:
         """What stands there, or None."""

@@ -100,6 +100,17 @@ class ArrowTable:
         numbers = pa.table(self.table.get_add_actions(flatten=True)).column("num_records")
         return int(rows.count_rows() if numbers.null_count else pc.sum(numbers).as_py() or 0)
 
+    def greatest(self, column: str) -> int | None:
+        """By what Delta knows of the files: no file is read."""
+        files, name = pa.table(self.table.get_add_actions(flatten=True)), f"max.{column}"
+        if name not in files.column_names:
+            return None
+        values = files.column(name)
+        if pa.types.is_timestamp(values.type):
+            values = values.cast(pa.timestamp("us", values.type.tz)).cast(pa.int64())
+        found: int | None = pc.max(values).as_py()
+        return found
+
     def properties(self) -> Mapping[str, str]:
         return dict(self.table.metadata().configuration)
 

@@ -77,6 +77,11 @@ class SparkTable:
     def number_of_rows(self) -> int:
         return self.frame.count()
 
+    def greatest(self, column: str) -> int | None:
+        value = _plain(col(column), self.frame.schema[column].dataType)
+        found: int | None = group(self.frame, (), {"greatest": call("max", value)}).collect()[0]["greatest"]
+        return found
+
     def properties(self) -> Mapping[str, str]:
         newest = self._foreign.newest()
         return {} if newest is None else newest.properties

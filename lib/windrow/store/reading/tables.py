@@ -64,6 +64,9 @@ class LakeTable(Protocol):
     def number_of_rows(self) -> int:
         """How many rows it has."""
 
+    def greatest(self, column: str) -> int | None:
+        """The greatest value of a column of whole numbers or timestamps; None where there is none, or nobody knows."""
+
     def properties(self) -> Mapping[str, str]:
         """Those that somebody has set."""
 

@@ -1,0 +1,136 @@
+"""What a task does behind its work: it gives events to the assets for which something has changed in the lake.
+
+A task that is made again tells of nothing twice: what has been told stands in the events themselves. Of a lake that
+only Spark can read nothing is known here: the tables have an event then, without numbers.
+"""
+
+from __future__ import annotations
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from airflow.sdk import Asset, AssetAlias
+
+from windrow.airflow.assets import alias_of, assets_of, late_alias_of, late_rows_of
+from windrow.drivers.inspect.late import late_rows_in
+from windrow.drivers.inspect.runs import Published, published_in
+from windrow.drivers.inspect.ticked import ticked_in
+from windrow.spec.errors import SpecError
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.times import format_time
+from windrow.store.delta.location import Lake
+from windrow.store.reading.arrow import ArrowTables
+
+NEWEST = 100
+"""So many events of an alias are looked at for what has been told."""
+_LOG = logging.getLogger(__name__)
+
+Extra = dict[str, Any]
+"""What an event says."""
+
+
+@dataclass(frozen=True)
+class Told(ABC):
+    """What a task tells of, by events of the assets of its pipeline."""
+
+    pipeline: Pipeline
+
+    @property
+    @abstractmethod
+    def alias(self) -> AssetAlias:
+        """The outlet of the task."""
+
+    @abstractmethod
+    def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
+        """What there is to tell that no event `before` has told, the newest first. Raises SpecError."""
+
+    def when_unknown(self, run: str) -> Iterator[tuple[Asset, Extra]]:
+        """What is told of a lake that cannot be read from here."""
+        yield from ()
+
+
+class RunChanges(Told):
+    """An event for the table of each stage that the run has changed."""
+
+    @property
+    def alias(self) -> AssetAlias:
+        return alias_of(self.pipeline)
+
+    def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
+        assets, told = assets_of(self.pipeline), set(map(_commit, before))
+        for one in published_in(ArrowTables(), lake, run):
+            extra = _extra(run, one)
+            if one.stage in assets and _commit(extra) not in told:
+                yield assets[one.stage], extra
+
+    def when_unknown(self, run: str) -> Iterator[tuple[Asset, Extra]]:
+        """Better that a consumer runs too often than never."""
+        for asset in assets_of(self.pipeline).values():
+            yield asset, {"run": run}
+
+
+class StreamChanges(RunChanges):
+    """An event for the table of each stage that has shown panes in ticks of which there is no event yet."""
+
+    def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
+        told: dict[tuple[str, int], int] = {}
+        for extra in before:
+            if "generation" in extra:
+                stage = (extra["stage"], extra["generation"])
+                told[stage] = max(extra["tick"], told.get(stage, 0))
+        assets = assets_of(self.pipeline)
+        for one in ticked_in(ArrowTables(), lake, assets, told):
+            yield assets[one.stage], {"run": run, **asdict(one)}
+
+
+class NewLateRows(Told):
+    """An event for the late rows of a pipeline, where there are others than at the last one."""
+
+    @property
+    def alias(self) -> AssetAlias:
+        return late_alias_of(self.pipeline.pipeline)
+
+    def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
+        rows = late_rows_in(ArrowTables(), lake, [stage.name for stage in self.pipeline.stages])
+        late = {one.stage: {"rows": one.rows, "tick": one.tick} for one in rows}
+        if late and not (before and before[0].get("late") == late):
+            yield late_rows_of(self.pipeline.pipeline), {"run": run, "late": late}
+
+
+@dataclass(frozen=True)
+class Announcement:
+    """The events of a task, behind its work. `run_of` gives the name of a run in the lake."""
+
+    lake: str
+    run_of: Callable[[str], str]
+    told: Sequence[Told]
+
+    @property
+    def aliases(self) -> list[AssetAlias]:
+        return [one.alias for one in self.told]
+
+    def __call__(self, context: Any, result: Any = None) -> None:
+        run = self.run_of(context["run_id"])
+        for one in self.told:
+            newest = context["inlet_events"][one.alias].ascending(False).limit(NEWEST)
+            for asset, extra in self._found(one, run, [event.extra or {} for event in newest]):
+                context["outlet_events"][one.alias].add(asset, extra)
+
+    def _found(self, one: Told, run: str, before: Sequence[Extra]) -> list[tuple[Asset, Extra]]:
+        try:
+            return list(one.found(Lake.of(self.lake), run, before))
+        except SpecError as error:
+            _LOG.warning("What has changed is not known here: %s", error)
+            return list(one.when_unknown(run))
+
+
+def _commit(extra: Extra) -> tuple[Any, ...]:
+    return tuple(extra.get(name) for name in ("run", "stage", "tick"))
+
+
+def _extra(run: str, one: Published) -> Extra:
+    span = {"from": format_time(one.start), "to": format_time(one.end)}
+    return {"run": run, **span, **{name: value for name, value in asdict(one).items() if name not in ("start", "end")}}

@@ -1,0 +1,134 @@
+"""The kinds of DAGs that a pipeline may have, in one table: their tasks, when they run, and what they say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from airflow.sdk import CronDataIntervalTimetable, CronTriggerTimetable
+
+from windrow.airflow.assets import late_alias_of
+from windrow.airflow.events import RunChanges, StreamChanges, Told
+from windrow.airflow.steps import STEPS
+from windrow.spec.pipelines.schedules import LATE, LONG, Schedule
+
+CLEAN = "clean"
+"""The step that deletes what a run has staged."""
+TEARDOWNS = (CLEAN, STEPS[-1])
+"""The steps that are made whatever came before."""
+When = Mapping[str, Any]
+"""The options of a DAG that say when it runs."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of DAG: `<pipeline>_<name>`, with a task for each step, one behind the other.
+
+    `when` is given the name and the schedule of a pipeline; a pipeline for which it gives None has no such DAG.
+    `has_span` says that a run is over a span of windows and waits for them. The step `publishes` changes tables, and
+    `changes` finds out which; `finds_late_rows` says that late rows may be found meanwhile. `arguments` are those of
+    its job. `goes_on` says that a step does not end by itself: nothing ends it, and it leaves the slot of its lake to
+    the others.
+    """
+
+    name: str
+    steps: tuple[str, ...]
+    about: str
+    when: Callable[[str, Schedule], When | None]
+    has_span: bool = False
+    publishes: str | None = None
+    changes: type[Told] = RunChanges
+    finds_late_rows: bool = False
+    arguments: Callable[[Schedule], tuple[str, ...]] = lambda schedule: ()
+    goes_on: Callable[[Schedule], bool] = lambda schedule: False
+
+    def dag_id(self, pipeline: str) -> str:
+        return f"{pipeline}_{self.name}"
+
+    def run_of(self, run: str) -> str:
+        """The name in the audits and the staging area of a run of this kind: Airflow's ids are alike in all DAGs."""
+        return run if self.has_span else f"{self.name}__{run}"
+
+    def lasts(self, schedule: Schedule) -> timedelta | None:
+        """How long a run may last: every try of every step, and the wait; None where it goes on."""
+        if self.goes_on(schedule):
+            return None
+        tries = len(self.steps) * (schedule.retries + 1) * schedule.execution_timeout
+        return timedelta(microseconds=tries + (schedule.wait if self.has_span else 0))
+
+
+def _backfill(_: str, schedule: Schedule) -> When:
+    """By data intervals, which Airflow's own timetable for cron expressions has not."""
+    if schedule.cron is None or schedule.start is None:
+        return {"schedule": None}
+    end = None if schedule.end is None else _moment(schedule.end)
+    interval = CronDataIntervalTimetable(schedule.cron, timezone=schedule.zone)
+    return {"schedule": interval, "start_date": _moment(schedule.start), "end_date": end}
+
+
+def _restate(pipeline: str, schedule: Schedule) -> When | None:
+    if schedule.restate == LATE:
+        return {"schedule": [late_alias_of(pipeline)]}
+    return _at(schedule.restate, schedule)
+
+
+def _stream(_: str, schedule: Schedule) -> When | None:
+    if schedule.stream == LONG:
+        return {"schedule": "@continuous", "start_date": datetime(2024, 1, 1, tzinfo=UTC)}
+    return _at(schedule.stream, schedule)
+
+
+def _at(cron: str | None, schedule: Schedule) -> When | None:
+    return None if cron is None else {"schedule": CronTriggerTimetable(cron, timezone=schedule.zone)}
+
+
+KINDS = (
+    Kind(
+        "backfill",
+        (*STEPS[:-1], CLEAN, STEPS[-1]),
+        "Each run is over the windows that start in its data interval, or, by hand, in the params `from` and `to`.\n"
+        "It publishes when all of them have expired, and waits until then.",
+        _backfill,
+        has_span=True,
+        publishes="publish",
+        finds_late_rows=True,
+    ),
+    Kind(
+        "restate",
+        ("restate", CLEAN),
+        "Each run counts the late rows that no restatement has counted, and corrects their windows.",
+        _restate,
+        publishes="restate",
+    ),
+    Kind(
+        "maintain",
+        ("maintain",),
+        "Each run compacts journals and files, and removes what nobody reads any more.",
+        lambda _, schedule: _at(schedule.maintain, schedule),
+    ),
+    Kind(
+        "stream",
+        ("stream",),
+        "The stream of the pipeline: it lands, ticks and shows panes.",
+        _stream,
+        publishes="stream",
+        changes=StreamChanges,
+        finds_late_rows=True,
+        arguments=lambda schedule: () if schedule.stream == LONG else ("--once",),
+        goes_on=lambda schedule: schedule.stream == LONG,
+    ),
+)
+
+_SUFFIX = re.compile(rf"_({'|'.join(kind.name for kind in KINDS)})$")
+
+
+def pipeline_of(dag_id: str) -> str:
+    """The pipeline of a DAG."""
+    return _SUFFIX.sub("", dag_id)
+
+
+def _moment(micros: int) -> datetime:
+    return datetime.fromtimestamp(micros / 1_000_000, UTC)

@@ -1,0 +1,32 @@
+"""The late rows of stages that no restatement has counted, read without Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from windrow.store.delta.location import Lake
+from windrow.store.reading.tables import NUMBER, Groups, Tables
+
+REASONS = frozenset({"late", "closed"})
+
+
+@dataclass(frozen=True)
+class LateRows:
+    """Late rows of a stage, one for each window, and the newest tick that had some."""
+
+    stage: str
+    rows: int
+    tick: int
+
+
+def late_rows_in(tables: Tables, lake: Lake, stages: Iterable[str]) -> list[LateRows]:
+    """The dead letters of these stages that a restatement may still count. Raises NotReadable."""
+    found = []
+    for stage in stages:
+        letters = tables.open(lake.table(stage, "dead_letters"))
+        groups = [] if letters is None else letters.groups(Groups(("reason", "restated_by"), ("tick",))).to_pylist()
+        late = [group for group in groups if group["reason"] in REASONS and group["restated_by"] is None]
+        if late:
+            found.append(LateRows(stage, sum(one[NUMBER] for one in late), max(one["tick"] for one in late)))
+    return found

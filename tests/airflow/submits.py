@@ -1,0 +1,88 @@
+"""A `spark-submit` for tests of what Airflow does: it leaves in a lake what a step leaves, soon and without Spark.
+
+What becomes of a step is told by a file of the lake's folder, named as the step: JSON with `code`, `hangs`, `tick` and
+`inserted` of what has been published, `warns` with the figure of an expectation, and `late`, a tick in which a row was
+late. Every step that was made is a line of the file `made`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from deltalake import write_deltalake
+
+from windrow.spec.pipelines.loading import load
+from windrow.spec.quality.expectations import Severity
+from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
+from windrow.store.journal.outcomes import OUTCOME
+
+STAGE = "hourly"
+SPAN = {"start": 1_704_067_200_000_000, "end": 1_704_153_600_000_000, "stages": [STAGE]}
+
+
+def install(folder: Path) -> None:
+    """Put it into a folder, for a PATH that begins with it."""
+    script = folder / "spark-submit"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m tests.airflow.submits "$@"\n')
+    script.chmod(0o755)
+
+
+def tell(lake: Path, step: str, **what: Any) -> None:
+    """Say what becomes of a step from now on."""
+    lake.mkdir(parents=True, exist_ok=True)
+    (lake / step).write_text(json.dumps(what))
+
+
+def made(lake: Path) -> list[str]:
+    """The steps that were made, in their order."""
+    return (lake / "made").read_text().split()
+
+
+def main(arguments: list[str]) -> int:
+    """Make the step of these arguments."""
+    step, file, *options = arguments[next(i for i, word in enumerate(arguments) if word.endswith(".py")) + 1 :]
+    given = {name: value for name, value in pairwise(options) if name.startswith("--")}
+    lake = Path(load(file, project=Path(given["--project"])).lake)
+    lake.mkdir(parents=True, exist_ok=True)
+    with (lake / "made").open("a") as lines:
+        lines.write(f"{step}\n")
+    what = json.loads((lake / step).read_text()) if (lake / step).is_file() else {}
+    time.sleep(what.get("hangs", 0))
+    code, run = what.get("code", 0), given["--run"]
+    outcome = {"exit_code": code, "message": what.get("message", "")}
+    _append(lake / "_windrow" / "audits", [_audit(run, OUTCOME, given["--attempt"], outcome)])
+    named = f"restate__{run}" if step == "restate" else run
+    generations = lake / "_windrow" / "generations"
+    if not generations.exists():
+        _append(generations, [{"stage": STAGE, "generation": 1, "fingerprint": "{}", "step": 1}])
+    if "tick" in what:
+        numbers = {"inserted": what["inserted"], "changed": 0, "withdrawn": 0}
+        published = {"stage": STAGE, "tick": what["tick"], **numbers, **SPAN}
+        _append(lake / "_windrow" / "audits", [_audit(named, "publish", STAGE, published)])
+    if "warns" in what:
+        judgement = Judgement("table_row_count", Severity.WARNING, Outcome.FAILED, what["warns"])
+        gate = GateResult(STAGE, 1, (judgement,)).to_mapping()
+        _append(lake / "_windrow" / "audits", [_audit(run, "gate", STAGE, gate)])
+    if "late" in what:
+        letter = pa.table({"reason": ["late"], "restated_by": pa.array([None], pa.int64()), "tick": [what["late"]]})
+        write_deltalake(str(lake / STAGE / "dead_letters"), letter, mode="append")
+    return int(code)
+
+
+def _audit(run: str, step: str, subject: str, result: dict[str, Any]) -> dict[str, Any]:
+    at = time.time_ns() // 1000
+    return {"run": run, "step": step, "subject": subject, "result": json.dumps(result), "at": at}
+
+
+def _append(table: Path, rows: list[dict[str, Any]]) -> None:
+    write_deltalake(str(table), pa.Table.from_pylist(rows), mode="append")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

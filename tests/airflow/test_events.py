@@ -1,0 +1,126 @@
+"""What a task tells of the lake by events: once, and only what has changed. No database here."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from windrow.spec.pipelines.loading import load
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.airflow
+
+
+@pytest.fixture(scope="module", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> None:
+    os.environ.setdefault("AIRFLOW_HOME", str(tmp_path_factory.mktemp("airflow")))
+
+
+class Events(list[dict[str, Any]]):
+    """The events of an alias: as an inlet, and as an outlet that gains some."""
+
+    def ascending(self, is_so: bool) -> Events:
+        assert not is_so
+        return self
+
+    def limit(self, number: int) -> list[Any]:
+        return [type("Event", (), {"extra": extra}) for extra in reversed(self[-number:])]
+
+    def add(self, asset: Any, extra: dict[str, Any]) -> None:
+        self.append({**extra, "asset": asset.name})
+
+
+def tell(folder: Path, lake: str, told: type, events: Events) -> list[dict[str, Any]]:
+    """The events that a task gives now."""
+    from windrow.airflow.events import Announcement
+
+    text = (ROOT / "conf" / "pipelines" / "traffic.yaml").read_text()
+    (folder / "traffic.yaml").write_text(text.replace("lake: lake/traffic", f"lake: {lake}"))
+    pipeline = load(folder / "traffic.yaml")
+    announce = Announcement(pipeline.lake, lambda run: run, [told(pipeline)])
+    (alias,) = announce.aliases
+    before = len(events)
+    announce({"run_id": "monday", "inlet_events": {alias: events}, "outlet_events": {alias: events}})
+    return [{name: value for name, value in extra.items() if name != "run"} for extra in events[before:]]
+
+
+def write(lake: Path, name: str, **columns: list[Any]) -> None:
+    write_deltalake(str(lake / name), pa.table(columns), mode="append")
+
+
+def stage_of() -> str:
+    return load(ROOT / "conf" / "pipelines" / "traffic.yaml").stages[0].name
+
+
+def test_a_stream_tells_of_the_ticks_behind_those_that_were_told(tmp_path: Path) -> None:
+    from windrow.airflow.events import StreamChanges
+
+    stage, events = stage_of(), Events()
+
+    def ticks(generation: int, *panes: int, first: int = 1) -> None:
+        numbers = {"tick": [first + index for index in range(len(panes))], "panes": list(panes)}
+        write(tmp_path, f"{stage}/ticks", generation=[generation] * len(panes), retractions=[1] * len(panes), **numbers)
+
+    def told() -> list[dict[str, Any]]:
+        return tell(tmp_path, str(tmp_path), StreamChanges, events)
+
+    def event(generation: int, tick: int, panes: int, retractions: int) -> dict[str, Any]:
+        return {
+            "asset": f"traffic/{stage}", "stage": stage, "generation": generation, "tick": tick, "panes": panes,
+            "retractions": retractions,
+        }  # fmt: skip
+
+    def begin(generation: int) -> None:
+        write(
+            tmp_path, "_windrow/generations", stage=[stage], generation=[generation], fingerprint=["{}"],
+            step=[generation],
+        )  # fmt: skip
+
+    assert told() == []
+    begin(1)
+    ticks(1, 3, 4)
+    assert told() == [event(1, 2, 7, 2)] and told() == []
+    ticks(1, 5, first=3)
+    assert told() == [event(1, 3, 5, 1)]
+    begin(2)
+    ticks(2, 9)
+    assert told() == [event(2, 1, 9, 1)] and told() == []
+
+
+def test_late_rows_are_told_of_when_there_are_others(tmp_path: Path) -> None:
+    from windrow.airflow.events import NewLateRows
+
+    stage, events = stage_of(), Events()
+
+    def letter(reason: str, tick: int, restated_by: int | None = None) -> None:
+        column = pa.array([restated_by], pa.int64())
+        write(tmp_path, f"{stage}/dead_letters", reason=[reason], tick=[tick], restated_by=column)
+
+    def told() -> list[dict[str, Any]]:
+        return tell(tmp_path, str(tmp_path), NewLateRows, events)
+
+    def event(rows: int, tick: int) -> dict[str, Any]:
+        return {"asset": "traffic/late rows", "late": {stage: {"rows": rows, "tick": tick}}}
+
+    assert told() == []
+    letter("bad_gap", 1)
+    letter("late", 2, restated_by=3)
+    assert told() == []
+    letter("closed", 4)
+    assert told() == [event(1, 4)] and told() == []
+    letter("late", 5)
+    assert told() == [event(2, 5)] and told() == []
+
+
+@pytest.mark.parametrize(("told", "number"), [("RunChanges", 1), ("StreamChanges", 1), ("NewLateRows", 0)])
+def test_of_a_lake_that_cannot_be_read_consumers_hear_without_numbers(tmp_path: Path, told: str, number: int) -> None:
+    from windrow.airflow import events
+
+    found = tell(tmp_path, "hdfs://nowhere/lake", getattr(events, told), Events())
+    assert found == [{"asset": f"traffic/{stage_of()}"}][:number]
