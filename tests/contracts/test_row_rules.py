@@ -1,8 +1,10 @@
 """A rule of rows rejects exactly the rows that Great Expectations counts as unexpected, whatever the values."""
 
 from windrow.compile.elements.row_rules import broken_names, is_broken
+from windrow.compile.sql.columns import col, null, struct
 from windrow.engine.frames import where, with_column
 from windrow.quality.gate import judge
+from windrow.quality.located import LocatedRows
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.quality.expectations import SHAPES
 from windrow.spec.quality.judgements import Outcome
@@ -43,11 +45,12 @@ def test_both_count_the_same_rows(spark) -> None:
     suite = Suite.from_list([{**rule, "severity": "info", "row": True} for rule in RULES])
     suite.check_source(SCHEMA)
     assert {rule.expect for rule in suite.row_rules} == {name for name, shape in SHAPES.items() if shape.by_row}
-    result = judge("rows", rows, suite)
+    result = judge("rows", LocatedRows(rows, rows.columns, null("string"), struct(n=col("n")), {}), suite)
     for rule, judgement in zip(suite.expectations, result.judgements, strict=True):
         broken = where(rows, is_broken([rule], SCHEMA)).count()
         assert judgement.outcome is not Outcome.ERROR, judgement
         assert judgement.figure.startswith(f"{broken} of 200 rows"), str(rule)
         assert (judgement.outcome is Outcome.FAILED) == (broken > 0), str(rule)
+        assert (judgement.broken.rows if judgement.broken else 0) == broken, str(rule)
     named = with_column(rows, "names", broken_names(suite.row_rules, SCHEMA))
     assert named.where("n IS NULL AND names NOT LIKE '%column_values_to_not_be_null(n)%'").isEmpty()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import DataFrame
 
+from windrow.quality.broken_rows import find_broken_rows
+from windrow.quality.located import LocatedRows
 from windrow.spec.quality.expectations import Expectation, Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
 from windrow.spec.quality.suites import Suite
@@ -21,8 +24,24 @@ _LONGEST = 80
 """Characters of a value that are shown."""
 
 
-def judge(subject: str, frame: DataFrame, suite: Suite) -> GateResult:
-    """Every expectation of the suite over the frame. An error inside a check is a judgement too, and never a pass."""
+def judge(subject: str, rows: LocatedRows, suite: Suite) -> GateResult:
+    """Every expectation of the suite over the rows. An error inside a check is a judgement too, and never a pass.
+
+    Where expectations are broken, the rows are read once more, to say which broke them.
+    """
+    frame = rows.judged
+    judgements = _judged(subject, frame, suite)
+    broken = {
+        number: item
+        for number, (item, judgement) in enumerate(zip(suite.expectations, judgements, strict=True))
+        if judgement.outcome is Outcome.FAILED
+    }
+    found = find_broken_rows(rows, broken) if broken else {}
+    told = tuple(replace(judgement, broken=found.get(number)) for number, judgement in enumerate(judgements))
+    return GateResult(subject, frame.count(), told)
+
+
+def _judged(subject: str, frame: DataFrame, suite: Suite) -> list[Judgement]:
     import great_expectations as gx  # takes seconds
 
     for name in ("great_expectations", "py4j"):
@@ -38,8 +57,7 @@ def judge(subject: str, frame: DataFrame, suite: Suite) -> GateResult:
         result_format={"result_format": "SUMMARY", "partial_unexpected_count": EXAMPLES},
     )
     by_index = {_index(result): result for result in found.results}
-    judgements = tuple(_judgement(item, by_index[index]) for index, item in enumerate(suite.expectations))
-    return GateResult(subject, frame.count(), judgements)
+    return [_judgement(item, by_index[index]) for index, item in enumerate(suite.expectations)]
 
 
 def _of_gx(gx: Any, index: int, expectation: Expectation, kinds: Mapping[str, str]) -> Any:

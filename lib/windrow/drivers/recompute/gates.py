@@ -19,6 +19,8 @@ from windrow.drivers.recompute.run import Run
 from windrow.engine.frames import apply, local, over, select, where, with_column
 from windrow.engine.tick.published import Span
 from windrow.quality.gate import judge
+from windrow.quality.located import LocatedRows
+from windrow.spec.pipelines.table_columns import ENVELOPE_TYPES
 from windrow.spec.quality.judgements import GateFailed, GateResult, Outcome
 from windrow.store.projections.creation import struct_of
 
@@ -37,7 +39,7 @@ class Gates:
 
     def of_windows(self, item: StageWork, id: str, windows: Callable[[], DataFrame]) -> list[GateResult]:
         """The recomputed windows of a stage, as it would show them. `id` is that of their computation."""
-        return self._judged(item.name, id, lambda: results(item, windows()))
+        return self._judged(item.name, id, lambda: _located(item, windows()))
 
     def passed(self, found: list[GateResult]) -> list[GateResult]:
         """The judgements. Raises GateFailed where one of them stops the run."""
@@ -46,16 +48,16 @@ class Gates:
             raise GateFailed(stopping, self.run.name)
         return found
 
-    def _rows(self, source: str, step: int, times: Iterable[Span]) -> DataFrame:
+    def _rows(self, source: str, step: int, times: Iterable[Span]) -> LocatedRows:
         work, reason = self.run.work, col(envelope.REASON)
         if step == 0:
             (schema,) = [one.columns for one in work.pipeline.sources if one.name == source]
-            return local(work.spark, [], struct_of(schema.ddl))
+            return LocatedRows.of_source(local(work.spark, [], struct_of(f"{ENVELOPE_TYPES}, {schema.ddl}")))
         inside = any_of(col(envelope.EVENT_TIME).between(bigint(first), bigint(end - 1)) for first, end in times)
         judged = inside & (reason.is_null() | (reason == "rejected"))
-        return where(work.raws[source].rows(work.spark, 0, step), judged).drop(*envelope.ENVELOPE)
+        return LocatedRows.of_source(where(work.raws[source].rows(work.spark, 0, step), judged))
 
-    def _judged(self, subject: str, version: str, rows: Callable[[], DataFrame]) -> list[GateResult]:
+    def _judged(self, subject: str, version: str, rows: Callable[[], LocatedRows]) -> list[GateResult]:
         """The judgement of a suite on rows of that version, made unless this run has made it; none without a suite."""
         suite = self.run.work.suites.get(subject)
         if suite is None:
@@ -69,6 +71,10 @@ class Gates:
         result = judge(subject, rows(), suite)
         self.run.record("gate", subject, {**result.to_mapping(), **judged})
         return [result]
+
+
+def _located(item: StageWork, windows: DataFrame) -> LocatedRows:
+    return LocatedRows.of_results(results(item, windows), [*item.runner.stage.shown.keys])
 
 
 def results(item: StageWork, windows: DataFrame) -> DataFrame:
