@@ -43,6 +43,8 @@ from windrow.spec.pipelines.table_columns import (
     ENVELOPE_TYPES,
     LANDINGS,
     PANE_TYPES,
+    QUALITY_COMMENTS,
+    QUALITY_RESULTS,
     SOURCE_DEAD_LETTERS,
     STAGE_DEAD_LETTERS,
     TICKS,
@@ -239,6 +241,7 @@ COLUMNS = {
     "landings": list(Schema.parse(LANDINGS)),
     "dead_letters of a source": list(Schema.parse(SOURCE_DEAD_LETTERS)),
     "raw": list(ENVELOPE),
+    "quality_results": list(Schema.parse(QUALITY_RESULTS)),
     "Tables of windrow itself": [name for key, name in vars(LogColumn).items() if key.isupper()],
 }
 
@@ -256,6 +259,7 @@ def test_every_column_of_every_table(heading: str) -> None:
         ("landings", LANDINGS),
         ("dead_letters of a source", SOURCE_DEAD_LETTERS),
         ("raw", ENVELOPE_TYPES),
+        ("quality_results", QUALITY_RESULTS),
     ],
 )
 def test_the_types_of_columns(heading: str, ddl: str) -> None:
@@ -270,6 +274,7 @@ def test_the_types_of_panes() -> None:
 def test_every_column_has_a_comment() -> None:
     given = [name for ddl in (STAGE_DEAD_LETTERS, SOURCE_DEAD_LETTERS, LANDINGS, TICKS) for name in Schema.parse(ddl)]
     assert {*given, *PANE_TYPES, *ENVELOPE} == COMMENTS.keys()
+    assert QUALITY_COMMENTS.keys() == Schema.parse(QUALITY_RESULTS).keys()
 
 
 def test_every_pane_field_in_the_semantics() -> None:

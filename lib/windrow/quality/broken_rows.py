@@ -6,16 +6,17 @@ Keys that must be unique take a second one, as rows of one key have to come toge
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, Row
 
-from windrow.compile.elements.row_rules import is_broken
+from windrow.compile.elements.row_rules import applies_to, is_broken
 from windrow.compile.sql.columns import Column, any_of, call, coalesce, col, lit, quoted, struct, when
 from windrow.engine.frames import group, where, with_column
 from windrow.quality.located import AT, FILE, ORDER, LocatedRows
+from windrow.quality.masking import Masking
 from windrow.spec.errors import SpecError
 from windrow.spec.quality.broken_rows import MOST, BrokenFile, BrokenRow, BrokenRows, RepeatedKey
 from windrow.spec.quality.expectations import SHAPES, Expectation
@@ -27,9 +28,10 @@ _AGAIN, _NUMBER, _ROWS = "_windrow_again_{}", "_windrow_number", "_windrow_rows"
 _UNIQUE = ("column_values_to_be_unique", "compound_columns_to_be_unique")
 
 
-def find_broken_rows(rows: LocatedRows, broken: Mapping[int, Expectation]) -> dict[int, BrokenRows]:
+def find_broken_rows(rows: LocatedRows, broken: Mapping[int, Expectation], masking: Masking) -> dict[int, BrokenRows]:
     """The rows that broke these expectations, by the numbers that these have; none for those about whole tables."""
-    return _Search(rows, {field.name: field.dataType.simpleString() for field in rows.frame.schema.fields}).of(broken)
+    kinds = {field.name: field.dataType.simpleString() for field in rows.frame.schema.fields}
+    return _Search(rows, kinds, masking).of(broken)
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class _Search:
 
     rows: LocatedRows
     kinds: Mapping[str, str]
+    masking: Masking
 
     def of(self, broken: Mapping[int, Expectation]) -> dict[int, BrokenRows]:
         frame, conditions = self.rows.with_places(), {}
@@ -58,7 +61,7 @@ class _Search:
     def _breaks(self, expectation: Expectation) -> Column | None:
         """The condition under which a row breaks it; None where it is not about single rows."""
         if expectation.expect == _SET:
-            expectation = Expectation("column_values_to_be_in_set", expectation.arguments)
+            expectation = replace(expectation, expect="column_values_to_be_in_set")
         if not SHAPES[expectation.expect].by_row:
             return None
         try:
@@ -69,11 +72,12 @@ class _Search:
     def _by_file(
         self, frame: DataFrame, broken: Mapping[int, Expectation], conditions: Mapping[int, Column]
     ) -> dict[int, BrokenRows]:
-        counts, totals = {"judged": call("count", 1)}, {}
+        counts, totals = {}, {}
         for number, condition in conditions.items():
+            counts[f"judged_{number}"] = call("count_if", applies_to(broken[number]))
             counts[f"n_{number}"] = call("count_if", condition)
             counts[f"first_{number}"] = _if(condition, _first(self._row(broken[number]), col(ORDER)))
-            n, file = col(f"n_{number}"), struct(file=col(FILE), judged=col("judged"))
+            n, file = col(f"n_{number}"), struct(file=col(FILE), judged=col(f"judged_{number}"))
             top = struct(file=file, n=n, first=col(f"first_{number}"))
             most = struct(n=n, file=coalesce(col(FILE), ""))
             totals[f"rows_{number}"] = call("sum", n)
@@ -85,7 +89,7 @@ class _Search:
     def _with_keys(self, found: BrokenRows, expectation: Expectation) -> BrokenRows:
         """With the keys that are there more than once."""
         names = _columns(expectation)
-        rows = where(self.rows.with_places(), _is_key(names))
+        rows = where(self.rows.with_places(), _is_key(names) & applies_to(expectation))
         counts = {_NUMBER: call("count", 1), _ROWS: _first(self._row(expectation), col(ORDER))}
         repeated, n = where(group(rows, names, counts), col(_NUMBER) > 1), col(_NUMBER)
         key = struct(key=self._values(names), n=n, rows=col(_ROWS))
@@ -97,17 +101,18 @@ class _Search:
     def _repeats(self, expectation: Expectation) -> Column:
         """Whether a row has the key of an earlier one."""
         names = _columns(expectation)
-        keys = ", ".join(map(quoted, names))
+        applies = applies_to(expectation)
+        keys = ", ".join([*map(quoted, names), applies.text])
         again = Column(f"row_number() OVER (PARTITION BY {keys} ORDER BY {col(ORDER).text})") > 1
-        return _is_key(names) & again
+        return _is_key(names) & applies & again
 
     def _row(self, expectation: Expectation) -> Column:
         """A row as it is listed."""
-        names = dict.fromkeys([*self.rows.names, *_columns(expectation)])
+        names = dict.fromkeys([*self.rows.names, *expectation.columns_shown])
         return struct(at=col(AT), values=self._values(names))
 
     def _values(self, names: Iterable[str]) -> Column:
-        return struct(**{name: _short(col(name)) for name in names})
+        return struct(**{name: self.masking.column(name, _short(col(name))) for name in names})
 
 
 def _columns(expectation: Expectation) -> list[str]:

@@ -37,12 +37,13 @@ class LocatedRows:
     names: Sequence[str] = ()
 
     @classmethod
-    def of_source(cls, rows: DataFrame) -> LocatedRows:
-        """Rows of `raw`, with their envelope."""
+    def of_source(cls, rows: DataFrame, shows_partition: bool = True) -> LocatedRows:
+        """Rows of `raw`, with their envelope. The source partition may be a value that nobody is shown."""
         file = envelope.file_of()
+        partition = col(envelope.PARTITION) if shows_partition else null("string")
         offset = when(file.is_null(), col(envelope.OFFSET))
         at = {
-            "file": file, "partition": col(envelope.PARTITION), "offset": offset, "step": col(envelope.STEP),
+            "file": file, "partition": partition, "offset": offset, "step": col(envelope.STEP),
             "row": col(envelope.ROW), "event_time": as_timestamp(col(envelope.EVENT_TIME)).cast("string"),
         }  # fmt: skip
         order = struct(step=col(envelope.STEP), row=col(envelope.ROW))

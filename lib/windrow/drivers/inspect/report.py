@@ -16,6 +16,7 @@ from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.table_columns import QUALITY_TABLE
 from windrow.spec.quality.broken_rows import MOST
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import DAY, HOUR, MINUTE, SECOND, instant
@@ -87,6 +88,8 @@ class _Reader:
         owned = [(source.name, ("landings", "dead_letters")) for source in self.pipeline.sources]
         owned += [(stage.name, ("current", "panes", "dead_letters", "ticks")) for stage in self.pipeline.stages]
         paths = {f"{owner}.{name}": self.lake.table(owner, name).path for owner, names in owned for name in names}
+        if suites_of(self.pipeline):
+            paths[QUALITY_TABLE] = self.lake.quality_results.path
         return {name: path if "://" in path else f"file://{path}" for name, path in paths.items()}
 
 

@@ -25,7 +25,8 @@ class Outcome(StrEnum):
 class Judgement:
     """One expectation of a suite over one set of rows: what came of it, its figure in words, and a few examples.
 
-    `broken` says which rows broke it, where it is broken and is about single rows or keys.
+    `rows_broken` is how many rows broke it, where it is about single rows or keys; `value` is the number that was
+    observed, where it is about a column or a table. `broken` says which rows broke it.
     """
 
     expectation: str
@@ -34,6 +35,8 @@ class Judgement:
     figure: str
     examples: tuple[str, ...] = ()
     broken: BrokenRows | None = None
+    rows_broken: int | None = None
+    value: float | None = None
 
     @property
     def stops(self) -> bool:
@@ -47,15 +50,17 @@ class Judgement:
             "expectation": self.expectation, "severity": str(self.severity), "outcome": str(self.outcome),
             "figure": self.figure, "examples": list(self.examples),
             "broken": None if self.broken is None else self.broken.to_mapping(),
+            "rows_broken": self.rows_broken, "value": self.value,
         }  # fmt: skip
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Judgement:
         """What `to_mapping` wrote."""
-        broken = mapping.get("broken")  # an earlier version has written none
+        broken = mapping.get("broken")  # an earlier version has written none of the last three
         return cls(
             mapping["expectation"], Severity(mapping["severity"]), Outcome(mapping["outcome"]), mapping["figure"],
             tuple(mapping["examples"]), None if broken is None else BrokenRows.from_mapping(broken),
+            mapping.get("rows_broken"), mapping.get("value"),
         )  # fmt: skip
 
 

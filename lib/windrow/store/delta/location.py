@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
+from windrow.spec.pipelines.table_columns import QUALITY_TABLE
 from windrow.spec.sources.source import resolve_environment
 from windrow.store.delta.file_system import hadoop, read_text
 
@@ -92,6 +93,11 @@ class Lake:
     def internal(self, name: str) -> Location:
         """A table of windrow's own that belongs to the lake as a whole."""
         return Location(f"{self.root}/_windrow/{name}")
+
+    @property
+    def quality_results(self) -> Location:
+        """The table of what suites have found, of all sources and stages."""
+        return Location(f"{self.root}/{QUALITY_TABLE}")
 
     def raw(self, source: str) -> LogPlace:
         """The raw log of a source."""
