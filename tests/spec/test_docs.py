@@ -57,6 +57,7 @@ from windrow.spec.sources.all import CONNECTORS
 from windrow.spec.sources.files import FileFormat
 from windrow.spec.sources.source import MAX_FUTURE, Source, TimeColumn, TimeFormat
 from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.freshness import Freshness
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.stages.stage import RESERVED_NAMES, ElementTime, Stage
 from windrow.spec.times import format_duration
@@ -94,7 +95,7 @@ def test_every_page_is_linked_from_the_readme() -> None:
 SPECS: dict[str, type[Spec]] = {
     "Pipeline": Pipeline, "Schedule": Schedule, "Sources": Source, "Time columns": TimeColumn,
     "Watermark": Watermark, "Stages": Stage,
-    "Element time": ElementTime,
+    "Element time": ElementTime, "Freshness": Freshness,
     **{name.capitalize(): cls for name, cls in CONNECTORS.items()},
     **{name: cls for name, cls in BUILT_IN_WINDOWS.items() if fields(cls)},
 }  # fmt: skip
