@@ -235,3 +235,34 @@ def test_a_stream_judges_what_has_expired_and_goes_on_when_it_is_right(spark, tm
 def judged(spark, root: Path) -> int:
     """How often a gate has judged something."""
     return spark.read.format("delta").load(str(root / "lake" / "_windrow" / "audits")).where("step = 'gate'").count()
+
+
+def test_what_suites_have_found_is_a_table(spark, tmp_path: Path) -> None:
+    """A judgement is a commit of it; a run that is repeated has judged again."""
+    mean = {"expect": "column_mean_to_be_between", "column": "v", "max_value": 9, "severity": "info"}
+    made = pipeline(tmp_path, [NOT_NULL, POSITIVE, mean], [{**MANY, "min_value": 2}])
+    write_rows(tmp_path, "a.json", [{}, {"v": -5}, {"k": None}])
+    first = Backfill(PipelineWork.open(made, spark), "monday", START, START + DAY, mode=Mode.WHOLE)
+    first.land()
+    for _ in range(2):
+        with pytest.raises(GateFailed):
+            first.publish()
+    assert quality_results(spark, made, "rows") == [
+        ("monday", NOT_NULL["expect"] + "(k)", "warning", 3, 1, None, "failed", None, 1),
+        ("monday", POSITIVE["expect"] + "(v, min_value=0)", "critical", 3, 1, None, "failed", None, 1),
+        ("monday", mean["expect"] + "(v, max_value=9)", "info", 3, None, -1.0, "passed", None, 1),
+    ]
+    write_rows(tmp_path, "b.json", [{"v": 1}])
+    run(replace(made, sources=(replace(made.sources[0], quality=None),)), spark, once=True, drain=True)
+    (found,) = quality_results(spark, made, "sums")
+    assert found[:1] + found[2:5] + found[6:7] == ("stream", "critical", 1, 0, "passed") and found[7] is not None
+    arrow = made.table("sums").arrow("quality_results", columns=["run", "suite"]).to_pylist()
+    assert arrow == [{"run": "stream", "suite": str(tmp_path / "sums.yaml")}]
+    fields = made.table("rows").quality_results(spark).schema.fields
+    assert all("comment" in field.metadata for field in fields)
+
+
+def quality_results(spark, made: Pipeline, name: str) -> list[tuple[object, ...]]:
+    """What the suite of a source or stage has found, without the suite and the time."""
+    found = made.table(name).quality_results(spark).drop("stage", "suite", "at").collect()
+    return sorted((tuple(row) for row in found), key=lambda row: str(row[1]) not in (NOT_NULL["expect"] + "(k)",))

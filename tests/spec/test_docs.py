@@ -45,6 +45,8 @@ from windrow.spec.pipelines.table_columns import (
     ENVELOPE_TYPES,
     LANDINGS,
     PANE_TYPES,
+    QUALITY_COMMENTS,
+    QUALITY_RESULTS,
     SOURCE_DEAD_LETTERS,
     STAGE_DEAD_LETTERS,
     TICKS,
@@ -57,6 +59,7 @@ from windrow.spec.sources.all import CONNECTORS
 from windrow.spec.sources.files import FileFormat
 from windrow.spec.sources.source import MAX_FUTURE, Source, TimeColumn, TimeFormat
 from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.freshness import Freshness
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.stages.stage import RESERVED_NAMES, ElementTime, Stage
 from windrow.spec.times import format_duration
@@ -94,7 +97,7 @@ def test_every_page_is_linked_from_the_readme() -> None:
 SPECS: dict[str, type[Spec]] = {
     "Pipeline": Pipeline, "Schedule": Schedule, "Submission": Submission, "Sources": Source, "Time columns": TimeColumn,
     "Watermark": Watermark, "Stages": Stage,
-    "Element time": ElementTime,
+    "Element time": ElementTime, "Freshness": Freshness,
     **{name.capitalize(): cls for name, cls in CONNECTORS.items()},
     **{name: cls for name, cls in BUILT_IN_WINDOWS.items() if fields(cls)},
 }  # fmt: skip
@@ -250,6 +253,7 @@ COLUMNS = {
     "landings": list(Schema.parse(LANDINGS)),
     "dead_letters of a source": list(Schema.parse(SOURCE_DEAD_LETTERS)),
     "raw": list(ENVELOPE),
+    "quality_results": list(Schema.parse(QUALITY_RESULTS)),
     "Tables of windrow itself": [name for key, name in vars(LogColumn).items() if key.isupper()],
 }
 
@@ -267,6 +271,7 @@ def test_every_column_of_every_table(heading: str) -> None:
         ("landings", LANDINGS),
         ("dead_letters of a source", SOURCE_DEAD_LETTERS),
         ("raw", ENVELOPE_TYPES),
+        ("quality_results", QUALITY_RESULTS),
     ],
 )
 def test_the_types_of_columns(heading: str, ddl: str) -> None:
@@ -281,6 +286,7 @@ def test_the_types_of_panes() -> None:
 def test_every_column_has_a_comment() -> None:
     given = [name for ddl in (STAGE_DEAD_LETTERS, SOURCE_DEAD_LETTERS, LANDINGS, TICKS) for name in Schema.parse(ddl)]
     assert {*given, *PANE_TYPES, *ENVELOPE} == COMMENTS.keys()
+    assert QUALITY_COMMENTS.keys() == Schema.parse(QUALITY_RESULTS).keys()
 
 
 def test_every_pane_field_in_the_semantics() -> None:

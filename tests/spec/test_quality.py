@@ -8,6 +8,8 @@ import pytest
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.pipelines.loading import load, suites_of
+from windrow.spec.pipelines.masks import masks_of
+from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.expectations import SHAPES, Expectation, Severity
 from windrow.spec.quality.suites import Suite
 
@@ -66,8 +68,18 @@ def test_the_name_of_great_expectations_itself_is_taken_too() -> None:
             {"expect": "compound_columns_to_be_unique", "column_list": ["k", "w"]},
             "[0].column_list is not a column here",
         ),
+        ({"expect": "unexpected_rows"}, "[0].condition is missing"),
+        ({"expect": "unexpected_rows", "condition": "w > 1"}, "[0].condition is not a column here"),
+        ({"expect": "unexpected_rows", "condition": "v in (select 1)"}, "[0].condition "),
+        ({"expect": "unexpected_rows", "condition": "reflect('java.lang.System', 'exit', 1)"}, "[0].condition "),
+        ({**NOT_NULL, "row_condition": "kk = 'a'"}, "[0].row_condition is not a column here"),
+        ({"expect": "column_values_to_be_of_type", "column": "v", "type_": "number"}, "[0].type_ is not a type"),
+        (
+            {"expect": "table_columns_to_match_set", "column_set": ["k"], "row_condition": "v > 1"},
+            "[0].row_condition is for expectations that are about rows",
+        ),
     ],
-    ids=range(27),
+    ids=range(34),
 )
 def test_what_a_suite_must_not_say(item: Any, message: str) -> None:
     with pytest.raises(SpecError) as refused:
@@ -82,6 +94,10 @@ def test_what_fits_the_types() -> None:
             {"expect": "column_values_to_be_in_set", "column": "k", "value_set": ["a", "b"]},
             {"expect": "column_value_lengths_to_be_between", "column": "k", "max_value": 3},
             {"expect": "column_unique_value_count_to_be_between", "column": "k", "max_value": 3},
+            {"expect": "unexpected_rows", "condition": "V < 0 and k is not null"},
+            {**NOT_NULL, "row_condition": "price > 0"},
+            {"expect": "column_values_to_be_of_type", "column": "v", "type_": "integer"},
+            {"expect": "table_columns_to_match_set", "column_set": ["k", "later"], "exact_match": False},
         ]
     ).check_source(SCHEMA)  # fmt: skip
 
@@ -94,7 +110,8 @@ def test_a_stage_has_no_rules_of_rows() -> None:
 
 def test_every_shape_names_columns_that_are_checked() -> None:
     for name, shape in SHAPES.items():
-        assert {"column", "column_A", "column_list"} & set(shape.required) or name.startswith("table_"), name
+        about_columns = {"column", "column_A", "column_list", "condition"} & set(shape.required)
+        assert about_columns or name.startswith("table_"), name
 
 
 def test_a_file_names_its_place(tmp_path: Path) -> None:
@@ -107,3 +124,44 @@ def test_a_file_names_its_place(tmp_path: Path) -> None:
     assert str(refused.value) == (f'{bad}: [0].column is not a column here; got "orign". Hint: did you mean origin?')
     with pytest.raises(SpecError, match=r"missing.yaml: cannot be read"):
         load(pipeline, {"sources.departures.quality": str(tmp_path / "missing.yaml")})
+
+
+def masked(mask: list[str], **of_stage: Any) -> Pipeline:
+    source = {
+        "name": "people", "files": {"path": "data"}, "schema": "email string, age int, at timestamp",
+        "event_time": {"column": "at"}, "watermark": {"bounded_delay": "0s"},
+        "quality": {"suite": "people.yaml", "mask": mask},
+    }  # fmt: skip
+    stage = {
+        "name": "mails", "select": {"host": "split(email, '@')[1]"}, "keys": ["host", "age"],
+        "window": {"fixed": {"size": "1h"}},
+        "aggregates": {"num": {"count_distinct": "email"}, "who": {"first": "email"}, "old": {"max": "age"}},
+        "derive": {"short": "left(who, 3)"}, **of_stage,
+    }  # fmt: skip
+    behind = {
+        "name": "behind", "from": "mails", "window": {"inherited": {}}, "keys": {"site": "upper(host)"},
+        "aggregates": {"num": {"sum": "num"}, "all": {"max": "short"}},
+    }  # fmt: skip
+    return Pipeline.from_mapping(
+        {"pipeline": "p", "lake": "lake", "sources": [source], "stages": [stage, behind] if not of_stage else [stage]}
+    )
+
+
+def test_what_is_made_of_a_masked_column_is_masked() -> None:
+    pipeline = masked(["email"])
+    assert masks_of(pipeline, pipeline.sources[0]) == {"email"}
+    assert masks_of(pipeline, pipeline.stages[0]) == {"host", "who", "short"}
+    assert masks_of(pipeline, pipeline.stages[1]) == {"site", "all"}
+    named = masked([], quality={"suite": "mails.yaml", "mask": ["Old"]})
+    assert masks_of(named, named.stages[0]) == {"old"}
+    assert Pipeline.from_mapping(pipeline.to_mapping()) == pipeline
+    assert named.sources[0].to_mapping()["quality"] == "people.yaml"
+
+
+def test_a_mask_is_of_a_column() -> None:
+    with pytest.raises(SpecError, match=r"sources\[0\].quality.mask is not a column here.*did you mean email"):
+        masked(["emai"])
+    with pytest.raises(SpecError, match=r"stages\[0\].quality.mask is not a column here"):
+        masked([], quality={"suite": "mails.yaml", "mask": ["email"]})
+    with pytest.raises(SpecError, match=r"quality.masked is not a field. Hint: here it is called mask"):
+        masked([], quality={"suite": "mails.yaml", "masked": ["old"]})

@@ -153,10 +153,12 @@ class Step(SparkSubmitOperator):
         return True
 
     def _error(self, outcome: StepOutcome) -> Exception:
-        """What to tell Airflow of a step that has failed, in one line: whether it is to be tried again."""
+        """What to tell Airflow of a step that has failed, the page in the first line: whether it is to be tried again."""
         waited = f"windows have not expired in {self.wait}: " if outcome.exit_code == WINDOWS_WAIT else ""
-        page = f". The page of the run: {self.page}" if self.page else ""
-        words = f"{self.task_id}: {waited}{outcome.message}{page}"
+        first, *more = outcome.message.split("\n")
+        if self.page and self.page not in first:
+            first = f"{first}. The page of the run: {self.page}"
+        words = "\n".join([f"{self.task_id}: {waited}{first}", *more])
         is_final = outcome.exit_code in (*FINAL, WINDOWS_WAIT)
         return AirflowFailException(words) if is_final else AirflowException(words)
 

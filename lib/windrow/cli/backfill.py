@@ -16,6 +16,8 @@ from windrow.cli.options import (
     Set,
     StageName,
     To,
+    as_typed,
+    gate_told,
     is_before,
     opened,
     print_json,
@@ -59,7 +61,7 @@ def backfill(
     is_before(start, end)
     if stage is not None:
         pipeline.stage(stage)
-    with session(master, conf) as spark:
+    with gate_told(as_typed(file, settings, project)), session(master, conf) as spark:
         from windrow.drivers.recompute.backfill import backfill as recompute
 
         results = recompute(pipeline, spark, start, end, stage, dry_run, early, whole)

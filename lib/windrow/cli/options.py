@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +15,7 @@ import typer
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.loading import load
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.quality.judgements import GateFailed
 from windrow.spec.times import format_time, parse_time
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The pipeline file.", show_default=False)]
@@ -40,6 +43,23 @@ To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="The end of
 def opened(file: Path, settings: Iterable[str] | None, project: Path | None) -> Pipeline:
     """The pipeline of a command. Errors: SpecError."""
     return load(file, pairs_of("--set", settings), project)
+
+
+def as_typed(file: Path, settings: Iterable[str] | None, project: Path | None) -> str:
+    """How another command names the same pipeline."""
+    given = [f"--set {shlex.quote(text)}" for text in settings or ()]
+    given += [] if project is None else [f"--project {shlex.quote(str(project))}"]
+    return " ".join([shlex.quote(str(file)), *given])
+
+
+@contextmanager
+def gate_told(typed: str, report: Path | None = None) -> Iterator[None]:
+    """A gate that stops within names the pipeline as the command does, and the page. Raises GateFailed."""
+    try:
+        yield
+    except GateFailed as failed:
+        failed.typed, failed.report = typed, None if report is None else str(report)
+        raise
 
 
 def pairs_of(option: str, texts: Iterable[str] | None) -> dict[str, str]:

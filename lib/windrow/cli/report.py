@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from windrow.cli.options import Conf, File, From, Master, Project, Set, To, is_before, opened, time_of
+from windrow.cli.options import Conf, File, From, Master, Project, Set, To, as_typed, is_before, opened, time_of
 from windrow.cli.session import looked
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -45,7 +46,8 @@ def report(
     if (start is None) != (end is None):
         raise SpecError("--to" if end is None else "--from", "is missing", None, "both or none: [--from, --to)")
     is_before(start, end)
-    typer.echo(looked(lambda spark: write_report(pipeline, spark, run, start, end, output), master, conf))
+    typed = as_typed(file, settings, project)
+    typer.echo(looked(lambda spark: write_report(pipeline, spark, run, start, end, output, typed), master, conf))
 
 
 def write_report(
@@ -55,13 +57,15 @@ def write_report(
     start: int | None,
     end: int | None,
     output: Path | None,
+    typed: str,
 ) -> str:
-    """Write the page, and give its path."""
+    """Write the page, and give its path. `typed` is how its commands name the pipeline."""
     from windrow.drivers.inspect.look import look
     from windrow.drivers.inspect.report import report_in
     from windrow.view.report import page
 
     made = look(pipeline, spark, lambda tables: report_in(tables, pipeline, run, start, end))
+    made = replace(made, typed=typed)
     name = re.sub(r"[^A-Za-z0-9_.-]+", "_", f"{pipeline.pipeline}-{made.run}")
     path = output or Path("out") / f"{name}.html"
     path.parent.mkdir(parents=True, exist_ok=True)

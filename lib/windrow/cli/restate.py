@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from windrow.cli.backfill import DryRun
-from windrow.cli.options import Conf, File, Json, Master, Project, Set, StageName, opened, print_json
+from windrow.cli.options import (
+    Conf,
+    File,
+    Json,
+    Master,
+    Project,
+    Set,
+    StageName,
+    as_typed,
+    gate_told,
+    opened,
+    print_json,
+)
 from windrow.cli.session import session
 from windrow.spec.times import format_time
 from windrow.view.backfill import backfilled_text, late_text, waiting_text
@@ -36,7 +48,7 @@ def restate(
     pipeline = opened(file, settings, project)
     if stage is not None:
         pipeline.stage(stage)
-    with session(master, conf) as spark:
+    with gate_told(as_typed(file, settings, project)), session(master, conf) as spark:
         from windrow.drivers.recompute.restate import restate as restate_late_rows
 
         results = restate_late_rows(pipeline, spark, stage, dry_run)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened
+from windrow.cli.options import Conf, File, Json, Master, Project, Set, as_typed, gate_told, opened
 from windrow.cli.session import session
 from windrow.spec.errors import SpecError
 from windrow.spec.times import SECOND, parse_duration
@@ -44,7 +44,7 @@ def run(
     pipeline = opened(file, settings, project)
     seconds = _seconds(every)
     ticks = Ticks([stage.name for stage in pipeline.stages], as_json, typer.echo)
-    with session(master, conf) as spark:
+    with gate_told(as_typed(file, settings, project)), session(master, conf) as spark:
         from windrow.drivers.stream import stream
 
         with stream.stopped_by_signals() as stop:

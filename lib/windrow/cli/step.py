@@ -15,7 +15,7 @@ import typer
 
 from windrow.cli.backfill import Early, Whole
 from windrow.cli.errors import TRACE, shown_plainly, step_code
-from windrow.cli.options import Conf, File, From, Master, Project, Set, To, opened, time_of
+from windrow.cli.options import Conf, File, From, Master, Project, Set, To, as_typed, gate_told, opened, time_of
 from windrow.cli.report import Output, write_report
 from windrow.cli.session import session
 from windrow.drivers.pipeline.points import point
@@ -85,13 +85,14 @@ def step(
     """
     try:
         pipeline = opened(file, settings, project)
+        typed = as_typed(file, settings, project)
         with session(master, conf) as spark:
             made: Backfill | None = None
             for one in _steps(step, through):
-                with recorded(pipeline, spark, run, attempt, one):
+                with recorded(pipeline, spark, run, attempt, one), gate_told(typed, output):
                     span, mode = _span(from_, to), _mode(wait, early, whole)
                     if one is Step.REPORT:
-                        typer.echo(write_report(pipeline, spark, run, *span, output))
+                        typer.echo(write_report(pipeline, spark, run, *span, output, typed))
                     else:
                         made = made or _begun(one, pipeline, spark, run, span, mode)
                         _make(one, made)

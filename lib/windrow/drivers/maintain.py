@@ -19,6 +19,7 @@ from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.spark.session import working_session
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.table_columns import QUALITY_TABLE
 from windrow.spec.times import DAY, HOUR, format_duration
 from windrow.store.delta.floors import Floors, journal_floor, version_floor
 from windrow.store.delta.leftovers import leftovers
@@ -109,8 +110,8 @@ class Maintenance:
             yield from self._table(f"{source}/raw", not behind, notes, dry_run)
             for name in ("landings", "dead_letters"):
                 yield from self._table(f"{source}/{name}", True, [], dry_run)
-        for name in ("audits", "generations"):
-            yield from self._table(f"_windrow/{name}", True, [], dry_run)
+        for name in (QUALITY_TABLE, "_windrow/audits", "_windrow/generations"):
+            yield from self._table(name, True, [], dry_run)
         yield from self._staged(dry_run)
 
     def _staged(self, dry_run: bool) -> Iterator[Maintained]:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from math import isfinite
 from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import DataFrame
 
+from windrow.compile.elements.row_rules import applies_to
+from windrow.quality.broken_rows import find_broken_rows
+from windrow.quality.located import LocatedRows
+from windrow.quality.masking import HIDDEN, Masking
+from windrow.quality.own import is_own, judge_own
 from windrow.spec.quality.expectations import Expectation, Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
 from windrow.spec.quality.suites import Suite
@@ -21,8 +29,26 @@ _LONGEST = 80
 """Characters of a value that are shown."""
 
 
-def judge(subject: str, frame: DataFrame, suite: Suite) -> GateResult:
-    """Every expectation of the suite over the frame. An error inside a check is a judgement too, and never a pass."""
+def judge(subject: str, rows: LocatedRows, suite: Suite) -> GateResult:
+    """Every expectation of the suite over the rows. An error inside a check is a judgement too, and never a pass.
+
+    Where expectations are broken, the rows are read once more, to say which broke them.
+    """
+    frame, masking = rows.judged, Masking(suite)
+    expectations = dict(enumerate(suite.expectations))
+    own = {number: one for number, one in expectations.items() if is_own(one)}
+    others = {number: one for number, one in expectations.items() if number not in own}
+    found = judge_own(frame, own) | (_judged(subject, frame, others, masking) if others else {})
+    broken = {number: expectations[number] for number, one in found.items() if one.outcome is Outcome.FAILED}
+    broken_rows = find_broken_rows(rows, broken, masking) if broken else {}
+    told = tuple(replace(found[number], broken=broken_rows.get(number)) for number in expectations)
+    return GateResult(subject, frame.count(), told)
+
+
+def _judged(
+    subject: str, frame: DataFrame, expectations: Mapping[int, Expectation], masking: Masking
+) -> dict[int, Judgement]:
+    """What Great Expectations finds, by the numbers that the expectations have."""
     import great_expectations as gx  # takes seconds
 
     for name in ("great_expectations", "py4j"):
@@ -32,17 +58,16 @@ def judge(subject: str, frame: DataFrame, suite: Suite) -> GateResult:
     source = context.data_sources.add_spark("windrow", persist=False)
     definition = source.add_dataframe_asset(subject).add_batch_definition_whole_dataframe("all")
     kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
-    expectations = [_of_gx(gx, index, item, kinds) for index, item in enumerate(suite.expectations)]
+    asserted = [_of_gx(gx, number, item, kinds) for number, item in expectations.items()]
     found = definition.get_batch({"dataframe": frame}).validate(
-        gx.ExpectationSuite(name=uuid4().hex, expectations=expectations),
+        gx.ExpectationSuite(name=uuid4().hex, expectations=asserted),
         result_format={"result_format": "SUMMARY", "partial_unexpected_count": EXAMPLES},
     )
-    by_index = {_index(result): result for result in found.results}
-    judgements = tuple(_judgement(item, by_index[index]) for index, item in enumerate(suite.expectations))
-    return GateResult(subject, frame.count(), judgements)
+    by_number = {_number_of(result): result for result in found.results}
+    return {number: _judgement(item, by_number[number], masking) for number, item in expectations.items()}
 
 
-def _of_gx(gx: Any, index: int, expectation: Expectation, kinds: Mapping[str, str]) -> Any:
+def _of_gx(gx: Any, number: int, expectation: Expectation, kinds: Mapping[str, str]) -> Any:
     name = "".join(part.capitalize() for part in f"expect_{expectation.expect}".split("_"))
     arguments = dict(expectation.arguments)
     kind = kinds.get(arguments.get("column", ""), "")
@@ -51,13 +76,18 @@ def _of_gx(gx: Any, index: int, expectation: Expectation, kinds: Mapping[str, st
     if "column_A" in arguments:
         arguments["ignore_row_if"] = "either_value_is_missing"
     arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in arguments.items()}
-    return getattr(gx.expectations, name)(severity=str(expectation.severity), meta={"index": index}, **arguments)
+    if expectation.row_condition is not None:
+        from great_expectations.expectations.row_conditions import PassThroughCondition
+
+        condition = applies_to(expectation).text  # made from the tree of the expression, never what came in
+        arguments["row_condition"] = PassThroughCondition(pass_through_filter=condition)
+    return getattr(gx.expectations, name)(severity=str(expectation.severity), meta={"number": number}, **arguments)
 
 
-def _index(found: Any) -> int:
+def _number_of(found: Any) -> int:
     """Which expectation of the suite a result is of: they come in another order."""
-    index: int = found.expectation_config.meta["index"]
-    return index
+    number: int = found.expectation_config.meta["number"]
+    return number
 
 
 def _time(value: Any) -> Any:
@@ -72,15 +102,28 @@ def _time(value: Any) -> Any:
         return value
 
 
-def _judgement(expectation: Expectation, found: Any) -> Judgement:
+def _judgement(expectation: Expectation, found: Any, masking: Masking) -> Judgement:
     severity = Severity(expectation.severity)
     error = _error(found.exception_info)
     if error is not None:
+        error = "an error, whose message may hold values" if masking.suite.masks(expectation) else error
         return Judgement(str(expectation), severity, Outcome.ERROR, f"could not be checked: {error}")
     outcome = Outcome.PASSED if found.success else Outcome.FAILED
     result = found.result
-    examples = () if found.success else tuple(_shown(value) for value in result.get("partial_unexpected_list") or ())
-    return Judgement(str(expectation), severity, outcome, _figure(result), tuple(dict.fromkeys(examples)))
+    unexpected = () if found.success else result.get("partial_unexpected_list") or ()
+    examples = dict.fromkeys(masking.value(expectation, _shown(value)) for value in unexpected)
+    figure = masking.figure(expectation, result) or _figure(result)
+    is_of_rows = result.get("element_count") is not None
+    rows_broken = int(result.get("unexpected_count") or 0) if is_of_rows else None
+    value = None if is_of_rows or figure == HIDDEN else _number(result.get("observed_value"))
+    told = Judgement(str(expectation), severity, outcome, figure, tuple(examples))
+    return replace(told, rows_broken=rows_broken, value=value)
+
+
+def _number(value: Any) -> float | None:
+    """A number that JSON has; None for any other value."""
+    is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+    return float(value) if is_number and isfinite(value) else None
 
 
 def _error(info: Mapping[str, Any]) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from windrow.spec.quality.fixes import count_of, place_of, quarantines, total_of, values_of
 from windrow.spec.quality.judgements import GateResult
 from windrow.view.templates import template
 from windrow.view.text.bars import Bars
@@ -44,6 +45,16 @@ class Balance:
 
 
 @dataclass(frozen=True)
+class Rejected:
+    """How many rows of a file a rule has rejected when they landed; several rules where a row broke them all."""
+
+    source: str
+    rule: str
+    file: str | None
+    rows: int
+
+
+@dataclass(frozen=True)
 class Chart:
     """Panes by timing over the windows of a stage."""
 
@@ -53,7 +64,10 @@ class Chart:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that the page shows. Times are microseconds; `facts` are numbers for the head of the page."""
+    """Everything that the page shows. Times are microseconds; `facts` are numbers for the head of the page.
+
+    `typed` is how the pipeline is named on the command line.
+    """
 
     pipeline: str
     run: str
@@ -64,11 +78,19 @@ class Report:
     is_good: bool
     facts: Mapping[str, int] = field(default_factory=dict)
     balances: Sequence[Balance] = ()
+    rejected: Sequence[Rejected] = ()
     gates: Sequence[GateResult] = ()
     charts: Sequence[Chart] = ()
     tables: Mapping[str, str] = field(default_factory=dict)
+    typed: str = "FILE"
+
+    @property
+    def quarantines(self) -> list[str]:
+        """The commands that take out what stops the gates."""
+        return quarantines(self.gates, self.typed)
 
 
 def page(report: Report) -> str:
     """The page as HTML."""
-    return template("report.html").render(report=report, moment=moment, many=many)
+    words = {"count_of": count_of, "place_of": place_of, "total_of": total_of, "values_of": values_of}
+    return template("report.html").render(report=report, moment=moment, many=many, **words)

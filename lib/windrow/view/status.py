@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from windrow.spec.times import format_time
+from windrow.view.freshness import StageFreshness, freshness_text
 from windrow.view.text.sections import Section
 from windrow.view.text.times import many, moment
 
@@ -98,6 +99,7 @@ class StageStatus:
     shown: int = 0
     open_cells: int = 0
     backfills: int = 0
+    freshness: StageFreshness | None = None
     reads_a_stage: bool = False
 
     @property
@@ -121,7 +123,13 @@ def status_mapping(sources: Sequence[SourceStatus], stages: Sequence[StageStatus
     return {
         "sources": [_with_times(asdict(source)) for source in sources],
         "stages": [
-            {**_with_times(asdict(stage)), "aggregated": stage.aggregated, "adds_up": stage.adds_up} for stage in stages
+            {
+                **_with_times(asdict(stage)),
+                "aggregated": stage.aggregated,
+                "adds_up": stage.adds_up,
+                "freshness": None if stage.freshness is None else stage.freshness.to_mapping(),
+            }
+            for stage in stages
         ],
     }
 
@@ -192,6 +200,7 @@ def _stage(status: StageStatus) -> Section:
             ("pairs", [_pairs(status)]),
             ("windows", [f"{status.open_cells:,} open; {_current(status)}"]),
             ("panes", [_panes(status)]),
+            ("freshness", [] if status.freshness is None else [freshness_text(status.freshness)]),
         ],
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from windrow.spec.times import DAY, HOUR, INFINITY, MINUS_INFINITY, MINUTE, SECOND
-from windrow.view.text.times import moment
+from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
+from windrow.view.text.times import about, moment
 
 
 class Stands(Protocol):
@@ -79,14 +79,14 @@ def _names(stages: Sequence[Stands]) -> str:
 def _stands(stage: Stands) -> str:
     if stage.watermark == MINUS_INFINITY:
         return f"{stage.stage}: the watermark is not known, waits for {moment(stage.until)}"
-    left = "" if stage.until == INFINITY else f", {_about(stage.until - stage.watermark)} to go"
+    left = "" if stage.until == INFINITY else f", {about(stage.until - stage.watermark)} to go"
     return f"{stage.stage}: the watermark stands at {moment(stage.watermark)}, waits for {moment(stage.until)}{left}"
 
 
 def _shows(stage: Stands, now: int) -> str:
     if stage.newest is None:
         return "shows nothing yet"
-    age = f", {_about(now - stage.newest)} ago" if now > stage.newest else ""
+    age = f", {about(now - stage.newest)} ago" if now > stage.newest else ""
     return f"shows windows up to {moment(stage.newest)}{age}"
 
 
@@ -95,15 +95,6 @@ def _landed(source: Landed) -> str:
         return f"{source.source} has landed nothing"
     when = "" if source.at is None else f" at {moment(_whole_seconds(source.at))}"
     return f"{source.source} landed step {source.step} last{when}"
-
-
-def _about(micros: int) -> str:
-    """A duration to the minute, rounded up: `1d 2h 30m`."""
-    rest, parts = micros + -micros % MINUTE, []
-    for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "m")):
-        number, rest = divmod(rest, unit)
-        parts += [f"{number}{name}"] if number else []
-    return " ".join(parts)
 
 
 def _whole_seconds(micros: int) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from windrow.compile.sql.columns import Column, all_of, any_of, bigint, call, coalesce, col, lit, when
+from windrow.spec.expressions import Expression
 from windrow.spec.quality.expectations import Expectation
 from windrow.spec.times import parse_time
 
@@ -17,13 +18,28 @@ _TIMES = ("date", "timestamp", "timestamp_ntz")
 
 def is_broken(rules: Sequence[Expectation], schema: Mapping[str, str]) -> Column:
     """Whether a row breaks any of the rules. `schema` has the type of each column."""
-    return any_of(_broken(rule, schema) for rule in rules)
+    return any_of(_is_broken(rule, schema) for rule in rules)
 
 
 def broken_names(rules: Sequence[Expectation], schema: Mapping[str, str]) -> Column:
     """The rules that a row breaks, as one text."""
-    names = [when(_broken(rule, schema), str(rule)) for rule in rules]
+    names = [when(_is_broken(rule, schema), str(rule)) for rule in rules]
     return call("concat_ws", ", ", *names)
+
+
+def applies_to(rule: Expectation) -> Column:
+    """Whether a row is one of those that a rule is about."""
+    return lit(True) if rule.row_condition is None else is_true(rule.row_condition)
+
+
+def is_true(condition: Expression) -> Column:
+    """Whether a condition holds for a row: not where it is null, or fails."""
+    return coalesce(Column(f"CAST({condition.value_sql} AS BOOLEAN)"), False)
+
+
+def _is_broken(rule: Expectation, schema: Mapping[str, str]) -> Column:
+    broken = _broken(rule, schema)
+    return broken if rule.row_condition is None else applies_to(rule) & broken
 
 
 def _broken(rule: Expectation, schema: Mapping[str, str]) -> Column:
@@ -50,6 +66,8 @@ def _broken(rule: Expectation, schema: Mapping[str, str]) -> Column:
             return _false(left >= right if given.get("or_equal") else left > right)
         case "column_pair_values_to_be_equal":
             return _false(col(given["column_A"]) == col(given["column_B"]))
+        case "unexpected_rows":
+            return is_true(given["condition"])
         case _:
             raise NotImplementedError(rule.expect)
 

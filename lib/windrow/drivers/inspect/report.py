@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from windrow.compile.panes.panes import TIMINGS
 from windrow.drivers.clock import clock_micros
@@ -15,12 +16,14 @@ from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.table_columns import QUALITY_TABLE
+from windrow.spec.quality.broken_rows import MOST
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import DAY, HOUR, MINUTE, SECOND, instant
 from windrow.store.delta.location import Lake
 from windrow.store.journal.audits import STREAM_RUN, Audits, Found
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
-from windrow.view.report import Balance, Chart, Part, Report, page
+from windrow.view.report import Balance, Chart, Part, Rejected, Report, page
 from windrow.view.status import SourceStatus, StageStatus
 from windrow.view.text.bars import Bars
 
@@ -68,13 +71,31 @@ class _Reader:
                 charts.append(Chart(stage.name, Bars(TIMINGS, bars)))
         return charts
 
+    def rejected(self) -> list[Rejected]:
+        """The rules that have rejected most rows, by file, of all that has landed."""
+        found = []
+        for source in self.pipeline.sources:
+            letters = self.tables.open(self.lake.table(source.name, "dead_letters"))
+            if letters is not None:
+                groups = letters.groups(Groups(by=("rule", "offset")), Condition("reason", "=", "rejected"))
+                most = sorted(groups.to_pylist(), key=lambda row: -row[NUMBER])[:MOST]
+                found += [Rejected(source.name, row["rule"], _file_of(row["offset"]), row[NUMBER]) for row in most]
+        return found
+
     def paths(self) -> dict[str, str]:
         """The tables that people read, and where they are."""
         owned: list[tuple[str, tuple[str, ...]]]
         owned = [(source.name, ("landings", "dead_letters")) for source in self.pipeline.sources]
         owned += [(stage.name, ("current", "panes", "dead_letters", "ticks")) for stage in self.pipeline.stages]
         paths = {f"{owner}.{name}": self.lake.table(owner, name).path for owner, names in owned for name in names}
+        if suites_of(self.pipeline):
+            paths[QUALITY_TABLE] = self.lake.quality_results.path
         return {name: path if "://" in path else f"file://{path}" for name, path in paths.items()}
+
+
+def _file_of(offset: str) -> str | None:
+    """The file of a dead letter; None where its offset is a number of a log."""
+    return None if offset.isdigit() else unquote(offset)
 
 
 def _bars(panes: LakeTable, start: int | None, end: int | None) -> dict[int, dict[str, int]]:
@@ -135,8 +156,8 @@ def report_of_run(tables: Tables, pipeline: Pipeline, run: str, start: int | Non
     return Report(
         pipeline=pipeline.pipeline, run=run, start=start, end=end, made_at=clock_micros(),
         outcome=outcome, is_good=is_good, facts=facts,
-        balances=[*_landed(found), *_in_windows(found)], gates=gates, charts=reader.charts(start, end),
-        tables=reader.paths(),
+        balances=[*_landed(found), *_in_windows(found)], rejected=_rejected(found), gates=gates,
+        charts=reader.charts(start, end), tables=reader.paths(),
     )  # fmt: skip
 
 
@@ -157,7 +178,8 @@ def report_of_stream(tables: Tables, pipeline: Pipeline, start: int | None, end:
         pipeline=pipeline.pipeline, run=STREAM_RUN, start=start, end=end, made_at=clock_micros(),
         outcome=outcome, is_good=not stopping,
         facts={"rows landed": sum(s.rows for s in sources), "windows shown": sum(s.shown for s in stages)},
-        balances=[*map(_of_source, sources), *(balance for s in stages for balance in _of_stage(s))], gates=gates,
+        balances=[*map(_of_source, sources), *(balance for s in stages for balance in _of_stage(s))],
+        rejected=reader.rejected(), gates=gates,
         charts=reader.charts(start, end), tables=reader.paths(),
     )  # fmt: skip
 
@@ -194,6 +216,12 @@ def _landed(found: Mapping[tuple[str, str], Found]) -> list[Balance]:
             parts = [Part(reason or "good", number, _WHY.get(reason, "")) for reason, number in sorted(rows.items())]
             balances.append(Balance(subject, "rows that this run has landed", int(result["read"]), parts))
     return balances
+
+
+def _rejected(found: Mapping[tuple[str, str], Found]) -> list[Rejected]:
+    """What rules have rejected of the rows that the run has landed."""
+    landed = {subject: result.get("rejected", ()) for (step, subject), result in found.items() if step == "land"}
+    return [Rejected(source, **one) for source, rejected in landed.items() for one in rejected]
 
 
 def _in_windows(found: Mapping[tuple[str, str], Found]) -> list[Balance]:

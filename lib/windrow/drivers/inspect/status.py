@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from windrow.compile.elements.envelope import QUARANTINED
 from windrow.compile.panes.panes import TIMINGS
+from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.control_rows import ControlRows
+from windrow.drivers.inspect.freshness import stage_freshness
 from windrow.drivers.inspect.kept import kept_of
 from windrow.drivers.inspect.logs import LogRows, RawRows, dead_rows, panes_of, together
 from windrow.drivers.inspect.look import look
@@ -121,6 +123,7 @@ class _Reader:
             shown=0 if current is None else current.number_of_rows(),
             open_cells=cells.open_windows(stage, last) if cells.are_slices else ticks.open_cells,
             backfills=ticks.backfills,
+            freshness=stage_freshness(self.tables, self.lake, stage, clock_micros()),
         )
 
     def _log(self, read: Source | Stage) -> LogRows:

@@ -19,8 +19,12 @@ from windrow.drivers.recompute.run import Run
 from windrow.engine.frames import apply, local, over, select, where, with_column
 from windrow.engine.tick.published import Span
 from windrow.quality.gate import judge
+from windrow.quality.located import LocatedRows
+from windrow.spec.pipelines.loading import suite_path
+from windrow.spec.pipelines.table_columns import ENVELOPE_TYPES
 from windrow.spec.quality.judgements import GateFailed, GateResult, Outcome
 from windrow.store.projections.creation import struct_of
+from windrow.store.projections.quality_results import Judged, QualityResults
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,15 @@ class Gates:
         """The rows of these event times, up to a landing step, that could be read and dated: rejected ones count."""
         quarantined = self.run.work.raws[source].quarantined(self.run.work.spark)
         version = f"{step} {quarantined} {self.run.start} {self.run.end}"
-        return self._judged(source, version, lambda: self._rows(source, step, times))
+        judged = Judged(self.run.name, source, self._suite(source), self.run.work.clock(), step)
+        return self._judged(judged, version, lambda: self._rows(source, step, times))
 
     def of_windows(self, item: StageWork, id: str, windows: Callable[[], DataFrame]) -> list[GateResult]:
         """The recomputed windows of a stage, as it would show them. `id` is that of their computation."""
-        return self._judged(item.name, id, lambda: results(item, windows()))
+        last, generation = item.runner.last, item.runner.journal.generation
+        tick = None if last is None else last.tick
+        judged = Judged(self.run.name, item.name, self._suite(item.name), self.run.work.clock(), generation, tick)
+        return self._judged(judged, id, lambda: _located(item, windows()))
 
     def passed(self, found: list[GateResult]) -> list[GateResult]:
         """The judgements. Raises GateFailed where one of them stops the run."""
@@ -46,29 +54,41 @@ class Gates:
             raise GateFailed(stopping, self.run.name)
         return found
 
-    def _rows(self, source: str, step: int, times: Iterable[Span]) -> DataFrame:
+    def _rows(self, source: str, step: int, times: Iterable[Span]) -> LocatedRows:
         work, reason = self.run.work, col(envelope.REASON)
         if step == 0:
             (schema,) = [one.columns for one in work.pipeline.sources if one.name == source]
-            return local(work.spark, [], struct_of(schema.ddl))
+            return LocatedRows.of_source(local(work.spark, [], struct_of(f"{ENVELOPE_TYPES}, {schema.ddl}")))
         inside = any_of(col(envelope.EVENT_TIME).between(bigint(first), bigint(end - 1)) for first, end in times)
         judged = inside & (reason.is_null() | (reason == "rejected"))
-        return where(work.raws[source].rows(work.spark, 0, step), judged).drop(*envelope.ENVELOPE)
+        partition, mask = work.pipeline.source(source).partition or "", work.suites[source].mask
+        rows = where(work.raws[source].rows(work.spark, 0, step), judged)
+        return LocatedRows.of_source(rows, shows_partition=partition.lower() not in mask)
 
-    def _judged(self, subject: str, version: str, rows: Callable[[], DataFrame]) -> list[GateResult]:
+    def _suite(self, subject: str) -> str:
+        """The path of the suite of a source or stage; nothing without one."""
+        return suite_path(self.run.work.pipeline, subject)
+
+    def _judged(self, judged: Judged, version: str, rows: Callable[[], LocatedRows]) -> list[GateResult]:
         """The judgement of a suite on rows of that version, made unless this run has made it; none without a suite."""
-        suite = self.run.work.suites.get(subject)
+        work, subject = self.run.work, judged.subject
+        suite = work.suites.get(subject)
         if suite is None:
             return []
-        judged = {"version": version, "suite": suite.to_list()}
+        of = {"version": version, "suite": suite.to_list(), "mask": sorted(suite.mask)}
         found = self.run.found().get(("gate", subject))
-        if found is not None and judged == {name: found[name] for name in judged}:
+        if found is not None and of == {name: found.get(name) for name in of}:
             before = GateResult.from_mapping(found)
             if not any(judgement.outcome is Outcome.ERROR for judgement in before.judgements):
                 return [before]
         result = judge(subject, rows(), suite)
-        self.run.record("gate", subject, {**result.to_mapping(), **judged})
+        QualityResults.of(work.lake).append(work.spark, judged, result)
+        self.run.record("gate", subject, {**result.to_mapping(), **of})
         return [result]
+
+
+def _located(item: StageWork, windows: DataFrame) -> LocatedRows:
+    return LocatedRows.of_results(results(item, windows), [*item.runner.stage.shown.keys])
 
 
 def results(item: StageWork, windows: DataFrame) -> DataFrame:

@@ -7,9 +7,12 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.engine.frames import where
 from windrow.quality.gate import judge
+from windrow.quality.located import LocatedRows
+from windrow.spec.pipelines.loading import suite_path
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.journal.audits import STREAM_RUN, Audits
+from windrow.store.projections.quality_results import Judged, QualityResults
 
 
 def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
@@ -35,7 +38,10 @@ def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
     if expired.isEmpty() and not stopped:
         return None
     columns = [*stage.keys, "window_start", "window_end", *stage.result_columns]
-    result = judge(item.name, expired.select(*[quoted(name) for name in columns]), suite)
+    shown = expired.select(*[quoted(name) for name in columns])
+    result = judge(item.name, LocatedRows.of_results(shown, [*stage.keys]), suite)
+    judged = Judged(STREAM_RUN, item.name, suite_path(work.pipeline, item.name), work.clock(), generation, last.tick)
+    QualityResults.of(work.lake).append(work.spark, judged, result)
     passed_until = before if result.stops else until
     found = {**result.to_mapping(), "generation": generation, "passed_until": passed_until}
     audits.record(work.spark, STREAM_RUN, "gate", item.name, found)

@@ -1,6 +1,6 @@
 """What a stage means: the part of a specification whose change makes another result, and what a change was.
 
-Names of files, limits, quality suites and a larger allowed lateness are not part of it: they carry on.
+Names of files, limits, quality suites, freshness and a larger allowed lateness are not part of it: they carry on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from windrow.spec.times import parse_duration
 from windrow.spec.triggers.all import counts_bytes
 from windrow.spec.triggers.firings import keeps_slices
 
-_NOT_IN_FINGERPRINT_OF_STAGE = ("max_versions_per_tick", "quality")
+_NOT_IN_FINGERPRINT_OF_STAGE = ("max_versions_per_tick", "quality", "freshness")
 _SCHEMA = "source.schema"
 _BOUND = "max_future"
 _NOT_IN_FINGERPRINT_OF_SOURCE = (*CONNECTORS, "quality", "size")

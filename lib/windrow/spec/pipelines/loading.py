@@ -10,8 +10,10 @@ from typing import Any
 from windrow.spec.errors import SpecError
 from windrow.spec.extensions import find_extensions_in
 from windrow.spec.fields.reading import located
+from windrow.spec.pipelines.masks import masks_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import Schedule
+from windrow.spec.quality.quality import Quality
 from windrow.spec.quality.suites import Suite
 from windrow.spec.sources.source import Source, resolve_environment
 from windrow.spec.stages.stage import Stage
@@ -50,10 +52,17 @@ def suites_of(pipeline: Pipeline) -> dict[str, Suite]:
     owners: list[Source | Stage] = [*pipeline.sources, *pipeline.stages]
     for owner in owners:
         if owner.quality is not None:
-            path = resolve_environment(owner.quality)
-            suite = suites[owner.name] = Suite.from_yaml(path)
+            path = resolve_environment(owner.quality.suite)
+            suite = Suite.from_yaml(path)
             located(f"{path}:", _checked_against(owner), suite)
+            suites[owner.name] = replace(suite, mask=masks_of(pipeline, owner))
     return suites
+
+
+def suite_path(pipeline: Pipeline, name: str) -> str:
+    """The path of the suite of a source or stage as its file says it, with `${NAME}`; nothing without one."""
+    owners: list[Source | Stage] = [*pipeline.sources, *pipeline.stages]
+    return next((one.quality.suite for one in owners if one.name == name and one.quality is not None), "")
 
 
 def _checked_against(owner: Source | Stage) -> Callable[[Suite], None]:
@@ -75,8 +84,8 @@ def _schedule(schedule: Schedule | None, root: Path) -> Schedule | None:
     return replace(schedule, spark=replace(spark, py_files=[_under(root, path) for path in spark.py_files]))
 
 
-def _quality(owner: Source | Stage, root: Path) -> str | None:
-    return None if owner.quality is None else _under(root, owner.quality)
+def _quality(owner: Source | Stage, root: Path) -> Quality | None:
+    return None if owner.quality is None else owner.quality.at(_under(root, owner.quality.suite))
 
 
 def _under(root: Path, text: str) -> str:

@@ -22,6 +22,7 @@ from windrow.spec.pipelines.refreshes import REFRESH
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.pipelines.settings import with_settings
 from windrow.spec.pipelines.table import Table
+from windrow.spec.pipelines.table_columns import QUALITY_TABLE
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.stages.cogroups import by_input
@@ -78,14 +79,21 @@ class Pipeline(Spec, InNotebooks):
             if takes_back:
                 located(place, check_accumulation, stage)
             located(place, partial(check_shown, takes_back=takes_back), stage)
+            if stage.quality is not None:
+                located(f"{place}.quality", stage.quality.check, (*stage.keys, *stage.result_columns))
 
     def _check_names(self) -> None:
-        taken: set[str] = set()
+        taken = {QUALITY_TABLE}
         named: dict[str, tuple[Source | Stage, ...]] = {"sources": self.sources, "stages": self.stages}
         for place, items in named.items():
             for index, item in enumerate(items):
                 if item.name.lower() in taken:
-                    raise SpecError(f"{place}[{index}].name", "is taken by another source or stage", item.name)
+                    by = (
+                        f"the table {QUALITY_TABLE}"
+                        if item.name.lower() == QUALITY_TABLE
+                        else "another source or stage"
+                    )
+                    raise SpecError(f"{place}[{index}].name", f"is taken by {by}", item.name)
                 taken.add(item.name.lower())
 
     def _connected(self, index: int, stage: Stage) -> Stage:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from windrow.spec.errors import NotReadable, SpecError
 from windrow.spec.notebooks import InNotebooks
+from windrow.spec.pipelines.table_columns import QUALITY_TABLE
 from windrow.spec.sources.source import Source, resolve_environment
 from windrow.spec.stages.stage import Stage
 
@@ -32,8 +33,12 @@ class Table(InNotebooks):
     of: Source | Stage | None = field(default=None, repr=False, compare=False)
 
     def path(self, table: str) -> str:
-        """Where a table is: `current`, `panes`, `dead_letters` or `ticks`; of a source `raw` or `landings`."""
-        return f"{self.lake.rstrip('/')}/{self.name}/{table}"
+        """Where a table is: `current`, `panes`, `dead_letters` or `ticks`; of a source `raw` or `landings`.
+
+        `quality_results` is one table for all of them.
+        """
+        owner = "" if table == QUALITY_TABLE else f"{self.name}/"
+        return f"{self.lake.rstrip('/')}/{owner}{table}"
 
     def current(self, spark: SparkSession) -> DataFrame:
         """The latest result of each key and window."""
@@ -50,6 +55,10 @@ class Table(InNotebooks):
     def ticks(self, spark: SparkSession) -> DataFrame:
         """One row for each tick, with what it counted."""
         return self._read(spark, "ticks")
+
+    def quality_results(self, spark: SparkSession) -> DataFrame:
+        """What suites have found in its rows: one row for each expectation and judgement."""
+        return self._read(spark, QUALITY_TABLE).where(f"stage = '{self.name}'")
 
     def arrow(self, table: str = "current", columns: Sequence[str] | None = None) -> pyarrow.Table:
         """All rows of a table, and all columns or some, in Arrow: read without Spark, by `deltalake`.
@@ -70,7 +79,8 @@ class Table(InNotebooks):
         path = resolve_environment(self.path(table))
         try:
             if DeltaTable.is_deltatable(path):
-                return DeltaTable(path).to_pyarrow_dataset()
+                own = [("stage", "=", self.name)] if table == QUALITY_TABLE else None
+                return DeltaTable(path).to_pyarrow_dataset(partitions=own)
         except (DeltaError, OSError, ValueError) as error:
             raise NotReadable.because(f"{self.name}/{table}", path, error) from error
         hint = "windrow run, or --set lake=..."

@@ -109,6 +109,27 @@ TICKS = (
     f"{', '.join(f'{name} bigint' for name in TICK_COUNTERS)}, "
     "open_cells bigint, outgrown bigint, duration_ms bigint"
 )
+QUALITY_TABLE = "quality_results"
+"""The one table that a lake has for all of its sources and stages."""
+QUALITY_RESULTS = (
+    "run string, stage string, suite string, rule string, severity string, rows_judged bigint, rows_broken bigint, "
+    "value double, outcome string, tick bigint, version bigint, `at` timestamp"
+)
+QUALITY_COMMENTS: Mapping[str, str] = {
+    "run": "the run that judged; stream for the stream",
+    "stage": "the stage whose results were judged, or the source whose rows",
+    "suite": "path of the suite",
+    "rule": "the expectation",
+    "severity": "critical, warning or info",
+    "rows_judged": "rows, or results, that were judged",
+    "rows_broken": "how many of them broke it; null where it is about a column or table as a whole",
+    "value": "the number that was observed, where it is about a column or table as a whole",
+    "outcome": "passed, failed, or error where the check could not be made",
+    "tick": "the newest tick of the stage then; null for a source",
+    "version": "landing step up to which the rows of a source were judged; generation of a stage",
+    "at": "when it was judged; the newest of a run and stage count",
+}
+"""What the columns of that table hold."""
 ENVELOPE_TYPES = (
     "_step bigint, _row bigint, _event_time bigint, _arrival_time bigint, _partition string, _offset string, "
     "_reason string, _rule string, _raw string"

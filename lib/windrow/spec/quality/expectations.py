@@ -1,7 +1,8 @@
 """Expectations: what must be true of rows, and how much it matters.
 
-An expectation is one of Great Expectations, by its name without `expect_`, with that library's own arguments. Checked
-here is all that can be known without data: names, arguments and their types.
+An expectation is one of Great Expectations, by its name without `expect_`, with that library's own arguments, but for
+conditions, which are expressions of windrow, and types, which are written as in a schema. Checked here is all that can
+be known without data: names, arguments and their types.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from enum import StrEnum
 from typing import Any
 
 from windrow.spec.errors import SpecError
-from windrow.spec.fields.kinds import COUNT, FLAG, NAME, TEXT, choice, list_of, simple
+from windrow.spec.expressions import Expression
+from windrow.spec.expressions.plain import plain
+from windrow.spec.fields.kinds import COUNT, EXPRESSION, FLAG, NAME, TEXT, choice, list_of, simple
 from windrow.spec.fields.reading import AnyKind, Kind, Named, located, unknown_name
+from windrow.spec.fields.schemas import column_type
 from windrow.spec.times import in_64_bits
 
 
@@ -66,6 +70,7 @@ def _share(value: Any) -> Any:
 BOUND, SHARE = simple(_bound), simple(_share)
 SCALARS: AnyKind = Kind(_several, _several, list)
 COLUMNS, REGEX = list_of(NAME), simple(_regex)
+TYPE = simple(column_type)
 _BETWEEN = {"min_value": BOUND, "max_value": BOUND, "strict_min": FLAG, "strict_max": FLAG}
 _LENGTHS = {"min_value": COUNT, "max_value": COUNT}
 _PAIR = {"column_A": NAME, "column_B": NAME}
@@ -73,11 +78,15 @@ _PAIR = {"column_A": NAME, "column_B": NAME}
 
 @dataclass(frozen=True)
 class Shape:
-    """The arguments of an expectation. `by_row`: each row keeps or breaks it, so that it may be a rule of landing."""
+    """The arguments of an expectation. `by_row`: each row keeps or breaks it, so that it may be a rule of landing.
+
+    `by_schema`: it is about columns and their types, and not about rows, so that it has no condition.
+    """
 
     required: Mapping[str, AnyKind] = field(default_factory=dict)
     optional: Mapping[str, AnyKind] = field(default_factory=dict)
     by_row: bool = False
+    by_schema: bool = False
 
     @property
     def arguments(self) -> dict[str, AnyKind]:
@@ -118,12 +127,17 @@ SHAPES: Mapping[str, Shape] = {
     "column_distinct_values_to_equal_set": _of_column(value_set=SCALARS),
     "table_row_count_to_be_between": Shape({}, _LENGTHS),
     "table_row_count_to_equal": Shape({"value": COUNT}),
+    "unexpected_rows": Shape({"condition": EXPRESSION}, {"mostly": SHARE}, by_row=True),
+    "column_values_to_be_of_type": Shape({"column": NAME, "type_": TYPE}, by_schema=True),
+    "column_values_to_be_in_type_list": Shape({"column": NAME, "type_list": list_of(TYPE)}, by_schema=True),
+    "table_columns_to_match_set": Shape({"column_set": COLUMNS}, {"exact_match": FLAG}, by_schema=True),
 }  # fmt: skip
 """Every expectation that a suite may name."""
 
 _HINTS = {
     "not_null": "column_values_to_not_be_null", "between": "column_values_to_be_between",
     "unique": "column_values_to_be_unique", "in_set": "column_values_to_be_in_set",
+    "in": "column_values_to_be_in_set", "type": "column_values_to_be_of_type",
 }  # fmt: skip
 BOUNDS = ("min_value", "max_value")
 
@@ -133,13 +147,14 @@ class Expectation:
     """One expectation, its arguments in their order, and what happens when it is broken.
 
     `row`: each row is also judged when it lands, and one that breaks it becomes a dead letter `rejected`.
-    Errors: SpecError.
+    `row_condition`: only rows for which it is true are judged. Errors: SpecError.
     """
 
     expect: str
     arguments: Named[Any]
     severity: Severity = Severity.CRITICAL
     row: bool = False
+    row_condition: Expression | None = None
 
     def __post_init__(self) -> None:
         name = self.expect.removeprefix("expect_")
@@ -148,7 +163,8 @@ class Expectation:
         shape = SHAPES[name]
         for argument in self.arguments:
             if argument not in shape.arguments:
-                raise unknown_name(str(argument), [*shape.arguments, "severity", "row"], (), {}, f"argument of {name}")
+                known = [*shape.arguments, "severity", "row", *([] if shape.by_schema else ["row_condition"])]
+                raise unknown_name(str(argument), known, (), {}, f"argument of {name}")
         for argument in shape.required:
             if argument not in self.arguments:
                 raise SpecError(argument, f"is missing: {name} needs it", None)
@@ -161,6 +177,11 @@ class Expectation:
         low, high = (read.get(name) for name in BOUNDS)
         if type(low) is type(high) and low is not None and low > high:
             raise SpecError("max_value", "must not be below min_value", high)
+        if self.row_condition is not None:
+            if shape.by_schema:
+                raise SpecError("row_condition", "is for expectations that are about rows", name, "leave it out")
+            condition = located("row_condition", EXPRESSION.accept, self.row_condition)
+            object.__setattr__(self, "row_condition", condition)
         if located("row", FLAG.accept, self.row) and not shape.by_row:
             by_row = ", ".join(name for name, other in SHAPES.items() if other.by_row)
             raise SpecError("row", "is for expectations that are about single rows", name, f"these are {by_row}")
@@ -173,15 +194,16 @@ class Expectation:
                 "", "must be a mapping with `expect`", mapping, "{expect: column_values_to_not_be_null, column: c}"
             )
         given = dict(mapping)
-        own = {name: given.pop(name) for name in ("expect", "severity", "row") if name in given}
+        own = {name: given.pop(name) for name in _OWN if name in given}
         return cls(arguments=Named(given), **own)
 
     def to_mapping(self) -> dict[str, Any]:
         """The YAML form."""
         shape = SHAPES[self.expect].arguments
         written = {name: shape[name].write(value) for name, value in self.arguments.items()}
-        row = {"row": True} if self.row else {}
-        return {"expect": self.expect, **written, "severity": str(self.severity), **row}
+        own: dict[str, Any] = {"row": True} if self.row else {}
+        own |= {} if self.row_condition is None else {"row_condition": self.row_condition.text}
+        return {"expect": self.expect, **written, "severity": str(self.severity), **own}
 
     @property
     def columns(self) -> list[tuple[str, str]]:
@@ -189,13 +211,32 @@ class Expectation:
         one = [(n, self.arguments[n]) for n in ("column", "column_A", "column_B") if n in self.arguments]
         return one + [("column_list", name) for name in self.arguments.get("column_list", ())]
 
+    @property
+    def conditions(self) -> dict[str, Expression]:
+        """The expressions over a row that it has, by their arguments."""
+        own = {"condition": self.arguments.get("condition"), "row_condition": self.row_condition}
+        return {name: expression for name, expression in own.items() if expression is not None}
+
+    @property
+    def columns_shown(self) -> list[str]:
+        """Every column that it reads, each once."""
+        read = [name for condition in self.conditions.values() for name in condition.columns]
+        return list(dict.fromkeys([*(name for _, name in self.columns), *read]))
+
     def __str__(self) -> str:
         """Its name and arguments, as reports and dead letters show it."""
-        shown = [
-            f"{value}" if name == "column" else f"{name}={_shown(value)}" for name, value in self.arguments.items()
-        ]
+        given = {**self.arguments, **({} if self.row_condition is None else {"row_condition": self.row_condition})}
+        shown = [_shown(value) if name in _PLAIN else f"{name}={_shown(value)}" for name, value in given.items()]
         return f"{self.expect}({', '.join(shown)})"
 
 
+_OWN = ("expect", "severity", "row", "row_condition")
+"""The fields that every expectation has beside its arguments."""
+_PLAIN = ("column", "condition")
+"""The arguments that are shown without their names."""
+
+
 def _shown(value: Any) -> str:
+    if isinstance(value, Expression):
+        return plain(value)
     return f"[{', '.join(map(str, value))}]" if isinstance(value, tuple) else str(value)

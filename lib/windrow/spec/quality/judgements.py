@@ -8,7 +8,9 @@ from enum import StrEnum
 from typing import Any
 
 from windrow.spec.errors import GATE_STOPPED, WindrowError
+from windrow.spec.quality.broken_rows import BrokenRows
 from windrow.spec.quality.expectations import Severity
+from windrow.spec.quality.fixes import broken_lines, quarantines
 
 
 class Outcome(StrEnum):
@@ -21,13 +23,20 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """One expectation of a suite over one set of rows: what came of it, its figure in words, and a few examples."""
+    """One expectation of a suite over one set of rows: what came of it, its figure in words, and a few examples.
+
+    `rows_broken` is how many rows broke it, where it is about single rows or keys; `value` is the number that was
+    observed, where it is about a column or a table. `broken` says which rows broke it.
+    """
 
     expectation: str
     severity: Severity
     outcome: Outcome
     figure: str
     examples: tuple[str, ...] = ()
+    broken: BrokenRows | None = None
+    rows_broken: int | None = None
+    value: float | None = None
 
     @property
     def stops(self) -> bool:
@@ -40,14 +49,18 @@ class Judgement:
         return {
             "expectation": self.expectation, "severity": str(self.severity), "outcome": str(self.outcome),
             "figure": self.figure, "examples": list(self.examples),
+            "broken": None if self.broken is None else self.broken.to_mapping(),
+            "rows_broken": self.rows_broken, "value": self.value,
         }  # fmt: skip
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Judgement:
         """What `to_mapping` wrote."""
+        broken = mapping.get("broken")  # an earlier version has written none of the last three
         return cls(
             mapping["expectation"], Severity(mapping["severity"]), Outcome(mapping["outcome"]), mapping["figure"],
-            tuple(mapping["examples"]),
+            tuple(mapping["examples"]), None if broken is None else BrokenRows.from_mapping(broken),
+            mapping.get("rows_broken"), mapping.get("value"),
         )  # fmt: skip
 
 
@@ -86,7 +99,14 @@ class GateResult:
 
 
 class GateFailed(WindrowError):
-    """A gate stopped what was to come after it. `results` are those that stop, `run` is the name of the run."""
+    """A gate stopped what was to come after it. `results` are those that stop, `run` is the name of the run.
+
+    `typed` is how the pipeline is named on the command line, `report` the page that tells of the run, where one is
+    written.
+    """
+
+    typed = "FILE"
+    report: str | None = None
 
     def __init__(self, results: tuple[GateResult, ...], run: str) -> None:
         self.results = results
@@ -97,8 +117,11 @@ class GateFailed(WindrowError):
 
     @property
     def in_words(self) -> str:
-        shown = "windrow report FILE" if self.run == "stream" else f"windrow report FILE --run {self.run}"
-        return f"{self}. Hint: {shown} has every expectation with its figure"
+        """The expectations with their figures and where the page is, in one line; then rows, files and commands."""
+        run = "" if self.run == "stream" else f" --run {self.run}"
+        page = f"windrow report {self.typed}{run}" if self.report is None else self.report
+        first = f"{self}. Hint: {page} has every expectation with its figure"
+        return "\n  ".join([first, *broken_lines(self.results), *quarantines(self.results, self.typed)])
 
 
 def _in_words(result: GateResult) -> str:

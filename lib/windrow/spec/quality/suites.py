@@ -17,9 +17,13 @@ from windrow.spec.times import parse_time
 
 @dataclass(frozen=True)
 class Suite:
-    """The expectations of one table, in order. Errors: SpecError."""
+    """The expectations of one table, in order; `mask` are the columns whose values nobody is shown, in lower case.
+
+    Errors: SpecError.
+    """
 
     expectations: tuple[Expectation, ...]
+    mask: frozenset[str] = frozenset()
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> Suite:
@@ -42,6 +46,10 @@ class Suite:
         """The expectations that are also rules of landing."""
         return tuple(expectation for expectation in self.expectations if expectation.row)
 
+    def masks(self, expectation: Expectation) -> bool:
+        """Whether it is about a column whose values nobody is shown."""
+        return any(column.lower() in self.mask for column in expectation.columns_shown)
+
     def check_source(self, schema: Schema) -> None:
         """Refuse an expectation over a column that the source has not, or a rule that its type does not allow."""
         self._each(lambda expectation: _check_source(expectation, schema))
@@ -57,14 +65,21 @@ class Suite:
 
 
 def _check_source(expectation: Expectation, schema: Schema) -> None:
-    for argument, column in expectation.columns:
-        schema.require(column, argument)
+    _check_names(expectation, schema)
     for argument, column in expectation.columns:
         _check_type(expectation, argument, schema[column])
     if "column_B" in expectation.arguments:
         left, right = (schema[expectation.arguments[name]] for name in ("column_A", "column_B"))
         if _family(left) != _family(right):
             raise SpecError("column_B", f"is of the type {right}, and cannot be compared with column_A", left)
+
+
+def _check_names(expectation: Expectation, schema: Schema) -> None:
+    """Refuse an expectation over what is no column."""
+    for argument, column in expectation.columns:
+        schema.require(column, argument)
+    for argument, condition in expectation.conditions.items():
+        schema.require_all(condition.columns, argument)
 
 
 def _family(kind: str) -> str:
@@ -123,5 +138,4 @@ def _is_time(text: str) -> bool:
 def _check_stage(expectation: Expectation, known: Schema) -> None:
     if expectation.row:
         raise SpecError("row", "is for the rows of a source, where they land", True, "leave it out for a stage")
-    for argument, column in expectation.columns:
-        known.require(column, argument)
+    _check_names(expectation, known)

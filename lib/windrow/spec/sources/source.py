@@ -13,11 +13,12 @@ from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields.kinds import EXPRESSION, NAME, TEXT, ZONE, choice, nested
-from windrow.spec.fields.reading import Kind, Spec
+from windrow.spec.fields.kinds import EXPRESSION, NAME, ZONE, choice, nested
+from windrow.spec.fields.reading import Kind, Spec, located
 from windrow.spec.fields.schemas import SCHEMA, Schema, SchemaLike
 from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
 from windrow.spec.notebooks import InNotebooks
+from windrow.spec.quality.quality import QUALITY, Quality, QualityLike
 from windrow.spec.sources.all import CONNECTORS
 from windrow.spec.sources.connector import Connector
 from windrow.spec.sources.delta import DeltaSource
@@ -130,7 +131,7 @@ class Source(Spec, InNotebooks):
     `size` is the bytes of a row, a whole number, for triggers that count bytes; without it they are those of the row's
     columns as compact JSON. `weight` is a column of +1 and -1: a row of weight -1 takes one back.
     `unknown`: what becomes of the fields of a JSON object that the schema does not name. `quality` is the path of the
-    file with the expectations on its rows.
+    file with the expectations on its rows, and the columns of which no value is shown.
     """
 
     name: str = plain(NAME)
@@ -146,7 +147,7 @@ class Source(Spec, InNotebooks):
     size: Converted[Expression | None, ExpressionLike | None] = converted(EXPRESSION, default=None)
     weight: str | None = plain(NAME, default=None)
     unknown: Converted[Unknown, UnknownLike] = converted(UNKNOWN, default=Unknown.KEEP)
-    quality: str | None = plain(TEXT, default=None)
+    quality: Converted[Quality | None, QualityLike | None] = converted(QUALITY, default=None)
 
     def validate(self) -> None:
         self._check_connector()
@@ -160,6 +161,8 @@ class Source(Spec, InNotebooks):
             self.columns.require(self.partition, "partition")
         if self.size is not None:
             self.columns.require_all(self.size.columns, "size")
+        if self.quality is not None:
+            located("quality", self.quality.check, self.columns)
         if self.watermark.punctuated is not None:
             self.columns.require_all(self.watermark.punctuated.columns, "watermark.punctuated")
         if self.watermark.processing_time and self.event_time is not None:

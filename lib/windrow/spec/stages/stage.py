@@ -14,22 +14,14 @@ from typing import Any, Literal
 from windrow.spec.aggregates import AGGREGATES_BY_NAME, Aggregate
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields.kinds import (
-    DURATION,
-    EXPRESSION,
-    EXPRESSIONS,
-    FLAG,
-    NAME,
-    POSITIVE_INTEGER,
-    TEXT,
-    choice,
-    nested,
-)
+from windrow.spec.fields.kinds import DURATION, EXPRESSION, EXPRESSIONS, FLAG, NAME, POSITIVE_INTEGER, choice, nested
 from windrow.spec.fields.reading import Kind, Named, Spec, located, write_fields
 from windrow.spec.fields.typed import Converted, DurationLike, ExpressionLike, converted, plain, specification
 from windrow.spec.notebooks import InNotebooks
+from windrow.spec.quality.quality import QUALITY, Quality, QualityLike
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.combinations import FIELDS, WINDOW_AND_TRIGGER
+from windrow.spec.stages.freshness import Freshness
 from windrow.spec.stages.inputs import INPUTS, JOIN, OF_INPUTS, Input, JoinKind, JoinLike, check_inputs
 from windrow.spec.stages.keys import KEYS, RESERVED_NAMES, KeysLike
 from windrow.spec.stages.refusals import refuse
@@ -114,9 +106,10 @@ class Stage(Spec, InNotebooks):
 
     `explode` names one array: every item of it is an element of its own. `element_time` is another event time.
     `having` is a condition over a pane: one for which it is not true is not shown, and what was shown is withdrawn.
-    `quality` is the path of the file with the expectations on its results. With `inputs` its elements come from several
-    sources or stages, and what concerns an element stands in each of them; its keys and aggregates are theirs, all
-    together. `join` shows the rows of two inputs, pair by pair: its aggregates are then their columns.
+    `quality` is the file with the expectations on its results, and which columns are masked; `freshness` is how old its
+    results may be. With `inputs` its elements come from several sources or stages, and what concerns an element stands
+    in each of them; its keys and aggregates are theirs, all together. `join` shows the rows of two inputs, pair by
+    pair: its aggregates are then their columns.
 
     Errors: a reserved or repeated name, a trigger that loses data without `allow_closing`, a global window with the
     default trigger, an option that the accumulation does not go with.
@@ -148,7 +141,8 @@ class Stage(Spec, InNotebooks):
     aggregates: Converted[Named[Aggregate], Mapping[str, Aggregate]] = converted(AGGREGATES_BY_NAME, kw_only=True)
     derive: Converted[Named[Expression], Mapping[str, ExpressionLike]] = converted(EXPRESSIONS, default=Named())
     having: Converted[Expression | None, ExpressionLike | None] = converted(EXPRESSION, default=None)
-    quality: str | None = plain(TEXT, default=None)
+    quality: Converted[Quality | None, QualityLike | None] = converted(QUALITY, default=None)
+    freshness: Freshness | None = plain(nested(Freshness), default=None)
 
     @classmethod
     def from_mapping(cls, mapping: Any) -> Stage:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
+from windrow.spec.pipelines.table_columns import QUALITY_TABLE
 from windrow.spec.sources.source import resolve_environment
 from windrow.store.delta.file_system import hadoop, read_text
 
@@ -100,6 +101,11 @@ class Lake:
     def staging(self, run: str) -> Location:
         """The folder of what a run has staged. `run` may be any text, as Airflow's ids of runs are."""
         return self.internal(f"{STAGING}/{re.sub('[^A-Za-z0-9_.-]', '_', run)}")
+
+    @property
+    def quality_results(self) -> Location:
+        """The table of what suites have found, of all sources and stages."""
+        return Location(f"{self.root}/{QUALITY_TABLE}")
 
     def raw(self, source: str) -> LogPlace:
         """The raw log of a source."""

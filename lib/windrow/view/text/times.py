@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from windrow.spec.times import INFINITY, MINUS_INFINITY, format_time, micros_of
+from windrow.spec.times import DAY, HOUR, INFINITY, MINUS_INFINITY, MINUTE, format_time, micros_of
 from windrow.spec.words import length as length
 from windrow.spec.words import many as many
 
@@ -28,3 +28,12 @@ def window(start: Moment | None, end: Moment | None) -> str:
         return "all of time"
     first, last = moment(start), moment(end)
     return f"{first} - {last.split(' ', 1)[1] if first[:10] == last[:10] and ' ' in last else last}"
+
+
+def about(micros: int) -> str:
+    """A duration to the minute, rounded up: `1d 2h 30m`."""
+    rest, parts = micros + -micros % MINUTE, []
+    for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "m")):
+        number, rest = divmod(rest, unit)
+        parts += [f"{number}{name}"] if number else []
+    return " ".join(parts)

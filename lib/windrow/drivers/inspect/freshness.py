@@ -1,0 +1,53 @@
+"""How old the newest complete results of stages are, read without Spark.
+
+Rule: docs/operations.md#freshness.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from windrow.drivers.clock import clock_micros
+from windrow.drivers.inspect.look import look
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.stages.stage import Stage
+from windrow.store.delta.location import Lake
+from windrow.store.reading.tables import Condition, Groups, Tables
+from windrow.view.freshness import StageFreshness
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def freshness_of(pipeline: Pipeline, spark: SparkSession | None = None, now: int | None = None) -> list[StageFreshness]:
+    """How old the results of each stage are that has a `freshness`, as of now, or of a time in microseconds.
+
+    The tables are read by `deltalake`; the session is for a lake that it cannot read. Errors: NotReadable where it
+    cannot and there is no session.
+    """
+    at = clock_micros() if now is None else now
+    return look(pipeline, spark, lambda tables: freshness_in(tables, pipeline, at))
+
+
+def freshness_in(tables: Tables, pipeline: Pipeline, now: int) -> list[StageFreshness]:
+    """The same, as these tables tell it."""
+    every = (stage_freshness(tables, Lake.of(pipeline.lake), stage, now) for stage in pipeline.stages)
+    return [one for one in every if one is not None]
+
+
+def stage_freshness(tables: Tables, lake: Lake, stage: Stage, now: int) -> StageFreshness | None:
+    """That of one stage; None where its pipeline file says nothing of it."""
+    if stage.freshness is None:
+        return None
+    until = _complete_until(tables, lake, stage)
+    return StageFreshness(stage.name, stage.freshness, until, None if until is None else now - until)
+
+
+def _complete_until(tables: Tables, lake: Lake, stage: Stage) -> int | None:
+    """The greatest end of a window in `current` whose pane is not early."""
+    current = tables.open(lake.table(stage.name, "current"))
+    if current is None:
+        return None
+    conditions = (Condition("timing", "!=", "early"), Condition("window_end", "is known"))
+    (row,) = current.groups(Groups(greatest=("window_end",)), *conditions).to_pylist()
+    return None if row["window_end"] is None else int(row["window_end"])

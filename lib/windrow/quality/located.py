@@ -1,0 +1,75 @@
+"""The rows that a gate judges, with what says where each of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from windrow.compile.elements import envelope
+from windrow.compile.panes.panes import as_timestamp
+from windrow.compile.sql.columns import Column, call, col, null, quoted, struct, when
+from windrow.engine.frames import select, with_column
+
+FILE, ORDER, AT = "_windrow_file", "_windrow_order", "_windrow_at"
+"""The columns of `with_places`: the file of a row, what rows are ordered by, and where a row is, as a struct."""
+
+_NOWHERE: Mapping[str, str] = {
+    "file": "string", "partition": "string", "offset": "string", "step": "bigint", "row": "bigint",
+    "event_time": "string",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LocatedRows:
+    """Rows, the columns that a suite knows, and the columns that say where a row is.
+
+    `file`: its file, null without one. `order`: what rows are listed by. `at`: the fields of a `BrokenRow` but for its
+    values, as far as a row has them. `names`: columns that name a row, and are listed with it: the keys of a result.
+    """
+
+    frame: DataFrame
+    columns: Sequence[str]
+    file: Column
+    order: Column
+    at: Mapping[str, Column]
+    names: Sequence[str] = ()
+
+    @classmethod
+    def of_source(cls, rows: DataFrame, shows_partition: bool = True) -> LocatedRows:
+        """Rows of `raw`, with their envelope. The source partition may be a value that nobody is shown."""
+        file = envelope.file_of()
+        partition = col(envelope.PARTITION) if shows_partition else null("string")
+        offset = when(file.is_null(), col(envelope.OFFSET))
+        at = {
+            "file": file, "partition": partition, "offset": offset, "step": col(envelope.STEP),
+            "row": col(envelope.ROW), "event_time": as_timestamp(col(envelope.EVENT_TIME)).cast("string"),
+        }  # fmt: skip
+        order = struct(step=col(envelope.STEP), row=col(envelope.ROW))
+        return cls(rows, [name for name in rows.columns if name not in envelope.ENVELOPE], file, order, at)
+
+    @classmethod
+    def of_results(cls, rows: DataFrame, keys: Sequence[str]) -> LocatedRows:
+        """Results of a stage, with their keys and windows."""
+        names = [*keys, "window_start", "window_end"]
+        order = call("struct", col("window_start"), *[col(key).cast("string") for key in keys])
+        return cls(rows, rows.columns, null("string"), order, {}, names)
+
+    @property
+    def judged(self) -> DataFrame:
+        """The rows with the columns that a suite knows."""
+        return self.frame.select(*map(quoted, self.columns))
+
+    def with_places(self) -> DataFrame:
+        """The same, and three columns that say where a row is."""
+        at = {name: self.at.get(name, null(kind)) for name, kind in _NOWHERE.items()}
+        found = {**{name: col(name) for name in self.columns}, FILE: self.file, ORDER: self.order, AT: struct(**at)}
+        return select(self.frame, found)
+
+    def with_columns(self, columns: Mapping[str, Column]) -> LocatedRows:
+        """The same rows with more columns, which the suite may then name."""
+        frame = self.frame
+        for name, column in columns.items():
+            frame = with_column(frame, name, column)
+        return LocatedRows(frame, [*self.columns, *columns], self.file, self.order, self.at, self.names)
