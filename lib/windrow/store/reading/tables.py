@@ -49,6 +49,10 @@ class Groups:
         return (*self.greatest, *self.totals)
 
 
+Kind = Literal["floating", "number", "map", "other"]
+"""What a comparison of values has to know of a column; maps cannot be compared."""
+
+
 class LakeTable(Protocol):
     """A table as it stood when it was opened. Timestamps come as microseconds."""
 
@@ -63,6 +67,9 @@ class LakeTable(Protocol):
 
     def number_of_rows(self) -> int:
         """How many rows it has."""
+
+    def kinds(self) -> Mapping[str, Kind]:
+        """Its columns, in order."""
 
     def properties(self) -> Mapping[str, str]:
         """Those that somebody has set."""
@@ -82,6 +89,16 @@ class LakeTable(Protocol):
 
 class Tables(Protocol):
     """The tables of a lake."""
+
+    @property
+    def quote(self) -> str:
+        """What stands on both sides of a name in their SQL."""
+
+    def query(self, sql: str, tables: Mapping[str, Any]) -> pa.Table:
+        """What a SELECT gives over opened tables, by the names that it has for them.
+
+        The SQL is what DataFusion and Spark have in common.
+        """
 
     def files(self, paths: Sequence[str]) -> list[FileState | None]:
         """Files that are in no table, by their URIs, as they stand. Errors: NotReadable."""
