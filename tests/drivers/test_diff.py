@@ -21,7 +21,7 @@ def test_two_generations_with_either_reader(spark, tmp_path: Path) -> None:
     run(made, spark, once=True, drain=True)
     (same,) = diff(made, generation=1)
     assert same.is_equal and same.windows == table(spark, tmp_path, "current").count() > 0
-    changed = pipeline(tmp_path, where="v > 0", aggregates={"num": {"count": "*"}, "most": {"max": "v"}}, derive=None)
+    changed = pipeline(tmp_path, where="v > 0", aggregates={"num": {"count": "*"}, "most": {"max": "v"}}, derive={})
     run(changed, spark, once=True, drain=True, from_start=True)
     (found,) = diff(changed, generation=1)
     assert found.there.endswith("generation 1") and found.here.endswith("generation 2")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from windrow.compile.sql.columns import bigint, call, coalesce, col, quoted
+from windrow.drivers.pipeline.new_generation import ended_in, judged_columns
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.engine.frames import where
 from windrow.quality.gate import judge
 from windrow.spec.quality.judgements import GateResult
-from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.times import MINUS_INFINITY
 from windrow.store.journal.audits import STREAM_RUN, Audits
 
 
@@ -28,14 +28,12 @@ def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
     if until <= before:
         return None
     stage = item.runner.stage.shown
-    end = coalesce(call("unix_micros", col("window_end")), bigint(INFINITY))
     current = work.lake.table(stage.name, "current").read(work.spark)
-    expired = where(current, (end > bigint(before)) & (end <= bigint(until)))
+    expired = where(current, ended_in(before, until))
     stopped = found is not None and is_same and GateResult.from_mapping(found).stops
     if expired.isEmpty() and not stopped:
         return None
-    columns = [*stage.keys, "window_start", "window_end", *stage.result_columns]
-    result = judge(item.name, expired.select(*[quoted(name) for name in columns]), suite)
+    result = judge(item.name, judged_columns(stage, expired), suite)
     passed_until = before if result.stops else until
     found = {**result.to_mapping(), "generation": generation, "passed_until": passed_until}
     audits.record(work.spark, STREAM_RUN, "gate", item.name, found)

@@ -86,11 +86,15 @@ class GateResult:
 
 
 class GateFailed(WindrowError):
-    """A gate stopped what was to come after it. `results` are those that stop, `run` is the name of the run."""
+    """A gate stopped what was to come after it. `results` are those that stop, `run` is the name of the run.
 
-    def __init__(self, results: tuple[GateResult, ...], run: str) -> None:
+    `stays` says what people go on seeing, where that is not plain.
+    """
+
+    def __init__(self, results: tuple[GateResult, ...], run: str, stays: str | None = None) -> None:
         self.results = results
         self.run = run
+        self.stays = stays
         super().__init__("; ".join(_in_words(result) for result in results))
         if any(result.is_certain for result in results):
             self.step_code = GATE_STOPPED
@@ -98,7 +102,8 @@ class GateFailed(WindrowError):
     @property
     def in_words(self) -> str:
         shown = "windrow report FILE" if self.run == "stream" else f"windrow report FILE --run {self.run}"
-        return f"{self}. Hint: {shown} has every expectation with its figure"
+        stays = "" if self.stays is None else f"; {self.stays}"
+        return f"{self}{stays}. Hint: {shown} has every expectation with its figure"
 
 
 def _in_words(result: GateResult) -> str:
