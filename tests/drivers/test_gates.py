@@ -9,7 +9,7 @@ import yaml
 
 from tests.lake import content, iso, table
 from windrow.drivers.inspect.diff.diff import diff
-from windrow.drivers.inspect.report import report_of_run
+from windrow.drivers.inspect.report import report_of_run, report_of_stream
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
 from windrow.drivers.recompute.publish.commit import commit
@@ -252,6 +252,9 @@ def test_a_new_generation_is_judged_before_the_tables_show_it(spark, tmp_path: P
     assert content(spark, tmp_path, "current") == before
     (found,) = diff(filtered, generation=2)
     assert (found.different, found.differing[0].there) == (1, {"num": 1, "total": 1, "mean": 1.0})
+    report = report_of_stream(ArrowTables(), filtered, None, None)
+    assert report.outcome == "A new generation is stopped by the gate of sums: the tables show the one before."
+    assert report.next[0].command == "windrow diff FILE --stage sums --generation 2"
     with pytest.raises(GateFailed):
         reconcile(filtered, spark)
     (tmp_path / "sums.yaml").write_text(yaml.safe_dump([{**MANY, "min_value": 1}]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,6 +41,13 @@ To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="The end of
 def opened(file: Path, settings: Iterable[str] | None, project: Path | None) -> Pipeline:
     """The pipeline of a command. Errors: SpecError."""
     return load(file, pairs_of("--set", settings), project)
+
+
+def as_typed(file: Path, settings: Iterable[str] | None, project: Path | None) -> str:
+    """How another command names the same pipeline."""
+    given = [f"--set {shlex.quote(text)}" for text in settings or ()]
+    given += [] if project is None else [f"--project {shlex.quote(str(project))}"]
+    return " ".join([shlex.quote(str(file)), *given])
 
 
 def pairs_of(option: str, texts: Iterable[str] | None) -> dict[str, str]:

@@ -9,15 +9,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from windrow.cli.backfill import Early, Whole
 from windrow.cli.errors import TRACE, shown_plainly, step_code
-from windrow.cli.options import Conf, File, From, Master, Project, Set, To, opened, time_of
-from windrow.cli.report import Output, write_report
+from windrow.cli.options import Conf, File, From, Master, Project, Set, To, as_typed, opened, time_of
+from windrow.cli.report import Link, Output, write_report
 from windrow.cli.session import session
 from windrow.sources.java_words import in_one_line
 from windrow.spec.errors import SpecError, WindowsWait, WindrowError
@@ -60,6 +59,7 @@ def step(
     from_: From = None,
     to: To = None,
     output: Output = None,
+    link: Link = None,
     wait: Wait = False,
     early: Early = False,
     whole: Whole = False,
@@ -77,7 +77,11 @@ def step(
     try:
         pipeline = opened(file, settings, project)
         with session(master, conf) as spark, _recorded(pipeline, spark, run, attempt):
-            _step(step, pipeline, spark, run, _span(from_, to), _mode(wait, early, whole), output)
+            if step is Step.REPORT:
+                typed = as_typed(file, settings, project)
+                typer.echo(write_report(pipeline, spark, run, *_span(from_, to), output, typed, link))
+            else:
+                _step(step, pipeline, spark, run, _span(from_, to), _mode(wait, early, whole))
     except Exception as error:
         if os.environ.get(TRACE):
             traceback.print_exc()
@@ -132,12 +136,8 @@ def _outcome(error: Exception) -> StepOutcome:
 
 
 def _step(
-    step: Step, pipeline: Pipeline, spark: SparkSession, run: str, span: tuple[int, int], mode: str | None,
-    output: Path | None,
-) -> None:  # fmt: skip
-    if step is Step.REPORT:
-        typer.echo(write_report(pipeline, spark, run, *span, output))
-        return
+    step: Step, pipeline: Pipeline, spark: SparkSession, run: str, span: tuple[int, int], mode: str | None
+) -> None:
     from windrow.drivers.pipeline.pipeline import PipelineWork
     from windrow.drivers.recompute.backfill import Backfill
     from windrow.drivers.recompute.scope.request import Mode

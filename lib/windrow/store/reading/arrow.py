@@ -116,6 +116,9 @@ class ArrowTable:
         numbers = pa.table(self.table.get_add_actions(flatten=True)).column("num_records")
         return int(rows.count_rows() if numbers.null_count else pc.sum(numbers).as_py() or 0)
 
+    def version(self) -> int:
+        return self.table.version()
+
     def kinds(self) -> Mapping[str, Kind]:
         return {field.name: _kind(field.type) for field in pa.schema(self.table.schema())}
 

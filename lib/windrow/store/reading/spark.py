@@ -98,6 +98,9 @@ class SparkTable:
     def number_of_rows(self) -> int:
         return self.frame.count()
 
+    def version(self) -> int:
+        return int(self.location.table(self.spark).history(1).collect()[0]["version"])
+
     def kinds(self) -> Mapping[str, Kind]:
         return {field.name: _kind(field.dataType) for field in self.frame.schema.fields}
 

@@ -68,6 +68,9 @@ class LakeTable(Protocol):
     def number_of_rows(self) -> int:
         """How many rows it has."""
 
+    def version(self) -> int:
+        """Its version in Delta."""
+
     def kinds(self) -> Mapping[str, Kind]:
         """Its columns, in order."""
 

@@ -43,10 +43,10 @@ def diff(
         raise SpecError("--against", rule, against, "another lake, or --generation N: another generation in this one")
     stages = [pipeline.stage(stage)] if stage is not None else pipeline.stages
 
-    def compared(tables: Tables) -> list[Diff]:
+    def found(tables: Tables) -> list[Diff]:
         return [_diff(tables, pipeline.lake, one, against, generation, (start, end)) for one in stages]
 
-    return look(pipeline, spark, compared)
+    return look(pipeline, spark, found)
 
 
 def _diff(
@@ -63,6 +63,11 @@ def _diff(
     else:
         assert generation is not None
         there = made_by(tables, lake, stage, generation, THERE)
+    return compared(tables, stage, here, there, span)
+
+
+def compared(tables: Tables, stage: Stage, here: Side, there: Side, span: tuple[int | None, int | None]) -> Diff:
+    """The windows of a stage that start in the span, as the two sides have them. Raises SpecError for other keys."""
     values, others = _values(stage, here, there)
     comparison = Comparison(here, there, tables.quote, identity_of(stage), values, *span)
     opened = {HERE: here.table, THERE: there.table}

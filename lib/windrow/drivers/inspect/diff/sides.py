@@ -44,14 +44,20 @@ def made_by(tables: Tables, lake: str, stage: Stage, generation: int, name: str)
         table, rule = None, "names a generation of which maintenance has dropped transitions"
     if table is None:
         raise SpecError("--generation", f"{rule} of {stage.name}", generation, "compare lakes: --against")
-    return Side(name, table, _standing(tables.quote, stage, name), f"{lake}, generation {generation}")
+    is_pane = f"{quoted(tables.quote, LogColumn.KIND)} = '{PANE}'"
+    return Side(name, table, _standing(tables.quote, stage, name, is_pane), f"{lake}, generation {generation}")
 
 
-def _standing(quote: str, stage: Stage, name: str) -> str:
+def shown_at(quote: str, stage: Stage, panes: LakeTable, tick: int, name: str) -> Side:
+    """What a stage showed after a tick, by its table `panes`."""
+    return Side(name, panes, _standing(quote, stage, name, f"tick <= {tick}"), f"tick {tick}")
+
+
+def _standing(quote: str, stage: Stage, name: str, condition: str) -> str:
     """The last change of each row of `current`, unless it takes the row away."""
     identity = ", ".join(quoted(quote, one) for one in identity_of(stage))
     numbered = f"ROW_NUMBER() OVER (PARTITION BY {identity} ORDER BY tick DESC, weight DESC) AS change_number"
-    rows = f"SELECT *, {numbered} FROM {name} WHERE {quoted(quote, LogColumn.KIND)} = '{PANE}'"
+    rows = f"SELECT *, {numbered} FROM {name} WHERE {condition}"
     gone = ", ".join(f"'{change}'" for change in WITHDRAWN)
     return f"(SELECT * FROM ({rows}) numbered WHERE change_number = 1 AND change NOT IN ({gone})) standing"
 
