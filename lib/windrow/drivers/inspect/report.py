@@ -148,7 +148,7 @@ def report_of_run(tables: Tables, pipeline: Pipeline, run: str, start: int | Non
     return Report(
         pipeline=pipeline.pipeline, run=run, start=start, end=end, made_at=clock_micros(),
         outcome=outcome, is_good=state.tone == "good", facts=facts,
-        balances=[*_landed(found), *in_windows(found, state)], gates=gates, charts=reader.charts(start, end),
+        balances=[*_landed(found), *in_windows(found)], gates=gates, charts=reader.charts(start, end),
         tables=reader.paths(), state=state, waiting=waiting_lines(found, history), stages=stage_figures(found),
         changed=changed_windows(tables, pipeline, found),
         arrivals=arrivals_of(tables, pipeline, start, end), steps=history.steps, attempts=history.attempts,

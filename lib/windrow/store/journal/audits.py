@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -109,12 +109,12 @@ class Audits:
         found_last = sorted(newest.items(), key=lambda item: item[1][0])
         return {subject: json.loads(result) for subject, (at, result) in found_last if at >= begun}
 
-    def recorded(self, tables: Tables, run: str | None = None, since: int = 0) -> list[Recorded]:
-        """Everything that a run has recorded, or all runs have, in order; how attempts have ended, too."""
+    def recorded(self, tables: Tables, runs: Collection[str]) -> list[Recorded]:
+        """Everything that these runs have recorded, in order; how attempts have ended, too."""
         table = tables.open(self.location)
-        of_run = () if run is None else (Condition("run", "=", run),)
-        batches = [] if table is None else table.rows(("run", *_ROW), *of_run, Condition("at", ">=", since))
-        rows = [row for batch in batches for row in batch.to_pylist()]
+        only = (Condition("run", "=", next(iter(runs))),) if len(runs) == 1 else ()
+        batches = [] if table is None else table.rows(("run", *_ROW), *only)
+        rows = [row for batch in batches for row in batch.to_pylist() if row["run"] in runs]
         return [Recorded(**{**row, "result": json.loads(row["result"])}) for row in sorted(rows, key=_by_time)]
 
     def runs(self, tables: Tables) -> dict[str, int]:

@@ -30,7 +30,7 @@ class RunHistory:
 
 def read_history(tables: Tables, lake: Lake, run: str) -> RunHistory:
     """What a run has recorded, as these tables tell of it."""
-    return history_of(Audits.of(lake).recorded(tables, run))
+    return history_of(Audits.of(lake).recorded(tables, {run}))
 
 
 def history_of(rows: Sequence[Recorded]) -> RunHistory:

@@ -26,9 +26,8 @@ def index_in(tables: Tables, pipeline: Pipeline) -> Index:
     newest = {run: at for run, at in audits.runs(tables).items() if run != STREAM_RUN}
     shown = list(newest)[:MOST]
     rows: dict[str, list[Recorded]] = {run: [] for run in shown}
-    for row in audits.recorded(tables):
-        if row.run in rows:
-            rows[row.run].append(row)
+    for row in audits.recorded(tables, rows):
+        rows[row.run].append(row)
     lines = [line for run in shown if (line := _line(run, rows[run])) is not None]
     return Index(pipeline.pipeline, clock_micros(), lines, len(newest))
 

@@ -77,7 +77,7 @@ def stage_figures(found: Findings) -> list[StageFigures]:
     return [figures.get(name, StageFigures(name)) for name in stages]
 
 
-def in_windows(found: Findings, state: State) -> list[Balance]:
+def in_windows(found: Findings) -> list[Balance]:
     """Where the rows went that fall into the interval's windows."""
     published = {subject for step, subject in found if step == "publish"}
     return [
