@@ -64,7 +64,7 @@ class Comparison:
         order = [*bounds, *(index for index in range(keys) if index not in bounds)]
         return (
             f"SELECT * FROM (SELECT {', '.join(columns)} FROM {self._joined} WHERE {differ}) d "
-            f"ORDER BY {', '.join(f'i{index}' for index in order)} LIMIT {limit}"
+            f"ORDER BY {', '.join(f'i{index} NULLS FIRST' for index in order)} LIMIT {limit}"
         )
 
     def _only(self, side: str) -> str:
