@@ -113,7 +113,7 @@ def notebook(theme: str) -> str:
 
 PAGES = {
     "report": full_page, "report-dark": lambda: dark(full_page()),
-    "index": all_runs, "index-dark": lambda: dark(all_runs()),
+    "index": all_runs,
     "notebook": lambda: notebook("light"), "notebook-dark": lambda: notebook("dark"),
 }  # fmt: skip
 

@@ -100,7 +100,8 @@ class Report:
     @property
     def next(self) -> list[NextStep]:
         """Commands to type."""
-        return next_steps(self.state, self.run, self.typed, (self.start, self.end), self.generations, self.facts)
+        span = (self.start, self.end)
+        return [*next_steps(self.state, self.run, self.typed, span, self.generations, self.facts)]
 
     @property
     def stopping(self) -> list[tuple[GateResult, list[Judgement]]]:

@@ -28,10 +28,12 @@ FIRST = 20
 
 
 def record_rows(run: Run, items: Iterable[StageWork], spans: Iterable[tuple[Span, ...]]) -> None:
-    """Where the rows are of windows that a gate on rows keeps from being computed."""
+    """Where the rows are of windows that a gate on rows keeps from being computed. Nothing where none has landed."""
     for item, of_item in zip(items, spans, strict=True):
-        found = in_windows(run.work.spark, item, of_item, offsets_of(run.work, item))
-        run.record("rows", item.name, {**found, "stopped": True})
+        until = offsets_of(run.work, item)
+        if not until.is_start:
+            found = in_windows(run.work.spark, item, of_item, until)
+            run.record("rows", item.name, {**found, "stopped": True})
 
 
 def record_changes(run: Run, windows: StagedWindows, scope: Scope, of: Staged) -> None:

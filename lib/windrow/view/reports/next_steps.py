@@ -17,22 +17,11 @@ def next_steps(
     span: tuple[int | None, int | None],
     generations: Mapping[str, int],
     facts: Mapping[str, int],
-) -> list[NextStep]:
+) -> Iterator[NextStep]:
     """Commands for the pipeline that is `typed` so, after a run over windows that start in the span.
 
     `generations` are those of stages that a gate keeps from being shown, `facts` the numbers of the report.
     """
-    return [*_steps(state, run, typed, span, generations, facts)]
-
-
-def _steps(
-    state: State,
-    run: str,
-    typed: str,
-    span: tuple[int | None, int | None],
-    generations: Mapping[str, int],
-    facts: Mapping[str, int],
-) -> Iterator[NextStep]:
     for stage, number in generations.items():
         command = f"windrow diff {typed} --stage {stage} --generation {number}"
         yield NextStep(command, f"what generation {number} of {stage} would change")
