@@ -61,7 +61,7 @@ def land(spark, root: Path) -> None:
 
 def test_every_point_is_of_a_kind_that_a_test_ends_at() -> None:
     kinds = ("landing:", "tick:", "compact:", "projection:", "source:", "admission:", "opening:", "backfill:")
-    kinds = (*kinds, "maintain:", "quarantine:", "step:")
+    kinds = (*kinds, "maintain:", "quarantine:", "generation:", "step:")
     assert points(*kinds) == list(POINTS)
 
 
@@ -267,6 +267,21 @@ def test_a_quarantine_at_its_point(spark, ends: Ends, tmp_path: Path) -> None:
         dead = table(spark, root, "dead_letters", "clicks")
         assert dead.where("reason = 'quarantined'").count() == ROWS + POISON
         assert dead.where("reason <> 'quarantined'").count() == 2 * (POISON - 1)
+
+
+def test_a_new_generation_between_its_gate_and_the_tables(spark, ends: Ends, tmp_path: Path) -> None:
+    """The tables show the old generation until then, and the new one when the stream runs again."""
+    ended, calm = tmp_path / "ended", tmp_path / "calm"
+    for root in (ended, calm):
+        write_files(root / "data", range(2))
+        run(judged(root), spark, once=True, drain=True)
+    before = content(spark, ended, "current")
+    ends.at("generation:before_tables", ended, "from_start")
+    assert content(spark, ended, "current") == before
+    run(judged(ended), spark, once=True, drain=True)
+    do("from_start", calm, spark)
+    equal_tables(spark, ended, calm)
+    assert {row["generation"] for row in table(spark, ended, "ticks").collect()} == {2}
 
 
 @pytest.mark.crash

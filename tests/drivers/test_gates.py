@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.lake import iso, table
-from windrow.drivers.inspect.report import report_of_run
+from tests.lake import content, iso, table
+from windrow.drivers.inspect.diff.diff import diff
+from windrow.drivers.inspect.report import report_of_run, report_of_stream
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
 from windrow.drivers.recompute.publish.commit import commit
+from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.scope.request import Mode
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SpecError
@@ -230,6 +232,37 @@ def test_a_stream_judges_what_has_expired_and_goes_on_when_it_is_right(spark, tm
     assert judged(spark, tmp_path) == 3
     run(pipeline(tmp_path, None, [{**MANY, "min_value": 2}]), spark, once=True)
     assert judged(spark, tmp_path) == 3
+
+
+def test_a_new_generation_is_judged_before_the_tables_show_it(spark, tmp_path: Path) -> None:
+    """A gate that stops leaves the old generation in every table, until the suite or the rows are right."""
+    write_rows(tmp_path, "a.json", [{}, {"v": 5}])
+    made = pipeline(tmp_path, None, [{**MANY, "min_value": 2}])
+    run(made, spark, once=True, drain=True)
+    before = content(spark, tmp_path, "current")
+    changed = pipeline(tmp_path, None, [{**MANY, "min_value": 2}])
+    (stage,) = changed.stages
+    filtered = replace(changed, stages=(replace(stage, where="v < 5"),))
+    for from_start in (True, False):
+        with pytest.raises(GateFailed, match="gate of sums stops") as failed:
+            run(filtered, spark, once=True, drain=True, from_start=from_start)
+        assert "the tables of sums go on showing the generation before, and generation 2 waits" in failed.value.in_words
+    for name in ("current", "panes", "ticks"):
+        assert table(spark, tmp_path, name).count() > 0
+    assert content(spark, tmp_path, "current") == before
+    (found,) = diff(filtered, generation=2)
+    assert (found.different, found.differing[0].there) == (1, {"num": 1, "total": 1, "mean": 1.0})
+    report = report_of_stream(ArrowTables(), filtered, None, None)
+    assert report.outcome == "A new generation is stopped by the gate of sums: the tables show the one before."
+    assert report.next[0].command == "windrow diff FILE --stage sums --generation 2"
+    with pytest.raises(GateFailed):
+        reconcile(filtered, spark)
+    (tmp_path / "sums.yaml").write_text(yaml.safe_dump([{**MANY, "min_value": 1}]))
+    times = judged(spark, tmp_path)
+    run(filtered, spark, once=True)
+    assert judged(spark, tmp_path) == times + 1, "and not once more when the tables show it"
+    (row,) = table(spark, tmp_path, "current").collect()
+    assert (row["num"], row["total"]) == (1, 1)
 
 
 def judged(spark, root: Path) -> int:

@@ -116,7 +116,11 @@ def test_the_open_windows_are_those_that_the_engine_forms(spark: SparkSession, m
 
 def test_reports_are_the_same(made: Pipeline, with_spark: SparkTables) -> None:
     one, other = (report_in(tables, made, None, None, None) for tables in (ArrowTables(), with_spark))
-    assert one.charts and replace(one, made_at=0) == replace(other, made_at=0)
+    assert one.charts and one.arrivals == other.arrivals != ()
+    assert len(other.versions) > 10 and other.versions.items() <= one.versions.items(), (
+        "Delta may know of a table later"
+    )
+    assert replace(one, made_at=0, versions={}) == replace(other, made_at=0, versions={})
 
 
 @pytest.mark.parametrize(

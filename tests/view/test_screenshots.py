@@ -7,6 +7,7 @@ import signal
 import struct
 import subprocess
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,14 @@ import windrow
 from tests.spec.pages import ROOT
 from tests.view.test_notebook import pipeline_of, stage
 from tests.view.test_report import START, report
+from tests.view.test_report_parts import ARRIVAL, line
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
+from windrow.spec.times import HOUR
+from windrow.view.diff import Diff, WindowDiffers
 from windrow.view.report import Balance, Part, page
+from windrow.view.reports.index import Index, index_page
+from windrow.view.reports.parts import Attempt, StageFigures, State, StepTime
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SCREENS = Path(__file__).resolve().parents[2] / "out" / "screens"
@@ -26,7 +32,7 @@ MEASURE = "<script>parent.postMessage([document.documentElement.scrollWidth, inn
 FRAME = """<body style="margin: 0"><script>onmessage = (event) => {{ document.title = event.data }}</script>
 <iframe src="page.html" width="{width}" height="{height}" style="border: 0; display: block"></iframe>"""
 """A window of Chromium has a least width, which is more than a phone's; a frame has none."""
-HEIGHT = 1800
+HEIGHT = 3000
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium (Debian: apt-get install chromium)")
 
@@ -49,9 +55,36 @@ def full_page() -> str:
         facts={"windows": 1_234_567, "inserted": 1_234_567, "changed": 0, "withdrawn": 0},
         balances=[Balance("departures", "rows of the windows of this interval", 1_234_654, parts)],
         tables={"departures_hourly.current": "file:///data/lakes/flights/of/2013/departures_hourly/current"},
-        start=START,
+        start=START, state=State.STOPPED, typed="conf/pipelines/flights.yaml --set lake=/data/lakes/flights/of/2013",
+        waiting=["departures_hourly: 57 windows from 2013-01-01 06:00 - 07:00 to 12:00 - 13:00 have not expired"],
+        stages=[StageFigures("departures_hourly", 1_234_567, 1_234_567, 84, 0, 57, None), StageFigures("rolling")],
+        changed=[Diff("departures_hourly", "staged", "published", 842, 1, 0, 1, differing=[WINDOW, ALONE])],
+        arrivals=[ARRIVAL], link="https://airflow.example.org/dags/flights_backfill/runs/scheduled__2013-01-04",
+        steps=[StepTime("begin", "", START), StepTime("computed", "departures_hourly", START + HOUR, HOUR)],
+        attempts=[Attempt(START, 3, "the gate of departures_hourly stops: " + long)],
+        versions={"departures_hourly.current": 1_234},
     )  # fmt: skip
     return page(made)
+
+
+WINDOW = WindowDiffers(
+    {"origin": "JFK", "carrier": "x" * 40},
+    START,
+    START + HOUR,
+    {"flights": 5, "mean_delay": 1 / 3},
+    {"flights": 7, "mean_delay": 1e9},
+)
+ALONE = WindowDiffers({"origin": None, "carrier": "UA"}, START, START + HOUR, {"flights": 5, "mean_delay": -4.5}, None)
+
+
+def all_runs() -> str:
+    """Many runs, which ended in every way."""
+    states = [*State] * 6
+    lines = [
+        replace(line(number, state), run=f"scheduled__2013-01-{number:02}T03:00:00+00:00")
+        for number, state in enumerate(states, 1)
+    ]
+    return index_page(Index("flights", START, lines, 400), lambda run: f"{run}.html")
 
 
 def browse(*options: str) -> str:
@@ -78,7 +111,16 @@ def notebook(theme: str) -> str:
     return f'<!doctype html><body style="margin: 0" data-theme="{theme}">{texts}</body>'
 
 
-PAGES = {"report": full_page, "notebook": lambda: notebook("light"), "notebook-dark": lambda: notebook("dark")}
+PAGES = {
+    "report": full_page, "report-dark": lambda: dark(full_page()),
+    "index": all_runs,
+    "notebook": lambda: notebook("light"), "notebook-dark": lambda: notebook("dark"),
+}  # fmt: skip
+
+
+def dark(text: str) -> str:
+    """The page as a dark screen shows it."""
+    return text.replace("(prefers-color-scheme: dark)", "all")
 
 
 @pytest.mark.parametrize("page_name", PAGES)

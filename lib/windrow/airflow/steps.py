@@ -153,7 +153,7 @@ class Step(SparkSubmitOperator):
         return True
 
     def _error(self, outcome: StepOutcome) -> Exception:
-        """What to tell Airflow of a step that has failed, the page in the first line: whether it is to be tried again."""
+        """What to tell Airflow of a step that has failed, with the page in the first line."""
         waited = f"windows have not expired in {self.wait}: " if outcome.exit_code == WINDOWS_WAIT else ""
         first, *more = outcome.message.split("\n")
         if self.page and self.page not in first:

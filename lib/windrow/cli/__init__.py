@@ -9,6 +9,7 @@ import typer
 
 from windrow.cli.backfill import backfill
 from windrow.cli.check import check
+from windrow.cli.diff import diff
 from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly
 from windrow.cli.job import job
 from windrow.cli.maintain import maintain
@@ -32,7 +33,7 @@ app = typer.Typer(
     help="Windows, triggers and exact corrections for lakehouse pipelines on Spark and Delta.",
     epilog="Exit codes: 0 it worked; 1 it ran, and the answer is no or it failed; 2 a wrong file or option.",
 )
-for _command in (plan, run, backfill, restate, quarantine, reconcile, status, report, show, maintain, check):
+for _command in (plan, run, backfill, restate, quarantine, reconcile, diff, status, report, show, maintain, check):
     app.command()(_command)
 app.command(hidden=True)(step)
 app.command(hidden=True)(job)

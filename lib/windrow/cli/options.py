@@ -53,12 +53,12 @@ def as_typed(file: Path, settings: Iterable[str] | None, project: Path | None) -
 
 
 @contextmanager
-def gate_told(typed: str, report: Path | None = None) -> Iterator[None]:
+def gate_told(typed: str, report: str | None = None) -> Iterator[None]:
     """A gate that stops within names the pipeline as the command does, and the page. Raises GateFailed."""
     try:
         yield
     except GateFailed as failed:
-        failed.typed, failed.report = typed, None if report is None else str(report)
+        failed.typed, failed.report = typed, report
         raise
 
 

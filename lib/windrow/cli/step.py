@@ -16,7 +16,7 @@ import typer
 from windrow.cli.backfill import Early, Whole
 from windrow.cli.errors import TRACE, shown_plainly, step_code
 from windrow.cli.options import Conf, File, From, Master, Project, Set, To, as_typed, gate_told, opened, time_of
-from windrow.cli.report import Output, write_report
+from windrow.cli.report import Link, Output, write_report
 from windrow.cli.session import session
 from windrow.drivers.pipeline.points import point
 from windrow.sources.java_words import in_one_line
@@ -69,6 +69,7 @@ def step(
     from_: From = None,
     to: To = None,
     output: Output = None,
+    link: Link = None,
     wait: Wait = False,
     early: Early = False,
     whole: Whole = False,
@@ -92,7 +93,7 @@ def step(
                 with recorded(pipeline, spark, run, attempt, one), gate_told(typed, output):
                     span, mode = _span(from_, to), _mode(wait, early, whole)
                     if one is Step.REPORT:
-                        typer.echo(write_report(pipeline, spark, run, *span, output, typed))
+                        typer.echo(write_report(pipeline, spark, run, *span, output, typed, link))
                     else:
                         made = made or _begun(one, pipeline, spark, run, span, mode)
                         _make(one, made)

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import AHEAD, CELL, KEY, NET, WEIGHT, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.panes.results import PASSES, with_passes
+from windrow.compile.panes.results import PASSES, TOLERANCE, with_passes
 from windrow.compile.sql.columns import Column, all_of, any_of, call, col, lit, when
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, over, select, where, with_column
@@ -25,9 +25,6 @@ from windrow.engine.windows.registry import strategy_of
 
 PANE_TIME = "event_time"
 """The event time that a batch gives a pane; no aggregate can have this name."""
-
-TOLERANCE = 1e-9
-"""How far floating-point aggregates may be apart, relative to the larger one."""
 
 
 def final_values(

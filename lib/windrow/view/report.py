@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from windrow.spec.quality.fixes import count_of, place_of, quarantines, total_of, values_of
-from windrow.spec.quality.judgements import GateResult
+from windrow.spec.quality.judgements import GateResult, Judgement
+from windrow.view.diff import Diff
+from windrow.view.reports.arrival import Arrival
+from windrow.view.reports.next_steps import next_steps
+from windrow.view.reports.parts import Attempt, NextStep, StageFigures, State, StepTime, lasted
 from windrow.view.templates import template
-from windrow.view.text.bars import Bars
-from windrow.view.text.times import many, moment
+from windrow.view.text.bars import NARROW, Bars
+from windrow.view.text.table import cell
+from windrow.view.text.times import many, moment, window
+
+WORDS = {
+    "moment": moment,
+    "many": many,
+    "window": window,
+    "cell": cell,
+    "lasted": lasted,
+    "count_of": count_of,
+    "place_of": place_of,
+    "total_of": total_of,
+    "values_of": values_of,
+}
+"""What the templates of pages can say."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +79,19 @@ class Chart:
     stage: str
     bars: Bars
 
+    @property
+    def drawings(self) -> list[tuple[str, Bars]]:
+        """By the class of the screens that show it."""
+        return [("wide", self.bars), ("narrow", replace(self.bars, width=NARROW))]
+
 
 @dataclass(frozen=True)
 class Report:
     """Everything that the page shows. Times are microseconds; `facts` are numbers for the head of the page.
 
-    `typed` is how the pipeline is named on the command line.
+    `typed` is how the pipeline is named on the command line, `waiting` says which windows wait for what, `generations`
+    are those of stages that a gate keeps from being shown. `changed` has windows with their old and new values.
+    `versions` are those of the tables in Delta; `link` is the address of the task that made the run.
     """
 
     pipeline: str
@@ -82,15 +107,40 @@ class Report:
     gates: Sequence[GateResult] = ()
     charts: Sequence[Chart] = ()
     tables: Mapping[str, str] = field(default_factory=dict)
+    state: State = State.PUBLISHED
     typed: str = "FILE"
+    generations: Mapping[str, int] = field(default_factory=dict)
+    waiting: Sequence[str] = ()
+    stages: Sequence[StageFigures] = ()
+    changed: Sequence[Diff] = ()
+    arrivals: Sequence[Arrival] = ()
+    steps: Sequence[StepTime] = ()
+    attempts: Sequence[Attempt] = ()
+    versions: Mapping[str, int] = field(default_factory=dict)
+    link: str | None = None
 
     @property
     def quarantines(self) -> list[str]:
         """The commands that take out what stops the gates."""
         return quarantines(self.gates, self.typed)
 
+    @property
+    def next(self) -> list[NextStep]:
+        """Commands to type."""
+        span = (self.start, self.end)
+        return [*next_steps(self.state, self.run, self.typed, span, self.generations, self.facts)]
+
+    @property
+    def stopping(self) -> list[tuple[GateResult, list[Judgement]]]:
+        """The gates that stop, and the judgements by which they do."""
+        return [(gate, [one for one in gate.judgements if one.stops]) for gate in self.gates if gate.stops]
+
+    @property
+    def lasted(self) -> int | None:
+        """From the first step to the last, in microseconds."""
+        return self.steps[-1].at - self.steps[0].at if len(self.steps) > 1 else None
+
 
 def page(report: Report) -> str:
     """The page as HTML."""
-    words = {"count_of": count_of, "place_of": place_of, "total_of": total_of, "values_of": values_of}
-    return template("report.html").render(report=report, moment=moment, many=many, **words)
+    return template("report.html").render(report=report, **WORDS)

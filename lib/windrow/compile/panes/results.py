@@ -18,6 +18,9 @@ from windrow.spec.stages.stage import Stage
 
 PASSES = "passes"
 
+TOLERANCE = 1e-9
+"""How far floating-point results of the same rows may be apart, relative to the larger one: their order is free."""
+
 
 def result_column(name: str) -> str:
     """The column of a result, or of a key, that a condition reads."""

@@ -11,19 +11,24 @@ from urllib.parse import unquote
 from windrow.compile.panes.panes import TIMINGS
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.look import look
+from windrow.drivers.inspect.reports.arrival import arrivals_of
+from windrow.drivers.inspect.reports.changed import changed_windows
+from windrow.drivers.inspect.reports.history import read_history
+from windrow.drivers.inspect.reports.outcome import in_windows, outcome_of, stage_figures, waiting_lines
 from windrow.drivers.inspect.status import status_in
-from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.table_columns import QUALITY_TABLE
 from windrow.spec.quality.broken_rows import MOST
 from windrow.spec.quality.judgements import GateResult
-from windrow.spec.times import DAY, HOUR, MINUTE, SECOND, instant
+from windrow.spec.times import DAY, HOUR, instant
 from windrow.store.delta.location import Lake
 from windrow.store.journal.audits import STREAM_RUN, Audits, Found
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
 from windrow.view.report import Balance, Chart, Part, Rejected, Report, page
+from windrow.view.reports.arrival import WIDTHS
+from windrow.view.reports.parts import REASONS, State
 from windrow.view.status import SourceStatus, StageStatus
 from windrow.view.text.bars import Bars
 
@@ -32,17 +37,8 @@ if TYPE_CHECKING:
 
 BARS = 48
 """The most bars of a chart."""
-_WIDTHS = (
-    SECOND, 10 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 7 * DAY, 30 * DAY,
-    365 * DAY,
-)  # fmt: skip
-
-_WHY = {
-    "": "given to the stages", "rejected": "a rule of the suite", "unreadable": "not a row of the schema",
-    "unreadable_file": "one for each file that could not be read",
-    "bad_timestamp": "no event time that can be read", "future_timestamp": "too far ahead of its arrival",
-    "quarantined": "its file was taken out",
-}  # fmt: skip
+LAST = "last"
+"""In place of a run's name: the run that has recorded something last."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +78,16 @@ class _Reader:
                 found += [Rejected(source.name, row["rule"], _file_of(row["offset"]), row[NUMBER]) for row in most]
         return found
 
+    def late_rows(self) -> int:
+        """Rows that were late for a window, or closed out of it, and that no backfill has counted."""
+        number = 0
+        for stage in self.pipeline.stages:
+            letters = self.tables.open(self.lake.table(stage.name, "dead_letters"))
+            groups = [] if letters is None else letters.groups(Groups(by=("reason", "restated_by"))).to_pylist()
+            waits = [row for row in groups if row["reason"] in ("late", "closed") and row["restated_by"] is None]
+            number += sum(row[NUMBER] for row in waits)
+        return number
+
     def paths(self) -> dict[str, str]:
         """The tables that people read, and where they are."""
         owned: list[tuple[str, tuple[str, ...]]]
@@ -91,6 +97,11 @@ class _Reader:
         if suites_of(self.pipeline):
             paths[QUALITY_TABLE] = self.lake.quality_results.path
         return {name: path if "://" in path else f"file://{path}" for name, path in paths.items()}
+
+    def versions(self) -> dict[str, int]:
+        """The versions of these tables in Delta, of those that are there."""
+        owned = {name: self.tables.open(self.lake.table(*name.split("."))) for name in self.paths()}
+        return {name: table.version() for name, table in owned.items() if table is not None}
 
 
 def _file_of(offset: str) -> str | None:
@@ -107,7 +118,7 @@ def _bars(panes: LakeTable, start: int | None, end: int | None) -> dict[int, dic
     if not found:
         return {}
     first, last = (bound(row["window_start"] for row in found) for bound in (min, max))
-    width = next((width for width in _WIDTHS if (last - first) // width < BARS), _WIDTHS[-1])
+    width = next((width for width in WIDTHS if (last - first) // width < BARS), WIDTHS[-1])
     bars: dict[int, dict[str, int]] = {at: {} for at in range(first - first % width, last + 1, width)}
     for row in found:
         bar = bars[row["window_start"] - row["window_start"] % width]
@@ -142,6 +153,7 @@ def report_in(tables: Tables, pipeline: Pipeline, run: str | None, start: int | 
 def report_of_run(tables: Tables, pipeline: Pipeline, run: str, start: int | None, end: int | None) -> Report:
     """The report of one run of a backfill over its windows, or those that start in [start, end). Errors: SpecError."""
     reader = _Reader.of(pipeline, tables)
+    run = reader.last_run() or run if run == LAST else run
     found = reader.audits(run)
     if not found:
         raise SpecError("--run", "has left nothing in this lake", run, _last_run(reader))
@@ -149,15 +161,20 @@ def report_of_run(tables: Tables, pipeline: Pipeline, run: str, start: int | Non
     if start is None or end is None:
         start, end = about["start"], about["end"]
     gates = [GateResult.from_mapping(result) for (step, _), result in found.items() if step == "gate"]
+    history = read_history(reader.tables, reader.lake, run)
+    state, outcome = outcome_of(found, gates, history)
     published = {subject: result for (step, subject), result in found.items() if step == "publish"}
-    outcome, is_good = _outcome(gates, published, len(about["stages"]))
     names = ("windows", "inserted", "changed", "withdrawn")
     facts = {name: sum(int(result[name]) for result in published.values()) for name in names} if published else {}
     return Report(
         pipeline=pipeline.pipeline, run=run, start=start, end=end, made_at=clock_micros(),
-        outcome=outcome, is_good=is_good, facts=facts,
-        balances=[*_landed(found), *_in_windows(found)], rejected=_rejected(found), gates=gates,
-        charts=reader.charts(start, end), tables=reader.paths(),
+        outcome=outcome, is_good=state.tone == "good", facts=facts,
+        balances=[*_landed(found), *in_windows(found)], rejected=_rejected(found), gates=gates,
+        charts=reader.charts(start, end), tables=reader.paths(), state=state,
+        waiting=waiting_lines(found, history), stages=stage_figures(found),
+        changed=changed_windows(tables, pipeline, found),
+        arrivals=arrivals_of(tables, pipeline, start, end), steps=history.steps, attempts=history.attempts,
+        versions=reader.versions(),
     )  # fmt: skip
 
 
@@ -171,35 +188,28 @@ def report_of_stream(tables: Tables, pipeline: Pipeline, start: int | None, end:
             (None, None) if latest is None else (latest // HOUR * HOUR + HOUR - DAY, latest // HOUR * HOUR + HOUR)
         )
     judged = reader.audits(STREAM_RUN)
+    late = {"late rows to restate": number} if (number := reader.late_rows()) else {}
     gates = [GateResult.from_mapping(judged["gate", name]) for name in suites_of(pipeline) if ("gate", name) in judged]
     stopping = [gate.subject for gate in gates if gate.stops]
+    waiting = [name for name in stopping if judged["gate", name].get("is_new")]
     outcome = f"Stopped by the gate of {', '.join(stopping)}." if stopping else _progress(stages)
+    if waiting:
+        outcome = f"A new generation is stopped by the gate of {', '.join(waiting)}: the tables show the one before."
     return Report(
         pipeline=pipeline.pipeline, run=STREAM_RUN, start=start, end=end, made_at=clock_micros(),
         outcome=outcome, is_good=not stopping,
-        facts={"rows landed": sum(s.rows for s in sources), "windows shown": sum(s.shown for s in stages)},
+        facts={"rows landed": sum(s.rows for s in sources), "windows shown": sum(s.shown for s in stages), **late},
         balances=[*map(_of_source, sources), *(balance for s in stages for balance in _of_stage(s))],
         rejected=reader.rejected(), gates=gates,
-        charts=reader.charts(start, end), tables=reader.paths(),
+        charts=reader.charts(start, end), tables=reader.paths(), state=State.STOPPED if stopping else State.RUNNING,
+        generations={s.stage: s.generation for s in stages if s.stage in waiting and s.generation is not None},
+        arrivals=arrivals_of(tables, pipeline, start, end), versions=reader.versions(),
     )  # fmt: skip
 
 
 def _last_run(reader: _Reader) -> str | None:
     last = reader.last_run()
     return None if last is None else f"the last one is {last}"
-
-
-def _outcome(gates: Iterable[GateResult], published: Mapping[str, Found], stages: int) -> tuple[str, bool]:
-    stopping = [gate.subject for gate in gates if gate.stops]
-    committed = [subject for subject, result in published.items() if result["tick"] is not None]
-    if stopping:
-        before = f"what was published before stays: {', '.join(committed)}" if committed else "nothing was published"
-        return f"Stopped by the gate of {', '.join(stopping)}: {before}.", False
-    if len(published) < stages:
-        return f"Not finished: {len(published)} of {stages} stages are published.", False
-    if committed:
-        return f"Published: {', '.join(committed)}.", True
-    return "Nothing changed: the tables already had these results.", True
 
 
 def _progress(stages: Iterable[StageStatus]) -> str:
@@ -213,7 +223,7 @@ def _landed(found: Mapping[tuple[str, str], Found]) -> list[Balance]:
     for (step, subject), result in found.items():
         if step == "land" and result["rows"]:
             rows: dict[str, int] = result["rows"]
-            parts = [Part(reason or "good", number, _WHY.get(reason, "")) for reason, number in sorted(rows.items())]
+            parts = [Part(reason or "good", number, REASONS.get(reason, "")) for reason, number in sorted(rows.items())]
             balances.append(Balance(subject, "rows that this run has landed", int(result["read"]), parts))
     return balances
 
@@ -224,29 +234,9 @@ def _rejected(found: Mapping[tuple[str, str], Found]) -> list[Rejected]:
     return [Rejected(source, **one) for source, rejected in landed.items() for one in rejected]
 
 
-def _in_windows(found: Mapping[tuple[str, str], Found]) -> list[Balance]:
-    """Where the rows went that fall into the interval's windows."""
-    return [
-        Balance(subject, "rows of the windows of this interval", int(result["read"]), _parts(result))
-        for (step, subject), result in found.items()
-        if step == "rows" and "read" in result
-    ]
-
-
-def _parts(found: Found) -> list[Part]:
-    counters = Counters.of(found)
-    return [
-        Part("aggregated", counters.in_windows),
-        Part("filtered", counters.filtered, "left out by where"),
-        Part("unassigned", counters.unassigned, "in no window"),
-        Part("bad", counters.bad_expression, "an expression failed on it"),
-        *(Part(reason, number, _WHY.get(reason, "")) for reason, number in sorted(found["reasons"].items())),
-    ]
-
-
 def _of_source(source: SourceStatus) -> Balance:
-    parts = [Part(reason, number, _WHY.get(reason, "")) for reason, number in source.dead.items()]
-    good = Part("good", source.rows - sum(source.dead.values()), _WHY[""])
+    parts = [Part(reason, number, REASONS.get(reason, "")) for reason, number in source.dead.items()]
+    good = Part("good", source.rows - sum(source.dead.values()), REASONS[""])
     return Balance(source.source, "all rows that have landed", source.rows, [good, *parts])
 
 
@@ -262,8 +252,10 @@ def _of_stage(stage: StageStatus) -> list[Balance]:
         Part("aggregated", stage.aggregated), Part("late", stage.late, "the window had expired"),
         Part("closed", stage.closed, "the trigger had finished"),
     ]  # fmt: skip
+    behind = [Part("not read yet", stage.rows_behind)] if stage.rows_behind else []
+    what = "panes that it reads" if stage.reads_a_stage else "rows that have landed"
     return [
-        Balance(stage.stage, "rows that it has read", stage.read, [*rows, *dead]),
+        Balance(stage.stage, what, stage.in_raw + stage.rows_behind, [*rows, *dead, *behind]),
         Balance(
             stage.stage,
             "pairs of row and window",

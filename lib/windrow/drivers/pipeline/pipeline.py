@@ -15,6 +15,7 @@ from windrow.drivers.ingest.in_place.landing import LandingInPlace
 from windrow.drivers.ingest.landings import AnyLanding, raw_and_landing
 from windrow.drivers.pipeline.clocks import Clocks, ClocksOfSource, ClocksOfStage, InputClocks
 from windrow.drivers.pipeline.compiled import compiled_stage
+from windrow.drivers.pipeline.new_generation import NewGeneration
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.pipeline.stage import StageWork
@@ -23,7 +24,7 @@ from windrow.engine.tick.micro_batch import columns_used
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.reading import located
 from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, fix_of, is_of_source, is_rebuild, source_of
-from windrow.spec.pipelines.loading import suites_of
+from windrow.spec.pipelines.loading import suite_path, suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.suites import Suite
 from windrow.spec.sources.source import Source
@@ -78,7 +79,8 @@ class PipelineWork:
             above = {name: item.runner.journal.generation for name, item in stages.items()}
             fingerprint = fingerprint_of(stage, upstreams, above)
             number = _generation(session, generations, known.get(stage.name), stage, fingerprint, from_start)
-            opening = _Opening(session, lake, pipeline, stage, number)
+            gate = NewGeneration(session, lake, suites.get(stage.name), suite_path(pipeline, stage.name), clock)
+            opening = _Opening(session, lake, pipeline, stage, number, gate)
             stages[stage.name] = opening.over(upstreams, raws, stages)
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
         return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites, clock)
@@ -124,6 +126,7 @@ class _Opening:
     pipeline: Pipeline
     stage: Stage
     generation: int
+    gate: NewGeneration
 
     def over(
         self, upstreams: Mapping[str, Source | Stage], raws: Mapping[str, Raw], stages: Mapping[str, StageWork]
@@ -150,7 +153,7 @@ class _Opening:
         is_read = bool(self.pipeline.readers_of(self.stage))
         runner = StageRunner(self.spark, compiled, upstream, clocks, journal, is_read)
         projections = Projections(self.spark, self.lake, journal, lambda: working_session(self.spark), _after_write)
-        return StageWork(runner, projections)
+        return StageWork(runner, projections, self.gate)
 
 
 def _after_source(table: str) -> None:

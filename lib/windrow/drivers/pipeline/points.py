@@ -17,6 +17,7 @@ POINTS = (
     "landing:after_raw",
     "tick:before_journal",
     "tick:after_journal",
+    "generation:before_tables",
     "projection:after_panes",
     "projection:after_current",
     "projection:after_dead_letters",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from windrow.drivers.pipeline.new_generation import NewGeneration
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import SpecError
@@ -16,10 +17,14 @@ from windrow.store.projections.tables import Projections
 
 @dataclass
 class StageWork:
-    """A stage with what brings it forward. `pending` are the control rows of ticks that some table lacks."""
+    """A stage with what brings it forward. `pending` are the control rows of ticks that some table lacks.
+
+    `new_generation` is the gate before tables of another generation are replaced.
+    """
 
     runner: StageRunner
     projections: Projections
+    new_generation: NewGeneration
     pending: dict[int, Control] = field(default_factory=dict)
 
     @property
@@ -93,9 +98,16 @@ class StageWork:
     def project(self, refresh: bool = True) -> dict[int, Counters]:
         """Project the tables up to the last tick, `current` only with `refresh`; what each of these ticks counted.
 
-        Another writer may do the same at the same time.
+        Another writer may do the same at the same time. Raises GateFailed before a new generation takes the place of
+        the one that the tables show.
         """
+        self.check_generation()
         return tried_again(lambda: self._project(refresh), self._look)
+
+    def check_generation(self) -> None:
+        """Judge a new generation that the tables do not show yet. Raises GateFailed where its gate stops."""
+        if self.projections.is_rebuilt:
+            self.new_generation.check(self.runner, self.pending)
 
     def _project(self, refresh: bool) -> dict[int, Counters]:
         counted = self.projections.project(self.pending, refresh)

@@ -10,6 +10,7 @@ run again.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -22,6 +23,7 @@ from windrow.drivers.clock import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.counting import landed
+from windrow.drivers.recompute.findings import record_changes, record_published, record_rows
 from windrow.drivers.recompute.gates import Gates
 from windrow.drivers.recompute.publish.commit import BackfillResult, commit, counted_windows
 from windrow.drivers.recompute.run import Run
@@ -35,7 +37,7 @@ from windrow.drivers.recompute.windows.recomputed import recomputed, times_of
 from windrow.engine.tick.published import Span
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.quality.judgements import GateResult
+from windrow.spec.quality.judgements import GateFailed, GateResult
 from windrow.spec.times import format_time, instant
 from windrow.store.delta.retries import tried_again
 from windrow.store.journal.audits import BEGIN, Found
@@ -118,11 +120,16 @@ class Backfill:
         """All steps one after the other; those that have to do with gates only where the pipeline has suites."""
         if self.work.suites and not dry_run:
             return self.staged()
-        return [tried_again(lambda item=item: self.at_once(item, dry_run)) for item in self.stages]  # type: ignore[misc]
+        began = time.time_ns() // 1000
+        found = [tried_again(lambda item=item: self.at_once(item, dry_run)) for item in self.stages]  # type: ignore[misc]
+        if not dry_run:
+            record_published(self._run, began, found)
+        return found
 
     def staged(self) -> list[BackfillResult]:
         """All steps, by way of the staging area. Raises GateFailed."""
         try:
+            self._begun()
             return self.publish()
         finally:
             self.discard()
@@ -151,7 +158,7 @@ class Backfill:
         read: dict[str, int] = {}
         for item in self.stages:
             read.update(self._read(item, offsets_of(self.work, item)))
-        return self._gates.passed([result for name, step in read.items() for result in self._gated_rows(name, step)])
+        return self._passed_rows(read)
 
     def compute(self) -> list[BackfillResult]:
         """Recompute every stage into its staging area, behind the gate on its rows.
@@ -281,8 +288,16 @@ class Backfill:
 
     def _pass_rows(self, item: StageWork, until: Offsets) -> None:
         """Raises GateFailed for the rows that a stage has read so far."""
-        for name, step in self._read(item, until).items():
-            self._gates.passed(self._gated_rows(name, step))
+        self._passed_rows(self._read(item, until))
+
+    def _passed_rows(self, read: Mapping[str, int]) -> list[GateResult]:
+        """The judgements of sources up to these steps. Raises GateFailed, with where the rows are for the report."""
+        try:
+            return self._gates.passed([one for name, step in read.items() for one in self._gated_rows(name, step)])
+        except GateFailed:
+            items = [item for item in self.stages if read.keys() & {*item.runner.upstream.names}]
+            record_rows(self._run, items, [self.request_of(item).spans for item in items])
+            raise
 
     def _read(self, item: StageWork, offsets: Offsets) -> dict[str, int]:
         """The sources of a stage, and how far each is read."""
@@ -304,10 +319,16 @@ class Backfill:
 
     def _gated_level(self, items: list[StageWork]) -> list[GateResult]:
         results: list[GateResult] = []
+        standing = {item.name: tried_again(lambda item=item: self._standing(item)) for item in items}  # type: ignore[misc]
         for item in items:
-            standing = tried_again(lambda item=item: self._standing(item))  # type: ignore[misc]
-            results += self._gated_windows(item, standing)
-        return self._gates.passed(results)
+            results += self._gated_windows(item, standing[item.name])
+        try:
+            return self._gates.passed(results)
+        except GateFailed:
+            for item in items:
+                if (found := standing[item.name]) is not None:
+                    record_changes(self._run, self._staged(item), *found)
+            raise
 
     def _gated_windows(self, item: StageWork, standing: tuple[Scope, Staged] | None) -> list[GateResult]:
         """The judgement of the staged windows, as the stage would show them."""

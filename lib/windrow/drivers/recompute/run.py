@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from windrow.drivers.pipeline.pipeline import PipelineWork
-from windrow.store.journal.audits import Audits, Found
+from windrow.store.journal.audits import Audits, Finding, Found
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,13 @@ class Run:
 
     def record(self, step: str, subject: str, found: Found) -> None:
         """Keep what a step has found about a source or a stage."""
+        self.record_all([(step, subject, found, None)])
+
+    def record_all(self, findings: Iterable[Finding]) -> None:
+        """Keep several findings in one commit."""
         about = {"start": self.start, "end": self.end, "stages": list(self.stages)}
-        self._audits.record(self.work.spark, self.name, step, subject, {**found, **about})
+        made = [(step, subject, {**found, **about}, at) for step, subject, found, at in findings]
+        self._audits.record_all(self.work.spark, self.name, made)
 
     def found(self) -> Mapping[tuple[str, str], Found]:
         """What the steps have found since the run last began, by step and subject."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windrow.compile.sql.columns import bigint, call, coalesce, col, quoted
+from windrow.drivers.pipeline.new_generation import ended_in, judged_columns
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.engine.frames import where
@@ -10,7 +10,7 @@ from windrow.quality.gate import judge
 from windrow.quality.located import LocatedRows
 from windrow.spec.pipelines.loading import suite_path
 from windrow.spec.quality.judgements import GateResult
-from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.times import MINUS_INFINITY
 from windrow.store.journal.audits import STREAM_RUN, Audits
 from windrow.store.projections.quality_results import Judged, QualityResults
 
@@ -31,14 +31,12 @@ def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
     if until <= before:
         return None
     stage = item.runner.stage.shown
-    end = coalesce(call("unix_micros", col("window_end")), bigint(INFINITY))
     current = work.lake.table(stage.name, "current").read(work.spark)
-    expired = where(current, (end > bigint(before)) & (end <= bigint(until)))
+    expired = where(current, ended_in(before, until))
     stopped = found is not None and is_same and GateResult.from_mapping(found).stops
     if expired.isEmpty() and not stopped:
         return None
-    columns = [*stage.keys, "window_start", "window_end", *stage.result_columns]
-    shown = expired.select(*[quoted(name) for name in columns])
+    shown = judged_columns(stage, expired)
     result = judge(item.name, LocatedRows.of_results(shown, [*stage.keys]), suite)
     judged = Judged(STREAM_RUN, item.name, suite_path(work.pipeline, item.name), work.clock(), generation, last.tick)
     QualityResults.of(work.lake).append(work.spark, judged, result)

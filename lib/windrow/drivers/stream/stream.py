@@ -88,7 +88,7 @@ def run(
     stream = Stream(work, clock, watch, stop)
     with work.landing_for_stages():
         stream.start()
-        stream.ends = once or drain
+        stream.ends, stream.drains = once or drain, drain
         while True:
             stream.cycle()
             if once or drain or stop.wait(every):
@@ -102,7 +102,10 @@ def run(
 
 @dataclass
 class Stream:
-    """A pipeline that runs: its totals, and when its tables were last projected. `ends`: at the head it is done."""
+    """A pipeline that runs: its totals, and when its tables were last projected.
+
+    `ends`: at the head it is done; `drains`: when it has been drained there.
+    """
 
     work: PipelineWork
     clock: Callable[[], int]
@@ -111,6 +114,7 @@ class Stream:
     totals: Totals = field(default_factory=Totals)
     outages: Outages = field(default_factory=Outages)
     ends: bool = False
+    drains: bool = False
     _pace: Pace = field(default_factory=pace_of_tables)
     _refreshed: Pace = field(default_factory=pace_of_current)
     _lags: dict[tuple[str, int], int] = field(default_factory=dict)
@@ -130,15 +134,17 @@ class Stream:
         while self._advance_all() or self._advance_together():
             pass
         if self.stop.is_set():
-            self._project_meanwhile()
+            self._project_shown(self._refreshed.is_due())
             return
         self._tick_in_order(lambda stage: stage.runner.pass_time(began))
-        self._project(self.work.stages, self.ends or self._refreshed.is_older_than(self.work.pipeline.refresh / SECOND))
+        self._project_shown(self.ends or self._refreshed.is_older_than(self.work.pipeline.refresh / SECOND))
+        if not self.drains:
+            self._replace()
         self._judge()
 
     def refresh(self) -> None:
         """Write `current` where it lacks ticks that the other tables have."""
-        self._project([stage for stage in self.work.stages if not stage.projections.is_rebuilt], True)
+        self._project_shown(True)
 
     def _tick_in_order(self, tick: Callable[[StageWork], Control | None]) -> None:
         """Such a tick of every stage, when it has read all that the ticks before have emitted."""
@@ -177,7 +183,8 @@ class Stream:
     def drain(self) -> None:
         """Move the watermark of every stage to +infinity."""
         self._tick_in_order(lambda stage: stage.runner.drain())
-        self._project(self.work.stages, True)
+        self._project_shown(True)
+        self._replace()
         self._judge()
 
     def _advance_all(self) -> bool:
@@ -192,7 +199,7 @@ class Stream:
         for stage, control, head in zip(stages, controls, heads, strict=True):
             moved |= self._ticked(stage, control, head)
         if self._pace.is_due():
-            self._project_meanwhile()
+            self._project_shown(self._refreshed.is_due())
         return moved
 
     def _advance_together(self, have_settled: bool = True) -> bool:
@@ -210,18 +217,26 @@ class Stream:
                     continue
                 if self._ticked(stage, _advance(stage, head), head):
                     if self._pace.is_due():
-                        self._project_meanwhile()
+                        self._project_shown(self._refreshed.is_due())
                     return True
         return False
 
-    def _project_meanwhile(self) -> None:
-        """Project tables before the head is reached; those of another generation are replaced there only."""
-        stages = [stage for stage in self.work.stages if not stage.projections.is_rebuilt]
-        self._project(stages, self._refreshed.is_due())
+    def _project_shown(self, refresh: bool) -> None:
+        """Project tables; those that show another generation are replaced at the head only."""
+        self._project([stage for stage in self.work.stages if not stage.projections.is_rebuilt], refresh)
+
+    def _replace(self) -> None:
+        """Show new generations in place of old ones, of all stages or none. Raises GateFailed where a gate stops."""
+        rebuilt = [stage for stage in self.work.stages if stage.projections.is_rebuilt]
+        for stage in rebuilt:
+            stage.check_generation()
+        if rebuilt:
+            self._project(rebuilt, True)
 
     def _judge(self) -> None:
         """The gates of all stages, over what has expired. Errors: GateFailed."""
-        found = [judge_expired(self.work, stage) for stage in self.work.stages]
+        shown = [stage for stage in self.work.stages if not stage.projections.is_rebuilt]
+        found = [judge_expired(self.work, stage) for stage in shown]
         stopping = tuple(result for result in found if result is not None and result.stops)
         if stopping:
             raise GateFailed(stopping, STREAM_RUN)

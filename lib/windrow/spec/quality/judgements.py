@@ -101,16 +101,17 @@ class GateResult:
 class GateFailed(WindrowError):
     """A gate stopped what was to come after it. `results` are those that stop, `run` is the name of the run.
 
-    `typed` is how the pipeline is named on the command line, `report` the page that tells of the run, where one is
-    written.
+    `stays` says what people go on seeing, where that is not plain, with `{typed}` for the pipeline. `typed` is how that
+    is named on the command line, `report` the page that tells of the run, where one is written.
     """
 
     typed = "FILE"
     report: str | None = None
 
-    def __init__(self, results: tuple[GateResult, ...], run: str) -> None:
+    def __init__(self, results: tuple[GateResult, ...], run: str, stays: str | None = None) -> None:
         self.results = results
         self.run = run
+        self.stays = stays
         super().__init__("; ".join(_in_words(result) for result in results))
         if any(result.is_certain for result in results):
             self.step_code = GATE_STOPPED
@@ -120,7 +121,8 @@ class GateFailed(WindrowError):
         """The expectations with their figures and where the page is, in one line; then rows, files and commands."""
         run = "" if self.run == "stream" else f" --run {self.run}"
         page = f"windrow report {self.typed}{run}" if self.report is None else self.report
-        first = f"{self}. Hint: {page} has every expectation with its figure"
+        stays = "" if self.stays is None else f"; {self.stays.format(typed=self.typed)}"
+        first = f"{self}{stays}. Hint: {page} has every expectation with its figure"
         return "\n  ".join([first, *broken_lines(self.results), *quarantines(self.results, self.typed)])
 
 

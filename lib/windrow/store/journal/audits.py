@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +25,27 @@ BEGIN = "begin"
 Found = Mapping[str, Any]
 """What one step found about one source or stage, as plain values."""
 
+Finding = tuple[str, str, Found, int | None]
+"""A step, its subject, what was found, and when, in microseconds; None is now."""
+
 _ROW = ("step", "subject", "at", "result")
 _FOUND = Condition("step", "!=", OUTCOME)
 """How an attempt has ended is for its scheduler: it is nothing that a run has found."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """One row: what a step of a run found, and when, in microseconds."""
+
+    run: str
+    step: str
+    subject: str
+    at: int
+    result: Found
+
+
+def _by_time(row: Mapping[str, Any]) -> int:
+    return int(row["at"])
 
 
 @dataclass(frozen=True)
@@ -42,11 +60,18 @@ class Audits:
 
     def record(self, spark: SparkSession, run: str, step: str, subject: str, result: Found) -> None:
         """Keep what a step of a run found."""
+        self.record_all(spark, run, [(step, subject, result, None)])
+
+    def record_all(self, spark: SparkSession, run: str, findings: Iterable[Finding]) -> None:
+        """Keep several findings of a run in one commit."""
         from windrow.engine.frames import literals
 
-        texts = {"run": run, "step": step, "subject": subject, "result": json.dumps(result)}
-        row = {name: lit(text) for name, text in texts.items()}
-        frame = literals(spark, [{**row, "at": bigint(time.time_ns() // 1000)}])
+        rows = []
+        for step, subject, result, at in findings:
+            texts = {"run": run, "step": step, "subject": subject, "result": json.dumps(result)}
+            row = {name: lit(text) for name, text in texts.items()}
+            rows.append({**row, "at": bigint(time.time_ns() // 1000 if at is None else at)})
+        frame = literals(spark, rows)
         writer = frame.write.format("delta").mode("append")
         for name, value in READABLE.items():
             writer = writer.option(name, value)
@@ -83,6 +108,20 @@ class Audits:
         begun = max((at for (step, _), (at, _) in newest.items() if step == BEGIN), default=0)
         found_last = sorted(newest.items(), key=lambda item: item[1][0])
         return {subject: json.loads(result) for subject, (at, result) in found_last if at >= begun}
+
+    def recorded(self, tables: Tables, runs: Collection[str]) -> list[Recorded]:
+        """Everything that these runs have recorded, in order; how attempts have ended, too."""
+        table = tables.open(self.location)
+        only = (Condition("run", "=", next(iter(runs))),) if len(runs) == 1 else ()
+        batches = [] if table is None else table.rows(("run", *_ROW), *only)
+        rows = [row for batch in batches for row in batch.to_pylist() if row["run"] in runs]
+        return [Recorded(**{**row, "result": json.loads(row["result"])}) for row in sorted(rows, key=_by_time)]
+
+    def runs(self, tables: Tables) -> dict[str, int]:
+        """When each run has recorded something last, by its name, the newest first."""
+        table = tables.open(self.location)
+        runs = [] if table is None else table.groups(Groups(by=("run",), greatest=("at",))).to_pylist()
+        return {row["run"]: row["at"] for row in sorted(runs, key=_by_time, reverse=True)}
 
     def last_run(self, tables: Tables, but: str) -> str | None:
         """The run that has recorded something last, but for one."""

@@ -29,18 +29,22 @@ def write_current(spark: SparkSession, log: StepLog, step: int, tick_range: Tick
     """
     columns = current_columns(tick_range.journal.stage.shown)
     if tick_range.fresh:
-        rows = _newest(spark, tick_range).where(f"NOT {_GONE}").select(*map(quoted, columns))
-        log.replace(commented(rows), step + 1, notes)
+        log.replace(commented(standing(spark, tick_range)), step + 1, notes)
     elif not tick_range.has_panes:
         return step
     elif not tick_range.changes:
         append_panes(spark, log, step + 1, tick_range, columns, notes)
     elif tick_range.is_first:
-        rows = _newest(spark, tick_range).where(f"NOT {_GONE}").select(*map(quoted, columns))
-        log.append(rows, step + 1, notes)
+        log.append(standing(spark, tick_range), step + 1, notes)
     else:
         _merge(spark, log, step + 1, tick_range, notes)
     return step + 1
+
+
+def standing(spark: SparkSession, tick_range: TickRange) -> DataFrame:
+    """The rows of `current` that all ticks of a generation make."""
+    columns = current_columns(tick_range.journal.stage.shown)
+    return _newest(spark, tick_range).where(f"NOT {_GONE}").select(*map(quoted, columns))
 
 
 def _newest(spark: SparkSession, tick_range: TickRange) -> DataFrame:

@@ -19,7 +19,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from windrow.spec.errors import NotReadable
 from windrow.store.delta.file_system import FileState, state_of
 from windrow.store.delta.location import LOG, Location
-from windrow.store.reading.tables import NUMBER, Condition, Groups
+from windrow.store.reading.tables import NUMBER, Condition, Groups, Kind
 
 if TYPE_CHECKING:  # to import Arrow's datasets takes long, and there may be no table
     from pyarrow import dataset, fs
@@ -41,11 +41,27 @@ _COMMITS = 20
 class ArrowTables:
     """The tables that `deltalake` can open: those of local paths and of object stores."""
 
+    @property
+    def quote(self) -> str:
+        return '"'
+
     def files(self, paths: Sequence[str]) -> list[FileState | None]:
         elsewhere = [path for path in paths if not path.startswith("file:")]
         if elsewhere:
             raise NotReadable("the source", "has files that are looked at by Spark only", elsewhere[0])
         return [state_of(Path(unquote(urlparse(path).path))) for path in paths]
+
+    def query(self, sql: str, tables: Mapping[str, ArrowTable]) -> pa.Table:
+        """By the DataFusion that `deltalake` brings."""
+        from deltalake import QueryBuilder
+
+        query = QueryBuilder()
+        for name, table in tables.items():
+            query.register(name, table.table)
+        try:
+            return pa.table(query.execute(sql))
+        except DeltaError as error:
+            raise NotReadable.because("the lake", next(iter(tables.values())).table.table_uri, error) from error
 
     def open(self, location: Location) -> ArrowTable | None:
         folder = folder_of(location.path)
@@ -110,6 +126,12 @@ class ArrowTable:
             values = values.cast(pa.timestamp("us", values.type.tz)).cast(pa.int64())
         found: int | None = pc.max(values).as_py()
         return found
+
+    def version(self) -> int:
+        return self.table.version()
+
+    def kinds(self) -> Mapping[str, Kind]:
+        return {field.name: _kind(field.type) for field in pa.schema(self.table.schema())}
 
     def properties(self) -> Mapping[str, str]:
         return dict(self.table.metadata().configuration)
@@ -207,6 +229,14 @@ def _leaves(path: tuple[str, ...], kind: pa.DataType) -> Iterator[tuple[tuple[st
         return
     for field in kind:
         yield from _leaves((*path, field.name), field.type)
+
+
+def _kind(kind: pa.DataType) -> Kind:
+    if pa.types.is_floating(kind):
+        return "floating"
+    if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        return "number"
+    return "map" if pa.types.is_map(kind) else "other"
 
 
 def _plain(column: pc.Expression, kind: pa.DataType) -> pc.Expression:

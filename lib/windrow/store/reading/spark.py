@@ -12,7 +12,15 @@ from urllib.parse import unquote
 
 import pyarrow as pa  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import DataType, StructType, TimestampType
+from pyspark.sql.types import (
+    DataType,
+    DecimalType,
+    FractionalType,
+    MapType,
+    NumericType,
+    StructType,
+    TimestampType,
+)
 
 from windrow.compile.sql.columns import Column, call, col, lit
 from windrow.engine.frames import group, select, where
@@ -20,7 +28,7 @@ from windrow.store.delta.file_system import AT_ONCE, FileState, file_state
 from windrow.store.delta.foreign import ForeignTable
 from windrow.store.delta.location import Location
 from windrow.store.delta.step_log import StepLog
-from windrow.store.reading.tables import NUMBER, Condition, Groups
+from windrow.store.reading.tables import NUMBER, Condition, Groups, Kind
 
 _HOLDS: Mapping[str, Callable[[Column, Any], Column]] = {
     "=": lambda column, value: column == lit(value),
@@ -39,6 +47,19 @@ class SparkTables:
     """The tables that a session can open. It is one of `working_session`."""
 
     spark: SparkSession
+
+    @property
+    def quote(self) -> str:
+        return "`"
+
+    def query(self, sql: str, tables: Mapping[str, SparkTable]) -> pa.Table:
+        for name, table in tables.items():
+            table.frame.createOrReplaceTempView(name)
+        try:
+            return self.spark.sql(sql).toArrow()
+        finally:
+            for name in tables:
+                self.spark.catalog.dropTempView(name)
 
     def files(self, paths: Sequence[str]) -> list[FileState | None]:
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -81,6 +102,12 @@ class SparkTable:
         value = _plain(col(column), self.frame.schema[column].dataType)
         found: int | None = group(self.frame, (), {"greatest": call("max", value)}).collect()[0]["greatest"]
         return found
+
+    def version(self) -> int:
+        return int(self.location.table(self.spark).history(1).collect()[0]["version"])
+
+    def kinds(self) -> Mapping[str, Kind]:
+        return {field.name: _kind(field.dataType) for field in self.frame.schema.fields}
 
     def properties(self) -> Mapping[str, str]:
         newest = self._foreign.newest()
@@ -131,6 +158,14 @@ def _fields(path: tuple[str, ...], kind: DataType) -> Iterator[tuple[tuple[str, 
         return
     for field in kind.fields:
         yield from _fields((*path, field.name), field.dataType)
+
+
+def _kind(kind: DataType) -> Kind:
+    if isinstance(kind, FractionalType) and not isinstance(kind, DecimalType):
+        return "floating"
+    if isinstance(kind, NumericType):
+        return "number"
+    return "map" if isinstance(kind, MapType) else "other"
 
 
 def _plain(column: Column, kind: DataType) -> Column:

@@ -49,6 +49,10 @@ class Groups:
         return (*self.greatest, *self.totals)
 
 
+Kind = Literal["floating", "number", "map", "other"]
+"""What a comparison of values has to know of a column; maps cannot be compared."""
+
+
 class LakeTable(Protocol):
     """A table as it stood when it was opened. Timestamps come as microseconds."""
 
@@ -66,6 +70,12 @@ class LakeTable(Protocol):
 
     def greatest(self, column: str) -> int | None:
         """The greatest value of a column of whole numbers or timestamps; None where there is none, or nobody knows."""
+
+    def version(self) -> int:
+        """Its version in Delta."""
+
+    def kinds(self) -> Mapping[str, Kind]:
+        """Its columns, in order."""
 
     def properties(self) -> Mapping[str, str]:
         """Those that somebody has set."""
@@ -85,6 +95,16 @@ class LakeTable(Protocol):
 
 class Tables(Protocol):
     """The tables of a lake."""
+
+    @property
+    def quote(self) -> str:
+        """What stands on both sides of a name in their SQL."""
+
+    def query(self, sql: str, tables: Mapping[str, Any]) -> pa.Table:
+        """What a SELECT gives over opened tables, by the names that it has for them.
+
+        The SQL is what DataFusion and Spark have in common.
+        """
 
     def files(self, paths: Sequence[str]) -> list[FileState | None]:
         """Files that are in no table, by their URIs, as they stand. Errors: NotReadable."""

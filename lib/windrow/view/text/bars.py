@@ -11,6 +11,8 @@ from windrow.spec.times import format_time
 
 WIDTH, HEIGHT = 720, 220
 """Of the drawing, in its own units; a page scales it."""
+NARROW = 360
+"""The width of the drawing on a phone."""
 LEFT, BOTTOM, TOP = 46, 26, 10
 
 
@@ -77,9 +79,9 @@ class Bars:
 
     @property
     def marks(self) -> list[tuple[str, float]]:
-        """Times below the axis, at most six."""
-        times = sorted(self.bars)
-        spacing, every = (self.width - LEFT) / max(1, len(times)), max(1, ceil(len(times) / 6))
+        """Times below the axis, at most six, and as many as there is room for."""
+        times, most = sorted(self.bars), min(6, self.width // 100)
+        spacing, every = (self.width - LEFT) / max(1, len(times)), max(1, ceil(len(times) / most))
         marks = [(_short(times[i]), LEFT + i * spacing + spacing * 0.1) for i in range(0, len(times), every)]
         return [(text, x) for text, x in marks if x < self.width - 70]  # a text is not cut off
 

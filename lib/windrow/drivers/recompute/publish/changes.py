@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
@@ -53,6 +53,16 @@ class Changes:
         return self.rows is not None or self.is_new or self.restates
 
 
+@dataclass(frozen=True)
+class Differing:
+    """Recomputed windows that differ from what is shown: `first` has `key`, bounds, and the structs of both."""
+
+    inserted: int
+    changed: int
+    withdrawn: int
+    first: list[Row]
+
+
 def all_new(item: StageWork, scope: Scope, batch: DataFrame, number: int) -> Changes:
     """Of the first windows of a stage: nothing is there to compare with, so every window is inserted.
 
@@ -76,6 +86,15 @@ def compared(
             rows = with_gone(item.runner.stage, windows, standing_panes(work.spark, item.runner.journal))
         restates = has_letters(work, item, restated)
         yield Changes(rows, inserted, changed, withdrawn, is_new(item, scope), restates)
+    finally:
+        windows.unpersist()
+
+
+def first_differing(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame, limit: int) -> Differing:
+    """What publishing the windows would change: how many, and the first of them with both values."""
+    windows = _differing(work, item, scope, batch).persist()
+    try:
+        return Differing(*_kinds(windows), windows.orderBy(WINDOW_START, WINDOW_END).limit(limit).collect())
     finally:
         windows.unpersist()
 

@@ -1,0 +1,86 @@
+"""The watermark of a stage against arrival, read from its panes and ticks and the rows of its sources."""
+
+from __future__ import annotations
+
+from windrow.compile.elements.envelope import ARRIVAL_TIME, EVENT_TIME, STEP
+from windrow.drivers.inspect.logs import RawRows
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.sources.source import Source
+from windrow.spec.stages.stage import Stage
+from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.store.delta.location import Lake
+from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
+from windrow.view.reports.arrival import Arrival, Point, ShownPanes
+
+MOST = 400
+"""Points of a line at most."""
+
+
+def arrivals_of(tables: Tables, pipeline: Pipeline, start: int | None, end: int | None) -> list[Arrival]:
+    """By stage, over windows that start in [start, end). Nothing of stages whose panes were shown all at once."""
+    found = [_arrival(tables, pipeline, stage, start, end) for stage in pipeline.stages if not stage.window.IS_GLOBAL]
+    return [one for one in found if one is not None]
+
+
+def _arrival(tables: Tables, pipeline: Pipeline, stage: Stage, start: int | None, end: int | None) -> Arrival | None:
+    lake = Lake.of(pipeline.lake)
+    panes, ticks = (tables.open(lake.table(stage.name, name)) for name in ("panes", "ticks"))
+    if panes is None or ticks is None:
+        return None
+    times, watermark = _ticks(ticks)
+    shown = _shown(panes, times, start, end)
+    if len({pane.shown_at for pane in shown}) < 2:
+        return None
+    line = _around(watermark, min(pane.end for pane in shown), max(pane.end for pane in shown))
+    landed = [
+        point
+        for read in pipeline.upstreams_of(stage).values()
+        if isinstance(read, Source)
+        for point in _landed(RawRows.of(tables, lake, read.name), start, end)
+    ]
+    return Arrival(stage.name, _thinned(line), shown, _thinned(landed)) if line else None
+
+
+def _ticks(ticks: LakeTable) -> tuple[dict[int, int], list[Point]]:
+    """When each tick of the newest generation was, and the watermark after it."""
+    rows = [row for batch in ticks.rows(("generation", "tick", "now", "watermark")) for row in batch.to_pylist()]
+    newest = max((row["generation"] for row in rows), default=0)
+    rows = sorted((row for row in rows if row["generation"] == newest), key=lambda row: int(row["tick"]))
+    times = {row["tick"]: row["now"] for row in rows if row["now"] is not None}
+    known = [row for row in rows if row["now"] is not None and row["watermark"] is not None]
+    return times, [(row["watermark"], row["now"]) for row in known]
+
+
+def _shown(panes: LakeTable, times: dict[int, int], start: int | None, end: int | None) -> list[ShownPanes]:
+    conditions = [Condition("weight", ">", 0), Condition("window_end", "is known")]
+    if start is not None and end is not None:
+        conditions += [Condition("window_start", ">=", start), Condition("window_start", "<", end)]
+    groups = panes.groups(Groups(by=("window_end", "tick", "timing")), *conditions).to_pylist()
+    return [
+        ShownPanes(row["timing"], row["window_end"], times[row["tick"]], row[NUMBER])
+        for row in sorted(groups, key=lambda row: (row["tick"], row["window_end"], row["timing"]))
+        if row["tick"] in times
+    ]
+
+
+def _landed(raw: RawRows, start: int | None, end: int | None) -> list[Point]:
+    """The newest event time of each landing batch, and when it arrived."""
+    if raw.table is None or raw.are_elsewhere:
+        return []
+    span = () if start is None or end is None else (Condition(EVENT_TIME, ">=", start), Condition(EVENT_TIME, "<", end))
+    wanted = Groups(by=(STEP,), greatest=(EVENT_TIME, ARRIVAL_TIME))
+    rows = raw.table.groups(wanted, Condition(EVENT_TIME, "is known"), *span).to_pylist()
+    return sorted((row[EVENT_TIME], row[ARRIVAL_TIME]) for row in rows)
+
+
+def _around(watermark: list[Point], first: int, last: int) -> list[Point]:
+    """The watermark while it is between the two times, with the last point before and the first behind."""
+    known = [(time, at) for time, at in watermark if MINUS_INFINITY < time < INFINITY]
+    before = [point for point in known if point[0] < first][-1:]
+    behind = [point for point in known if point[0] > last][:1]
+    return [*before, *(point for point in known if first <= point[0] <= last), *behind]
+
+
+def _thinned(points: list[Point]) -> list[Point]:
+    every = max(1, len(points) // MOST)
+    return points if every == 1 else [*points[::every], points[-1]]

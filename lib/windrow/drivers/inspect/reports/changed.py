@@ -1,0 +1,61 @@
+"""What a tick has changed of what a stage shows: windows with their old and new values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from windrow.drivers.inspect.diff.comparison import HERE, THERE
+from windrow.drivers.inspect.diff.diff import compared
+from windrow.drivers.inspect.diff.sides import shown_at
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.stages.stage import Stage
+from windrow.store.delta.location import Lake
+from windrow.store.journal.audits import Found
+from windrow.store.reading.tables import Condition, Groups, LakeTable, Tables
+from windrow.view.diff import Diff, WindowDiffers
+
+
+def changed_windows(tables: Tables, pipeline: Pipeline, found: Mapping[tuple[str, str], Found]) -> list[Diff]:
+    """By stage: what a run has changed or withdrawn, or has staged where its gate has stopped.
+
+    Of a run that has only inserted windows there is nothing old to show.
+    """
+    staged = [_staged(result) for (step, _), result in found.items() if step == "changes"]
+    made = [
+        _published(tables, pipeline, pipeline.stage(subject), result["tick"])
+        for (step, subject), result in found.items()
+        if step == "publish" and result["tick"] is not None and result["changed"] + result["withdrawn"]
+    ]
+    return [one for one in [*made, *staged] if one is not None and not one.is_equal]
+
+
+def _published(tables: Tables, pipeline: Pipeline, stage: Stage, tick: int) -> Diff | None:
+    """None of a stage whose panes may clear: what stood before is not known from the panes alone."""
+    panes = tables.open(Lake.of(pipeline.lake).table(stage.name, "panes"))
+    if panes is None or stage.is_mixed:
+        return None
+    here = shown_at(tables.quote, stage, panes, tick, HERE)
+    there = shown_at(tables.quote, stage, panes, tick - 1, THERE)
+    return compared(tables, stage, here, there, _starts(panes, tick))
+
+
+def _starts(panes: LakeTable, tick: int) -> tuple[int | None, int | None]:
+    """The span of the windows that a tick has touched, so that no others are looked at; none of global ones."""
+    starts = panes.groups(Groups(by=("window_start",)), Condition("tick", "=", tick)).column("window_start")
+    known = [start for start in starts.to_pylist() if start is not None]
+    return (min(known), max(known) + 1) if known else (None, None)
+
+
+def _staged(result: Found) -> Diff:
+    """What a run that was stopped has kept of the differences between its staging area and what is shown."""
+    return Diff(
+        stage=result["stage"], here="staged", there="published", windows=result["windows"],
+        only_here=result["inserted"], only_there=result["withdrawn"], different=result["changed"],
+        differing=[_window(one) for one in result["first"]],
+    )  # fmt: skip
+
+
+def _window(one: Mapping[str, Any]) -> WindowDiffers:
+    start, end = one["window"]
+    return WindowDiffers(one["key"], start, end, here=one["staged"], there=one["published"])

@@ -1,0 +1,53 @@
+"""`windrow report`: where the page is written, what stands beside it, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as xml
+
+import pyarrow as pa
+import pytest
+from deltalake import write_deltalake
+
+from tests.cli.command import windrow as command
+from tests.cli.test_without_spark import SCHEMA, of_current
+from tests.cli.test_wrong_input import refused, write
+from windrow.store.reading.pages import write_text
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    write_deltalake(tmp_path / "lake" / "sums" / "current", pa.Table.from_pylist([of_current("a", 0)], SCHEMA))
+    return write(tmp_path)
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_the_page_with_json_and_junit_beside_it(file: Path, tmp_path: Path, scheme: str) -> None:
+    """At a path, and at a URI: there by the store of `deltalake`, as for any other."""
+    folder = tmp_path / "a" / "b"
+    found = command("report", file, "--output", f"{scheme}{folder}/monday.html", "--link", "https://airflow.example/1")
+    assert (found.code, found.out, found.err) == (0, f"{scheme}{folder}/monday.html\n", "")
+    assert sorted(path.name for path in folder.iterdir()) == ["monday.html", "monday.json", "monday.junit.xml"]
+    assert 'href="https://airflow.example/1"' in (folder / "monday.html").read_text()
+    told = json.loads((folder / "monday.json").read_text())
+    assert (told["run"], told["state"], told["link"]) == ("stream", "running", "https://airflow.example/1")
+    assert xml.fromstring((folder / "monday.junit.xml").read_text()).tag == "testsuites"
+
+
+def test_the_index(file: Path, tmp_path: Path) -> None:
+    assert command("report", file, "--index", "--output", tmp_path / "index.html").code == 0
+    assert "No run has recorded anything yet." in (tmp_path / "index.html").read_text()
+
+
+def test_what_is_refused(file: Path) -> None:
+    refused(command("report", file, "--index", "--run", "monday"), "--index is a page of all runs", "--run")
+    refused(command("report", file, "--link", "javascript:alert(1)"), "--link must be an address that begins with http")
+    refused(command("report", file, "--run", "monday"), '--run has left nothing in this lake; got "monday"')
+    refused(command("report", file, "--run", "last"), '--run has left nothing in this lake; got "last"')
+
+
+def test_a_long_text_is_written_whole_and_in_place_of_another(tmp_path: Path) -> None:
+    for text in ("hé" * 400_000, "short"):
+        write_text(f"file://{tmp_path}/new/page.html", text)
+        assert (tmp_path / "new" / "page.html").read_text(encoding="utf-8") == text
