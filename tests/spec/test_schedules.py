@@ -10,7 +10,7 @@ from windrow.spec.times import HOUR
 
 RIGHT: list[dict[str, Any]] = [
     {},
-    {"connection": "spark_prod"},
+    {"spark": {"connection": "spark_prod"}},
     {"cron": "0 3 * * *", "start": "2024-01-01"},
     {"restate": "late", "maintain": "0 5 * * *", "stream": "long"},
     {"stream": "*/10 * * * *", "restate": "0 6 * * *", "tags": ["a", "b"], "owner": "me", "deadline": "6h"},
