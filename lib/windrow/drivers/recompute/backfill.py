@@ -23,26 +23,22 @@ from windrow.drivers.clock import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.counting import landed
-from windrow.drivers.recompute.findings import record_changes, record_published, record_rows
-from windrow.drivers.recompute.gates import Gates
-from windrow.drivers.recompute.publish.commit import BackfillResult, commit, counted_windows
+from windrow.drivers.recompute.findings import record_published
+from windrow.drivers.recompute.publish.commit import BackfillResult, commit
 from windrow.drivers.recompute.run import Run
 from windrow.drivers.recompute.scope.catching_up import offsets_of
 from windrow.drivers.recompute.scope.complete_windows import first_of
-from windrow.drivers.recompute.scope.request import Mode, Request, Scope
+from windrow.drivers.recompute.scope.request import Mode, Request
 from windrow.drivers.recompute.scope.scope import scope_of
 from windrow.drivers.recompute.scope.waiting_windows import still_waiting, wait_for
-from windrow.drivers.recompute.staged import StagedWindows
-from windrow.drivers.recompute.windows.recomputed import recomputed, times_of
-from windrow.engine.tick.published import Span
+from windrow.drivers.recompute.staged_run import StagedRun
+from windrow.drivers.recompute.windows.recomputed import recomputed
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.quality.judgements import GateFailed, GateResult
+from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import format_time, instant
 from windrow.store.delta.retries import tried_again
 from windrow.store.journal.audits import BEGIN, Found
-from windrow.store.journal.staging import Staged
-from windrow.store.upstream.offsets import START, Offsets
 
 
 def backfill(
@@ -110,11 +106,8 @@ class Backfill:
         return Run(self.work, self.run, self.start, self.end, tuple(item.name for item in self.stages))
 
     @property
-    def _gates(self) -> Gates:
-        return Gates(self._run)
-
-    def _staged(self, item: StageWork) -> StagedWindows:
-        return StagedWindows(self._run, item, self.mode)
+    def _windows(self) -> StagedRun:
+        return StagedRun(self._run, self.stages, self.request_of, self.mode)
 
     def whole(self, dry_run: bool) -> list[BackfillResult]:
         """All steps one after the other; those that have to do with gates only where the pipeline has suites."""
@@ -157,8 +150,8 @@ class Backfill:
         """Judge the rows of the interval's windows by the suite of their source. Errors: GateFailed."""
         read: dict[str, int] = {}
         for item in self.stages:
-            read.update(self._read(item, offsets_of(self.work, item)))
-        return self._passed_rows(read)
+            read.update(self._windows.read_by(item, offsets_of(self.work, item)))
+        return self._windows.passed_rows(read)
 
     def compute(self) -> list[BackfillResult]:
         """Recompute every stage into its staging area, behind the gate on its rows.
@@ -166,13 +159,13 @@ class Backfill:
         The results say what would be published. Raises GateFailed, and WindowsWait where the run waits for windows
         that only their rows could show; what has landed meanwhile is looked at by the next try.
         """
-        found = self._computed(self._levels()[0], fresh=True)
+        found = self._windows.computed(self._levels()[0], fresh=True)
         self._check_none_waits(found)
         return found
 
     def gate_results(self) -> list[GateResult]:
         """Judge the staged windows by the suite of each stage. Errors: GateFailed."""
-        return self._gated_level(self._levels()[0])
+        return self._windows.judged(self._levels()[0])
 
     def publish(self) -> list[BackfillResult]:
         """Commit what was staged and judged, and project the tables, when every stage has passed its gate.
@@ -182,9 +175,9 @@ class Backfill:
         """
         results = []
         for level in self._levels():
-            self._gated_level(level)
+            self._windows.judged(level)
             if self.waits:
-                self._check_none_waits(self._computed(level))
+                self._check_none_waits(self._windows.computed(level))
             results += [tried_again(lambda item=item: self._published(item)) for item in level]  # type: ignore[misc]
         self.discard()
         return results
@@ -201,7 +194,7 @@ class Backfill:
     def discard(self) -> None:
         """Delete what was staged."""
         for item in self.stages:
-            self._staged(item).discard()
+            self._windows.staged(item).discard()
 
     # ---------------------------------------------------------------- what the run was told when it began
 
@@ -260,96 +253,19 @@ class Backfill:
         levels = [[item for item in level if item.name in chosen] for level in self.work.levels]
         return [level for level in levels if level]
 
-    def _computed(self, items: list[StageWork], fresh: bool = False) -> list[BackfillResult]:
-        """What stands in the staging areas of these stages, and what of it waits."""
-        found = []
-        for item in items:
-            standing = tried_again(lambda item=item: self._standing(item, fresh))  # type: ignore[misc]
-            if standing is not None:
-                scope, of = standing
-                found.append(counted_windows(self.work, item, scope, self._staged(item).read(of).windows))
-        return found
-
-    def _standing(self, item: StageWork, fresh: bool = False) -> tuple[Scope, Staged] | None:
-        """What stands in the staging area, computed where there is nothing, where it is out of date, or afresh.
-
-        With what it read and may publish. None where nothing has landed. Raises GateFailed for the rows.
-        """
-        scope = scope_of(self.work, item, self.request_of(item))
-        if scope is None:
-            self._pass_rows(item, START)
-            return None
-        staged = self._staged(item)
-        standing = None if fresh else staged.standing(scope)
-        if standing is not None:
-            return standing
-        self._pass_rows(item, scope.offsets)
-        return scope, staged.compute(scope)
-
-    def _pass_rows(self, item: StageWork, until: Offsets) -> None:
-        """Raises GateFailed for the rows that a stage has read so far."""
-        self._passed_rows(self._read(item, until))
-
-    def _passed_rows(self, read: Mapping[str, int]) -> list[GateResult]:
-        """The judgements of sources up to these steps. Raises GateFailed, with where the rows are for the report."""
-        try:
-            return self._gates.passed([one for name, step in read.items() for one in self._gated_rows(name, step)])
-        except GateFailed:
-            items = [item for item in self.stages if read.keys() & {*item.runner.upstream.names}]
-            record_rows(self._run, items, [self.request_of(item).spans for item in items])
-            raise
-
-    def _read(self, item: StageWork, offsets: Offsets) -> dict[str, int]:
-        """The sources of a stage, and how far each is read."""
-        upstream = item.runner.upstream
-        return {name: upstream.step_of(name, offsets) for name in upstream.names if name in self.work.raws}
-
-    def _gated_rows(self, source: str, step: int) -> list[GateResult]:
-        return self._gates.of_rows(source, step, self._times(source))
-
-    def _times(self, source: str) -> set[Span]:
-        """The source's event times of the rows of the windows, over all stages that read the source."""
-        return {
-            time
-            for item in self.stages
-            if source in item.runner.upstream.names
-            for span in self.request_of(item).spans
-            for time in [times_of(item, span) or span]
-        }
-
-    def _gated_level(self, items: list[StageWork]) -> list[GateResult]:
-        results: list[GateResult] = []
-        standing = {item.name: tried_again(lambda item=item: self._standing(item)) for item in items}  # type: ignore[misc]
-        for item in items:
-            results += self._gated_windows(item, standing[item.name])
-        try:
-            return self._gates.passed(results)
-        except GateFailed:
-            for item in items:
-                if (found := standing[item.name]) is not None:
-                    record_changes(self._run, self._staged(item), *found)
-            raise
-
-    def _gated_windows(self, item: StageWork, standing: tuple[Scope, Staged] | None) -> list[GateResult]:
-        """The judgement of the staged windows, as the stage would show them."""
-        if standing is None:
-            return []
-        _, of = standing
-        return self._gates.of_windows(item, of.id, lambda: self._staged(item).shown(of))
-
     def _published(self, item: StageWork) -> BackfillResult:
         def announced(result: BackfillResult) -> None:
             """What will be committed, and by whom, for a try that finds it done."""
             self._run.record("publishing", item.name, {**asdict(result), "writer": item.runner.journal.log.writer})
 
-        standing = self._standing(item)
+        standing = self._windows.standing(item)
         if standing is None:
             result = BackfillResult(item.name, 0, 0, 0, 0, None)
         else:
-            self._gates.passed(self._gated_windows(item, standing))
+            self._windows.gates.passed(self._windows.judged_windows(item, standing))
             scope, of = standing
             scope = replace(scope, offsets=of.offsets)
-            result = commit(self.work, item, scope, self._staged(item).read(of), announce=announced)
+            result = commit(self.work, item, scope, self._windows.staged(item).read(of), announce=announced)
         found = self._run.found()
         if result.tick is not None:
             self._run.record("publish", item.name, asdict(result))
