@@ -198,4 +198,7 @@ def test_a_job_that_is_ended_leaves_no_process(tmp_path: Path, monkeypatch: pyte
     assert all(map(is_alive, numbers))
     made.on_kill()
     hangs.join(timeout=20)
+    until = time.monotonic() + 20
+    while any(map(is_alive, numbers)) and time.monotonic() < until:
+        time.sleep(0.05)
     assert not hangs.is_alive() and not any(map(is_alive, numbers))
