@@ -117,6 +117,17 @@ def test_delta_of_the_file_is_not_given_twice(tmp_path: Path, monkeypatch: pytes
     assert given(submitted(tmp_path, monkeypatch, conf={"spark.jars": "mine.jar"})[0], "--jars") == []
 
 
+def test_jars_of_the_cluster_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is given with a job replaces them."""
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    defaults = tmp_path / "spark-defaults.conf"
+    defaults.write_text("# of all jobs\nspark.jars   /opt/a.jar,/opt/b.jar\nspark.eventLog.enabled=true\n")
+    (jars,) = given(submitted(tmp_path, monkeypatch)[0], "--jars")
+    assert jars.startswith("/opt/a.jar,/opt/b.jar,") and "delta-spark" in jars
+    defaults.write_text("spark.jars.packages: io.delta:delta-spark_4.2_2.13:4.4.0")
+    assert given(submitted(tmp_path, monkeypatch)[0], "--jars") == []
+
+
 def test_a_value_of_env_is_in_no_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the job prints, and where the cluster wants it as a setting."""
     from airflow.sdk._shared.secrets_masker import redact
@@ -187,4 +198,7 @@ def test_a_job_that_is_ended_leaves_no_process(tmp_path: Path, monkeypatch: pyte
     assert all(map(is_alive, numbers))
     made.on_kill()
     hangs.join(timeout=20)
+    until = time.monotonic() + 20
+    while any(map(is_alive, numbers)) and time.monotonic() < until:
+        time.sleep(0.05)
     assert not hangs.is_alive() and not any(map(is_alive, numbers))

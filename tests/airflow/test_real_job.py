@@ -7,6 +7,7 @@ import logging
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +49,13 @@ finally:
 """
 
 
+@pytest.fixture(autouse=True)
+def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path / "airflow"))
+    monkeypatch.setenv("PATH", f"{BIN}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+
+
 def project(root: Path) -> Path:
     """A pipeline file, and what it reads."""
     write_files(root / "data", range(2))
@@ -65,7 +73,6 @@ def test_what_holds_in_a_job_and_what_it_leaves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A job of all steps: its settings, a log of a few lines, and no value of `env` in any file."""
-    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path / "airflow"))
     from windrow.airflow.jobs import Job
 
     (tmp_path / "cluster").mkdir()
@@ -122,7 +129,6 @@ def standalone(folder: Path) -> Iterator[str]:
 
 @pytest.mark.long
 def test_a_standalone_cluster_runs_a_job_in_client_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path / "airflow"))
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     from windrow.airflow.dags import APPLICATION as STEP
     from windrow.airflow.jobs import Job

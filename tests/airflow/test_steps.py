@@ -85,7 +85,9 @@ def test_the_steps_of_a_day_wait_until_it_is_over_publish_it_and_report(
     assert not (project / "lake" / "flights" / STAGE / "current" / "_delta_log" / "00000000000000000001.json").exists()
     arrive(project, 1)
     made = attempt("late", *arguments(dag.get_task("land")), "--through", "publish")
-    assert made.exit_code == 0, made.output
+    assert made.exit_code == 0 and f"{STAGE}: " in made.output and " computed, not published yet" in made.output, (
+        made.output
+    )
     assert [outcome_of(lake, RUN, "late", step) for step in JOB] == [StepOutcome(0)] * len(JOB)
     wrong = attempt("back", *arguments(dag.get_task("publish")), "--through", "land")
     assert wrong.exit_code == 2 and "--through must not come before publish" in wrong.stderr

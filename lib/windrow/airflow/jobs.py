@@ -13,13 +13,15 @@ from airflow.sdk.exceptions import AirflowFailException
 from airflow.sdk.log import mask_secret
 
 from windrow.drivers.spark.jvm import launch_environment, session_jars
+from windrow.drivers.spark.machine import defaults
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.spark_settings import EXTENSIONS, with_delta
 from windrow.spec.pipelines.submissions import Submission
 from windrow.spec.sources.source import resolve_environment
 
 _IMAGE = "spark.kubernetes.container.image"
-_DELTA = "io.delta:delta-spark"
+_JARS = "spark.jars"
+_DELTA = "delta-spark"
 
 
 class Job(SparkSubmitHook):
@@ -100,13 +102,16 @@ def _environment_of(submission: Submission) -> dict[str, str]:
 
 
 def _jars_here(submission: Submission) -> str | None:
-    """Delta's jars as windrow's set-up leaves them on this machine, unless the file brings others.
+    """Delta's jars as windrow's set-up leaves them on this machine, beside those that Spark's defaults here name.
 
-    Without them the connection has to bring them.
+    None where the file or the defaults bring Delta; where it is not set up the connection has to.
     """
-    if "spark.jars" in submission.conf or any(one.startswith(_DELTA) for one in submission.packages):
+    known = defaults()
+    given = [*submission.packages, known.get(_JARS, ""), known.get("spark.jars.packages", "")]
+    if _JARS in submission.conf or any(_DELTA in one for one in given):
         return None
     try:
-        return ",".join(session_jars())
+        jars = session_jars()
     except SpecError:
         return None
+    return ",".join([known[_JARS], *jars] if known.get(_JARS) else jars)

@@ -17,14 +17,15 @@ from windrow.cli.backfill import Early, Whole
 from windrow.cli.errors import TRACE, shown_plainly, step_code
 from windrow.cli.options import Conf, File, From, Master, Project, Set, To, as_typed, gate_told, opened, time_of
 from windrow.cli.report import Link, Output, write_report
-from windrow.cli.session import session
+from windrow.cli.session import has_spark, session
 from windrow.drivers.pipeline.points import point
 from windrow.sources.java_words import in_one_line
 from windrow.spec.errors import SpecError, WindowsWait, WindrowError
+from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.location import Lake
 from windrow.store.journal.outcomes import StepOutcome
-from windrow.view.backfill import backfilled_text
+from windrow.view.backfill import backfilled_text, computed_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -87,6 +88,10 @@ def step(
     try:
         pipeline = opened(file, settings, project)
         typed = as_typed(file, settings, project)
+        if through is not None and has_spark() and suites_of(pipeline):
+            from windrow.quality.gate import import_ahead
+
+            import_ahead()
         with session(master, conf) as spark:
             made: Backfill | None = None
             for one in _steps(step, through):
@@ -183,5 +188,7 @@ def _begun(
 
 def _make(step: Step, run: Backfill) -> None:
     for result in getattr(run, step.value)() or ():
-        if step in (Step.COMPUTE, Step.PUBLISH):
-            typer.echo(backfilled_text(result, dry_run=step is Step.COMPUTE))
+        if step is Step.COMPUTE:
+            typer.echo(computed_text(result))
+        elif step is Step.PUBLISH:
+            typer.echo(backfilled_text(result, dry_run=False))

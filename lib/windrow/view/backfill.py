@@ -63,7 +63,15 @@ class Waits(Protocol):
 
 def backfilled_text(result: Backfilled, dry_run: bool) -> str:
     """How many windows were recomputed, how many of them differed, and the tick of the commit; then what waits."""
-    done = _done(result, dry_run)
+    return _with_waiting(_done(result, dry_run), result)
+
+
+def computed_text(result: Backfilled) -> str:
+    """How many windows stand in the staging area: what differs is seen when they are published. Then what waits."""
+    return _with_waiting(f"{result.stage}: {many(result.windows, 'window')} computed, not published yet", result)
+
+
+def _with_waiting(done: str, result: Backfilled) -> str:
     return done if result.waiting is None else f"{done}\n{not_expired_text(result.waiting)}"
 
 

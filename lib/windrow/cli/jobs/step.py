@@ -1,9 +1,10 @@
 """`windrow step` as a job for `spark-submit`, in the session that it gives; the arguments are those of the command.
 
-The steps, in their order: land, gate_rows, compute, gate_results, publish, report. `--run` names the run in the audits
-and the staging area, and is the same for all of its steps. Ends with exit code 0; 3 where a gate stopped; 4 where, with
+The steps, in their order: land, gate_rows, compute, gate_results, publish, report. `--through` has those behind the
+first made too, up to the one that it names. `--run` names the run in the audits and the staging area, and is the same
+for all of its steps. Ends with exit code 0; 3 where a gate stopped; 4 where, with
 `--wait`, windows have not expired; 2 for a wrong file or option; 75, or what a signal gives, where the step should be
-tried again. A scheduler that does not see it gives each attempt a name, `--attempt`, and looks it up in the audits:
+tried again. A scheduler gives each job a name, `--attempt`, and looks up in the audits how each step has ended:
 `windrow.store.journal.outcomes`.
 """
 

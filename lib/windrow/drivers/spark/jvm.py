@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from windrow.drivers.spark.machine import has_logging
 from windrow.spec.errors import SpecError
 
 ARCHIVE = "classes.jsa"
@@ -63,17 +64,10 @@ def launch_environment(is_quiet: bool) -> dict[str, str]:
     """
     given = os.environ.get(_OPTIONS[0], "")
     options = [given, class_archive() if "SharedArchiveFile" not in given else ""]
-    if is_quiet and not _has_logging(given):
+    if is_quiet and "log4j" not in given and not has_logging():
         options.append(logging_of("error"))
     memory = os.environ.get("SPARK_DRIVER_MEMORY") or driver_memory()
     return {"SPARK_DRIVER_MEMORY": memory, _OPTIONS[0]: " ".join(option for option in options if option)}
-
-
-def _has_logging(options: str) -> bool:
-    """Whether a configuration of log4j is there for all jobs of this machine."""
-    home = os.environ.get("SPARK_HOME")
-    folder = os.environ.get("SPARK_CONF_DIR") or (f"{home}/conf" if home else None)
-    return "log4j" in options or (folder is not None and Path(folder, "log4j2.properties").exists())
 
 
 @contextmanager
