@@ -1,7 +1,8 @@
-"""What a task tells of the lake by events: once, and only what has changed. No database here."""
+"""What is told of a lake by events: once, and only what has changed. No database here."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 from typing import Any
@@ -43,15 +44,19 @@ def tell(folder: Path, lake: str, told: type, events: Events) -> list[dict[str, 
     text = (ROOT / "conf" / "pipelines" / "traffic.yaml").read_text()
     (folder / "traffic.yaml").write_text(text.replace("lake: lake/traffic", f"lake: {lake}"))
     pipeline = load(folder / "traffic.yaml")
-    announce = Announcement(pipeline.lake, lambda run: run, [told(pipeline)])
-    (alias,) = announce.aliases
-    before = len(events)
-    announce({"run_id": "monday", "inlet_events": {alias: events}, "outlet_events": {alias: events}})
+    announce, before = Announcement(told(pipeline), lambda run: run), len(events)
+    announce({"run_id": "monday", "inlet_events": {announce.alias: events}, "outlet_events": {announce.alias: events}})
     return [{name: value for name, value in extra.items() if name != "run"} for extra in events[before:]]
 
 
 def write(lake: Path, name: str, **columns: list[Any]) -> None:
     write_deltalake(str(lake / name), pa.table(columns), mode="append")
+
+
+def begin(lake: Path, generation: int) -> None:
+    """Begin a generation of the stage."""
+    row = {"stage": stage_of(), "generation": generation, "fingerprint": "{}", "step": generation}
+    write(lake, "_windrow/generations", **{name: [value] for name, value in row.items()})
 
 
 def stage_of() -> str:
@@ -76,51 +81,51 @@ def test_a_stream_tells_of_the_ticks_behind_those_that_were_told(tmp_path: Path)
             "retractions": retractions,
         }  # fmt: skip
 
-    def begin(generation: int) -> None:
-        write(
-            tmp_path, "_windrow/generations", stage=[stage], generation=[generation], fingerprint=["{}"],
-            step=[generation],
-        )  # fmt: skip
-
     assert told() == []
-    begin(1)
+    begin(tmp_path, 1)
     ticks(1, 3, 4)
     assert told() == [event(1, 2, 7, 2)] and told() == []
     ticks(1, 5, first=3)
     assert told() == [event(1, 3, 5, 1)]
-    begin(2)
+    begin(tmp_path, 2)
     ticks(2, 9)
     assert told() == [event(2, 1, 9, 1)] and told() == []
 
 
-def test_late_rows_are_told_of_when_there_are_others(tmp_path: Path) -> None:
-    from windrow.airflow.events import NewLateRows
+def test_late_rows_are_told_of_when_there_are_newer_ones(tmp_path: Path) -> None:
+    from windrow.airflow.late_rows import NewLateRows
 
-    stage, events = stage_of(), Events()
+    stage = stage_of()
+    made = NewLateRows(lake=str(tmp_path), stages=[stage], poke_interval=0.05)
+    trigger = NewLateRows(**made.serialize()[1])
 
     def letter(reason: str, tick: int, restated_by: int | None = None) -> None:
         column = pa.array([restated_by], pa.int64())
         write(tmp_path, f"{stage}/dead_letters", reason=[reason], tick=[tick], restated_by=column)
 
-    def told() -> list[dict[str, Any]]:
-        return tell(tmp_path, str(tmp_path), NewLateRows, events)
+    async def told() -> list[Any]:
+        """The events of a second, while letters come."""
+        found: list[Any] = []
 
-    def event(rows: int, tick: int) -> dict[str, Any]:
-        return {"asset": "traffic/late rows", "late": {stage: {"rows": rows, "tick": tick}}}
+        async def listen() -> None:
+            async for event in trigger.run():
+                found.append(event.payload["late"][stage])
 
-    assert told() == []
-    letter("bad_gap", 1)
-    letter("late", 2, restated_by=3)
-    assert told() == []
-    letter("closed", 4)
-    assert told() == [event(1, 4)] and told() == []
-    letter("late", 5)
-    assert told() == [event(2, 5)] and told() == []
+        listening = asyncio.create_task(listen())
+        for reason, tick, restated_by in [("bad_gap", 1, None), ("late", 2, 3), ("closed", 4, None), ("late", 5, None)]:
+            await asyncio.sleep(0.5)
+            letter(reason, tick, restated_by)
+        await asyncio.sleep(0.5)
+        listening.cancel()
+        return found
+
+    begin(tmp_path, 1)
+    assert asyncio.run(told()) == [{"rows": 1, "tick": 4}, {"rows": 2, "tick": 5}]
 
 
-@pytest.mark.parametrize(("told", "number"), [("RunChanges", 1), ("StreamChanges", 1), ("NewLateRows", 0)])
-def test_of_a_lake_that_cannot_be_read_consumers_hear_without_numbers(tmp_path: Path, told: str, number: int) -> None:
+@pytest.mark.parametrize("told", ["RunChanges", "StreamChanges"])
+def test_of_a_lake_that_cannot_be_read_consumers_hear_without_numbers(tmp_path: Path, told: str) -> None:
     from windrow.airflow import events
 
     found = tell(tmp_path, "hdfs://nowhere/lake", getattr(events, told), Events())
-    assert found == [{"asset": f"traffic/{stage_of()}"}][:number]
+    assert found == [{"asset": f"traffic/{stage_of()}"}]

@@ -38,7 +38,8 @@ stages:
     trigger: at_watermark
     accumulation: discarding
     aggregates: {{clicks: {{count: "*"}}}}
-schedule: {{connection: spark_local, retries: 0, restate: late, execution_timeout: 15s, deadline: 8s{more}}}
+schedule:
+  {{connection: spark_local, retries: 0, restate: late, poke_interval: 2s, execution_timeout: 15s, deadline: 8s{more}}}
 """
 MORE = {"clicks": "", "views": ', stream: long, maintain: "* * * * *"'}
 DAGS = """
@@ -154,23 +155,22 @@ def test_a_publish_that_is_made_again_tells_of_no_commit_twice(scheduled: Schedu
     assert (len(scheduled.events()), scheduled.consumed(1)) == (1, [1, 1])
 
 
-def test_late_rows_are_restated_behind_the_run_that_finds_them_and_once(scheduled: Scheduled) -> None:
+def test_late_rows_are_restated_when_they_are_there_and_once(scheduled: Scheduled) -> None:
     lake = scheduled.lake("clicks")
     submits.tell(lake, "publish", late=7)
     submits.tell(lake, "restate", tick=8, inserted=1)
-    for run in ("third", "fourth"):
-        scheduled.trigger("clicks_backfill", run)
-        assert scheduled.state_of("clicks_backfill", run) == "success"
-        submits.tell(lake, "publish")
-    time.sleep(5)
-    ((restatement, _),) = scheduled.airflow.runs("clicks_restate").items()
-    assert scheduled.state_of("clicks_restate", restatement) == "success"
-    late, restated = scheduled.events()[1:]
-    assert (late["name"], late["extra"]) == (
-        "clicks/late rows", {"run": "third", "late": {"hourly": {"rows": 1, "tick": 7}}}
-    )  # fmt: skip
-    assert (restated["name"], restated["extra"]["run"]) == ("clicks/hourly", f"restate__{restatement}")
+    scheduled.trigger("clicks_backfill", "third")
+    assert scheduled.state_of("clicks_backfill", "third") == "success"
+    submits.tell(lake, "publish")
     assert scheduled.consumed(2) == [2, 2]
+    ((restatement, state),) = scheduled.airflow.runs("clicks_restate").items()
+    assert state == "success"
+    late, restated = scheduled.events()[1:]
+    assert (late["name"], late["extra"]["payload"]) == (
+        "clicks/late rows",
+        {"late": {"hourly": {"rows": 1, "tick": 7}}},
+    )
+    assert (restated["name"], restated["extra"]["run"]) == ("clicks/hourly", f"restate__{restatement}")
 
 
 def test_a_gate_that_stops_leaves_nothing_staged_and_whoever_wants_to_know_is_told(scheduled: Scheduled) -> None:

@@ -1,4 +1,4 @@
-"""The assets of a pipeline: the table `current` of each stage, and the late rows that wait for a restatement.
+"""The assets of a pipeline: the table `current` of each stage.
 
 An asset has an event when a task has changed something, and none when it has not. So the task has an alias as its
 outlet, to which it adds the assets that have changed. An asset itself as an outlet would have an event in any case,
@@ -24,16 +24,6 @@ def assets_of(pipeline: Pipeline) -> dict[str, Asset]:
 def alias_of(pipeline: Pipeline) -> AssetAlias:
     """The alias of all of these assets; it has the name of the pipeline."""
     return AssetAlias(pipeline.pipeline)
-
-
-def late_rows_of(pipeline: str) -> Asset:
-    """The asset that has an event when there are late rows to restate."""
-    return Asset(f"{pipeline}/late rows")
-
-
-def late_alias_of(pipeline: str) -> AssetAlias:
-    """The alias of this asset."""
-    return AssetAlias(f"{pipeline}/late rows")
 
 
 def _asset(pipeline: Pipeline, stage: str) -> Asset:

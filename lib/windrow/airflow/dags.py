@@ -6,19 +6,21 @@ All tasks of a lake go through one pool with a single slot: one of its DAGs at a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, BaseOperator, Param, chain
+from airflow.sdk import DAG, Asset, BaseOperator, Param, chain
 from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
 from windrow.airflow.assets import assets_of
 from windrow.airflow.clean import Clean
 from windrow.airflow.files import PipelineFile, schedule_of
 from windrow.airflow.hooks import hooks_of
-from windrow.airflow.kinds import CLEAN, KINDS, TEARDOWNS, Kind
+from windrow.airflow.kinds import CLEAN, KINDS, TEARDOWNS, Kind, When
+from windrow.airflow.late_rows import late_rows_of
 from windrow.airflow.notify import LOGGED
 from windrow.airflow.options import DagOptions
 from windrow.airflow.pools import pool_of
@@ -55,12 +57,7 @@ _WRONG = """**This pipeline file is wrong.** Every task fails with the error unt
 
 def dags_of_pipeline(pipeline: Pipeline, file: Path, project: Path, options: DagOptions) -> list[DAG]:
     """The DAGs of a pipeline, whose steps read its file. Their pages show what `windrow plan` says of the file."""
-    schedule, plan = pipeline.schedule or BY_HAND, _plan(pipeline)
-    return [
-        _dag_of_kind(kind, pipeline, file, project, options, plan)
-        for kind in KINDS
-        if kind.when(pipeline.pipeline, schedule) is not None
-    ]
+    return _Dags(pipeline, file, project, options).made()
 
 
 def wrong_dags(name: str, files: Sequence[PipelineFile], options: DagOptions) -> list[DAG]:
@@ -71,40 +68,108 @@ def wrong_dags(name: str, files: Sequence[PipelineFile], options: DagOptions) ->
     errors = "\n".join(file.words for file in files)
     schedules = [schedule_of(file.path) for file in files]
     schedule = schedules[0] if len(schedules) == 1 and schedules[0] is not None else BY_HAND
-    page, made = _WRONG.format(errors=errors), []
-    for kind in KINDS:
-        if kind.when(name, schedule) is not None:
-            dag = _dag(kind, name, schedule, options, f"Wrong: {errors}", page)
-            dag.tags.add("wrong")
-            made.append(_with_tasks(dag, [WrongFile(task_id=step, error=errors) for step in kind.steps]))
+    made = []
+    for kind, when in _kinds(schedule, late_rows_of(name, None, schedule)):
+        dag = _dag(kind.dag_id(name), schedule.tags, f"Wrong: {errors}", _WRONG.format(errors=errors), **when)
+        dag.tags.add("wrong")
+        made.append(_with_tasks(dag, [WrongFile(task_id=step, error=errors) for step in kind.steps]))
     return made
 
 
-def _dag_of_kind(kind: Kind, pipeline: Pipeline, file: Path, project: Path, options: DagOptions, plan: str) -> DAG:
-    assets = [f"- `{asset.name}`: `{asset.uri}`" for asset in assets_of(pipeline).values()] if kind.publishes else []
-    pool, schedule = options.pool or pool_of(pipeline.lake), pipeline.schedule or BY_HAND
-    changed = "\n".join(["Assets that have an event when their table changes:", "", *assets] if assets else [])
-    page = _ABOUT.format(about=kind.about, plan=plan, pool=pool, assets=changed)
-    names = ", ".join(stage.name for stage in pipeline.stages)
-    dag = _dag(kind, pipeline.pipeline, schedule, options, f"{kind.name.capitalize()} of {names}", page)
-    return _with_tasks(dag, [_task(kind, step, file, pipeline, project, options) for step in kind.steps])
+@dataclass(frozen=True)
+class _Dags:
+    """The DAGs of a pipeline, and their tasks."""
+
+    pipeline: Pipeline
+    file: Path
+    project: Path
+    options: DagOptions
+
+    @property
+    def schedule(self) -> Schedule:
+        return self.pipeline.schedule or BY_HAND
+
+    @property
+    def pool(self) -> str:
+        return self.options.pool or pool_of(self.pipeline.lake)
+
+    def made(self) -> list[DAG]:
+        name, schedule = self.pipeline.pipeline, self.schedule
+        plan = f"{headline(self.pipeline)}\n\n{laid_out(plan_sections(self.pipeline), 100)}"
+        stages, assets = ", ".join(stage.name for stage in self.pipeline.stages), self._assets()
+        found = []
+        for kind, when in _kinds(schedule, late_rows_of(name, self.pipeline, schedule)):
+            page = _ABOUT.format(about=kind.about, plan=plan, pool=self.pool, assets=assets if kind.publishes else "")
+            about = f"{kind.name.capitalize()} of {stages}"
+            dag = _dag(kind.dag_id(name), schedule.tags, about, page, **self._limits(kind), **when)
+            found.append(_with_tasks(dag, [self._task(kind, step) for step in kind.steps]))
+        return found
+
+    def _assets(self) -> str:
+        assets = [f"- `{asset.name}`: `{asset.uri}`" for asset in assets_of(self.pipeline).values()]
+        return "\n".join(["Assets that have an event when their table changes:", "", *assets])
+
+    def _limits(self, kind: Kind) -> dict[str, Any]:
+        """What a run of this kind is given and how long it may last, and who is told."""
+        time = partial(Param, None, type=["null", "string"], format="date-time", description=_TIME)
+        deadline = None if kind.goes_on(self.schedule) else self.schedule.deadline
+        return {
+            "params": {"from": time(), "to": time()} if kind.has_span else {},
+            "dagrun_timeout": kind.lasts(self.schedule),
+            "deadline": None if deadline is None else _alert(deadline, self.options),
+            "on_failure_callback": self.options.on_failure,
+        }
+
+    def _task(self, kind: Kind, step: str) -> BaseOperator:
+        schedule, goes_on = self.schedule, kind.goes_on(self.schedule)
+        common: dict[str, Any] = {
+            "task_id": step,
+            "owner": schedule.owner,
+            "retries": schedule.retries,
+            "retry_delay": timedelta(seconds=30),
+            "retry_exponential_backoff": 2,
+            "max_retry_delay": LONGEST_DELAY,
+            "execution_timeout": None if goes_on else timedelta(microseconds=schedule.execution_timeout),
+            "pool": self.options.pool or "default_pool" if goes_on else self.pool,
+            **hooks_of(kind, step, self.pipeline, self.options),
+        }
+        if step == CLEAN:
+            stages = [stage.name for stage in self.pipeline.stages]
+            return Clean(lake=self.pipeline.lake, run=kind.run_of("{{ run_id }}"), stages=stages, **common)
+        is_step = step in STEPS
+        made = ReportStep if step == STEPS[-1] else Step
+        return made(
+            application=str(JOBS / ("step.py" if is_step else "job.py")),
+            application_args=[
+                step, str(self.file), "--project", str(self.project), "--run", "{{ run_id }}",
+                *(self._span() if is_step else kind.arguments(schedule)),
+            ],
+            lake=self.pipeline.lake,
+            sources=[Arrivals.of(source) for source in self.pipeline.sources],
+            schedule=schedule,
+            name=f"{self.pipeline.pipeline} {step}",
+            **common,
+        )  # fmt: skip
+
+    def _span(self) -> list[str]:
+        """The arguments of a step of a backfill."""
+        report = "out/" + self.pipeline.pipeline + "-{{ run_id | replace(':', '') | replace('+', '_') }}.html"
+        return [
+            "--from", "{{ params['from'] or (data_interval_start if not params['to'] else '') }}",
+            "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
+            "--output", str(self.project / report),
+        ]  # fmt: skip
 
 
-def _dag(kind: Kind, name: str, schedule: Schedule, options: DagOptions, description: str, page: str) -> DAG:
-    time = partial(Param, None, type=["null", "string"], format="date-time", description=_TIME)
-    return DAG(
-        kind.dag_id(name),
-        description=description,
-        catchup=False,
-        max_active_runs=1,
-        params={"from": time(), "to": time()} if kind.has_span else {},
-        tags=["windrow", *schedule.tags],
-        doc_md=page,
-        dagrun_timeout=kind.lasts(schedule),
-        deadline=None if schedule.deadline is None or kind.goes_on(schedule) else _alert(schedule.deadline, options),
-        on_failure_callback=options.on_failure,  # type: ignore[arg-type]
-        **(kind.when(name, schedule) or {}),
-    )
+def _kinds(schedule: Schedule, late_rows: Asset) -> list[tuple[Kind, When]]:
+    """The kinds of DAGs that a schedule names, and when each runs."""
+    found = [(kind, kind.when(schedule, late_rows)) for kind in KINDS]
+    return [(kind, when) for kind, when in found if when is not None]
+
+
+def _dag(dag_id: str, tags: Sequence[str], description: str, page: str, **options: Any) -> DAG:
+    common: dict[str, Any] = {"catchup": False, "max_active_runs": 1, "tags": ["windrow", *tags]}
+    return DAG(dag_id, description=description, doc_md=page, **common, **options)
 
 
 def _alert(deadline: int, options: DagOptions) -> DeadlineAlert:
@@ -120,50 +185,3 @@ def _with_tasks(dag: DAG, tasks: Sequence[BaseOperator]) -> DAG:
         if task.task_id in TEARDOWNS:
             task.as_teardown()  # hides no failure of what came before
     return dag
-
-
-def _task(kind: Kind, step: str, file: Path, pipeline: Pipeline, project: Path, options: DagOptions) -> BaseOperator:
-    schedule = pipeline.schedule or BY_HAND
-    goes_on = kind.goes_on(schedule)
-    common: dict[str, Any] = {
-        "task_id": step,
-        "owner": schedule.owner,
-        "retries": schedule.retries,
-        "retry_delay": timedelta(seconds=30),
-        "retry_exponential_backoff": 2,
-        "max_retry_delay": LONGEST_DELAY,
-        "execution_timeout": None if goes_on else timedelta(microseconds=schedule.execution_timeout),
-        "pool": options.pool or ("default_pool" if goes_on else pool_of(pipeline.lake)),
-        **hooks_of(kind, step, pipeline, options),
-    }
-    if step == CLEAN:
-        stages = [stage.name for stage in pipeline.stages]
-        return Clean(lake=pipeline.lake, run=kind.run_of("{{ run_id }}"), stages=stages, **common)
-    is_step = step in STEPS
-    made = ReportStep if step == STEPS[-1] else Step
-    return made(
-        application=str(JOBS / ("step.py" if is_step else "job.py")),
-        application_args=[
-            step, str(file), "--project", str(project), "--run", "{{ run_id }}",
-            *(_span_of_run(pipeline, project) if is_step else kind.arguments(schedule)),
-        ],
-        lake=pipeline.lake,
-        sources=[Arrivals.of(source) for source in pipeline.sources],
-        schedule=schedule,
-        name=f"{pipeline.pipeline} {step}",
-        **common,
-    )  # fmt: skip
-
-
-def _span_of_run(pipeline: Pipeline, project: Path) -> list[str]:
-    """The arguments of a step of a backfill."""
-    report = "out/" + pipeline.pipeline + "-{{ run_id | replace(':', '') | replace('+', '_') }}.html"
-    return [
-        "--from", "{{ params['from'] or (data_interval_start if not params['to'] else '') }}",
-        "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
-        "--output", str(project / report),
-    ]  # fmt: skip
-
-
-def _plan(pipeline: Pipeline) -> str:
-    return f"{headline(pipeline)}\n\n{laid_out(plan_sections(pipeline), 100)}"

@@ -14,8 +14,7 @@ from typing import Any
 
 from airflow.sdk import Asset, AssetAlias
 
-from windrow.airflow.assets import alias_of, assets_of, late_alias_of, late_rows_of
-from windrow.drivers.inspect.late import late_rows_in
+from windrow.airflow.assets import alias_of, assets_of
 from windrow.drivers.inspect.runs import Published, published_in
 from windrow.drivers.inspect.ticked import ticked_in
 from windrow.spec.errors import SpecError
@@ -33,31 +32,23 @@ Extra = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Told(ABC):
-    """What a task tells of, by events of the assets of its pipeline."""
+class Changes(ABC):
+    """What a task tells of its pipeline, by events of the alias of its assets."""
 
     pipeline: Pipeline
 
-    @property
-    @abstractmethod
-    def alias(self) -> AssetAlias:
-        """The outlet of the task."""
-
     @abstractmethod
     def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
-        """What there is to tell that no event `before` has told, the newest first. Raises SpecError."""
+        """What has changed that no event `before` has told, the newest first. Raises SpecError."""
 
     def when_unknown(self, run: str) -> Iterator[tuple[Asset, Extra]]:
-        """What is told of a lake that cannot be read from here."""
-        yield from ()
+        """What is told of a lake that cannot be read from here: better that a consumer runs too often than never."""
+        for asset in assets_of(self.pipeline).values():
+            yield asset, {"run": run}
 
 
-class RunChanges(Told):
+class RunChanges(Changes):
     """An event for the table of each stage that the run has changed."""
-
-    @property
-    def alias(self) -> AssetAlias:
-        return alias_of(self.pipeline)
 
     def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
         assets, told = assets_of(self.pipeline), set(map(_commit, before))
@@ -66,13 +57,8 @@ class RunChanges(Told):
             if one.stage in assets and _commit(extra) not in told:
                 yield assets[one.stage], extra
 
-    def when_unknown(self, run: str) -> Iterator[tuple[Asset, Extra]]:
-        """Better that a consumer runs too often than never."""
-        for asset in assets_of(self.pipeline).values():
-            yield asset, {"run": run}
 
-
-class StreamChanges(RunChanges):
+class StreamChanges(Changes):
     """An event for the table of each stage that has shown panes in ticks of which there is no event yet."""
 
     def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
@@ -86,45 +72,29 @@ class StreamChanges(RunChanges):
             yield assets[one.stage], {"run": run, **asdict(one)}
 
 
-class NewLateRows(Told):
-    """An event for the late rows of a pipeline, where there are others than at the last one."""
-
-    @property
-    def alias(self) -> AssetAlias:
-        return late_alias_of(self.pipeline.pipeline)
-
-    def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
-        rows = late_rows_in(ArrowTables(), lake, [stage.name for stage in self.pipeline.stages])
-        late = {one.stage: {"rows": one.rows, "tick": one.tick} for one in rows}
-        if late and not (before and before[0].get("late") == late):
-            yield late_rows_of(self.pipeline.pipeline), {"run": run, "late": late}
-
-
 @dataclass(frozen=True)
 class Announcement:
     """The events of a task, behind its work. `run_of` gives the name of a run in the lake."""
 
-    lake: str
+    changes: Changes
     run_of: Callable[[str], str]
-    told: Sequence[Told]
 
     @property
-    def aliases(self) -> list[AssetAlias]:
-        return [one.alias for one in self.told]
+    def alias(self) -> AssetAlias:
+        return alias_of(self.changes.pipeline)
 
     def __call__(self, context: Any, result: Any = None) -> None:
-        run = self.run_of(context["run_id"])
-        for one in self.told:
-            newest = context["inlet_events"][one.alias].ascending(False).limit(NEWEST)
-            for asset, extra in self._found(one, run, [event.extra or {} for event in newest]):
-                context["outlet_events"][one.alias].add(asset, extra)
+        newest = context["inlet_events"][self.alias].ascending(False).limit(NEWEST)
+        before = [event.extra or {} for event in newest]
+        for asset, extra in self._found(self.run_of(context["run_id"]), before):
+            context["outlet_events"][self.alias].add(asset, extra)
 
-    def _found(self, one: Told, run: str, before: Sequence[Extra]) -> list[tuple[Asset, Extra]]:
+    def _found(self, run: str, before: Sequence[Extra]) -> list[tuple[Asset, Extra]]:
         try:
-            return list(one.found(Lake.of(self.lake), run, before))
+            return list(self.changes.found(Lake.of(self.changes.pipeline.lake), run, before))
         except SpecError as error:
             _LOG.warning("What has changed is not known here: %s", error)
-            return list(one.when_unknown(run))
+            return list(self.changes.when_unknown(run))
 
 
 def _commit(extra: Extra) -> tuple[Any, ...]:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from windrow.airflow.events import Announcement, NewLateRows, Told
+from windrow.airflow.events import Announcement
 from windrow.airflow.kinds import Kind
 from windrow.airflow.notify import Warnings
 from windrow.airflow.options import DagOptions
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.pipelines.schedules import LATE
 
 
 @dataclass(frozen=True)
@@ -29,14 +28,7 @@ def hooks_of(kind: Kind, step: str, pipeline: Pipeline, options: DagOptions) -> 
     """The options of a task that has something to do behind its work: that which publishes."""
     if step != kind.publishes:
         return {}
-    announcement = Announcement(pipeline.lake, kind.run_of, _told(kind, pipeline))
+    announcement = Announcement(kind.changes(pipeline), kind.run_of)
     warns = [] if options.on_warning is None else [Warnings(pipeline.lake, kind.run_of, options.on_warning)]
-    aliases = announcement.aliases
-    return {"inlets": aliases, "outlets": aliases, "post_execute": InTurn([announcement, *warns])}
-
-
-def _told(kind: Kind, pipeline: Pipeline) -> list[Told]:
-    """A restatement does not tell of late rows: those that it leaves would start the next one."""
-    restates_late = pipeline.schedule is not None and pipeline.schedule.restate == LATE
-    late: list[Told] = [NewLateRows(pipeline)] if restates_late and kind.finds_late_rows else []
-    return [kind.changes(pipeline), *late]
+    alias = [announcement.alias]
+    return {"inlets": alias, "outlets": alias, "post_execute": InTurn([announcement, *warns])}

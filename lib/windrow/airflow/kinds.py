@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from airflow.sdk import CronDataIntervalTimetable, CronTriggerTimetable
+from airflow.sdk import Asset, CronDataIntervalTimetable, CronTriggerTimetable
 
-from windrow.airflow.assets import late_alias_of
-from windrow.airflow.events import RunChanges, StreamChanges, Told
+from windrow.airflow.events import Changes, RunChanges, StreamChanges
 from windrow.airflow.steps import STEPS
 from windrow.spec.pipelines.schedules import LATE, LONG, Schedule
 
@@ -27,21 +26,19 @@ When = Mapping[str, Any]
 class Kind:
     """A kind of DAG: `<pipeline>_<name>`, with a task for each step, one behind the other.
 
-    `when` is given the name and the schedule of a pipeline; a pipeline for which it gives None has no such DAG.
-    `has_span` says that a run is over a span of windows and waits for them. The step `publishes` changes tables, and
-    `changes` finds out which; `finds_late_rows` says that late rows may be found meanwhile. `arguments` are those of
-    its job. `goes_on` says that a step does not end by itself: nothing ends it, and it leaves the slot of its lake to
-    the others.
+    `when` is given the schedule of a pipeline, and the asset of its late rows; a pipeline for which it gives None has
+    no such DAG. `has_span` says that a run is over a span of windows and waits for them. The step `publishes` changes
+    tables, and `changes` finds out which. `arguments` are those of its job. `goes_on` says that a step does not end by
+    itself: nothing ends it, and it leaves the slot of its lake to the others.
     """
 
     name: str
     steps: tuple[str, ...]
     about: str
-    when: Callable[[str, Schedule], When | None]
+    when: Callable[[Schedule, Asset], When | None]
     has_span: bool = False
     publishes: str | None = None
-    changes: type[Told] = RunChanges
-    finds_late_rows: bool = False
+    changes: type[Changes] = RunChanges
     arguments: Callable[[Schedule], tuple[str, ...]] = lambda schedule: ()
     goes_on: Callable[[Schedule], bool] = lambda schedule: False
 
@@ -60,7 +57,7 @@ class Kind:
         return timedelta(microseconds=tries + (schedule.wait if self.has_span else 0))
 
 
-def _backfill(_: str, schedule: Schedule) -> When:
+def _backfill(schedule: Schedule, _: Asset) -> When:
     """By data intervals, which Airflow's own timetable for cron expressions has not."""
     if schedule.cron is None or schedule.start is None:
         return {"schedule": None}
@@ -69,13 +66,13 @@ def _backfill(_: str, schedule: Schedule) -> When:
     return {"schedule": interval, "start_date": _moment(schedule.start), "end_date": end}
 
 
-def _restate(pipeline: str, schedule: Schedule) -> When | None:
+def _restate(schedule: Schedule, late_rows: Asset) -> When | None:
     if schedule.restate == LATE:
-        return {"schedule": [late_alias_of(pipeline)]}
+        return {"schedule": [late_rows]}
     return _at(schedule.restate, schedule)
 
 
-def _stream(_: str, schedule: Schedule) -> When | None:
+def _stream(schedule: Schedule, _: Asset) -> When | None:
     if schedule.stream == LONG:
         return {"schedule": "@continuous", "start_date": datetime(2024, 1, 1, tzinfo=UTC)}
     return _at(schedule.stream, schedule)
@@ -94,7 +91,6 @@ KINDS = (
         _backfill,
         has_span=True,
         publishes="publish",
-        finds_late_rows=True,
     ),
     Kind(
         "restate",
@@ -107,7 +103,7 @@ KINDS = (
         "maintain",
         ("maintain",),
         "Each run compacts journals and files, and removes what nobody reads any more.",
-        lambda _, schedule: _at(schedule.maintain, schedule),
+        lambda schedule, _: _at(schedule.maintain, schedule),
     ),
     Kind(
         "stream",
@@ -116,7 +112,6 @@ KINDS = (
         _stream,
         publishes="stream",
         changes=StreamChanges,
-        finds_late_rows=True,
         arguments=lambda schedule: () if schedule.stream == LONG else ("--once",),
         goes_on=lambda schedule: schedule.stream == LONG,
     ),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from windrow.store.delta.location import Lake
+from windrow.store.reading.generations import newest_generations
 from windrow.store.reading.tables import NUMBER, Groups, Tables
 
 REASONS = frozenset({"late", "closed"})
@@ -13,20 +14,27 @@ REASONS = frozenset({"late", "closed"})
 
 @dataclass(frozen=True)
 class LateRows:
-    """Late rows of a stage, one for each window, and the newest tick that had some."""
+    """Late rows of a generation of a stage, one for each window, and the newest tick that had some."""
 
     stage: str
+    generation: int
     rows: int
     tick: int
+
+    @property
+    def of(self) -> tuple[str, int]:
+        """Whose ticks these are."""
+        return self.stage, self.generation
 
 
 def late_rows_in(tables: Tables, lake: Lake, stages: Iterable[str]) -> list[LateRows]:
     """The dead letters of these stages that a restatement may still count. Raises NotReadable."""
-    found = []
-    for stage in stages:
+    found, generations = [], newest_generations(tables, lake.internal("generations"))
+    for stage in generations.keys() & set(stages):
         letters = tables.open(lake.table(stage, "dead_letters"))
         groups = [] if letters is None else letters.groups(Groups(("reason", "restated_by"), ("tick",))).to_pylist()
         late = [group for group in groups if group["reason"] in REASONS and group["restated_by"] is None]
         if late:
-            found.append(LateRows(stage, sum(one[NUMBER] for one in late), max(one["tick"] for one in late)))
+            rows, tick = sum(one[NUMBER] for one in late), max(one["tick"] for one in late)
+            found.append(LateRows(stage, generations[stage].number, rows, tick))
     return found

@@ -74,7 +74,7 @@ class Schedule(Spec):
     them as last (`whole`), or fails. Who is told of missed deadlines hears of a run that has not ended `deadline` after
     it was queued.
 
-    The other DAGs are there where they have a schedule: `restate` behind a run that found late rows (`late`) or by a
+    The other DAGs are there where they have a schedule: `restate` when there are new late rows (`late`) or by a
     cron expression, `maintain` by one, `stream` as one run that goes on (`long`) or, by a cron expression, as runs over
     what is there.
     """
