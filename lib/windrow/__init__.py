@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from windrow.compile.windows.custom import CustomWindows as CustomWindows
     from windrow.drivers.ingest.quarantine import Quarantined as Quarantined
     from windrow.drivers.ingest.quarantine import quarantine as quarantine
+    from windrow.drivers.inspect.freshness import freshness_of as freshness_of
     from windrow.drivers.inspect.plan import plan as plan
     from windrow.drivers.inspect.report import report as report
     from windrow.drivers.inspect.show import show as show
@@ -76,9 +77,11 @@ if TYPE_CHECKING:
     from windrow.spec.pipelines.schedules import Schedule as Schedule
     from windrow.spec.pipelines.submissions import Submission as Submission
     from windrow.spec.pipelines.table import Table as Table
+    from windrow.spec.quality.broken_rows import BrokenRows as BrokenRows
     from windrow.spec.quality.judgements import GateFailed as GateFailed
     from windrow.spec.quality.judgements import GateResult as GateResult
     from windrow.spec.quality.judgements import Judgement as Judgement
+    from windrow.spec.quality.quality import Quality as Quality
     from windrow.spec.sources.delta import DeltaSource as DeltaSource
     from windrow.spec.sources.files import Files as Files
     from windrow.spec.sources.kafka import Kafka as Kafka
@@ -86,6 +89,7 @@ if TYPE_CHECKING:
     from windrow.spec.sources.source import Source as Source
     from windrow.spec.sources.source import TimeColumn as TimeColumn
     from windrow.spec.sources.watermarks import Watermark as Watermark
+    from windrow.spec.stages.freshness import Freshness as Freshness
     from windrow.spec.stages.inputs import Input as Input
     from windrow.spec.stages.inputs import JoinKind as JoinKind
     from windrow.spec.stages.stage import Accumulation as Accumulation
@@ -129,6 +133,7 @@ if TYPE_CHECKING:
     from windrow.testing.check import check_case as check_case
     from windrow.testing.panes import Panes as Panes
     from windrow.testing.panes import panes as panes
+    from windrow.view.freshness import StageFreshness as StageFreshness
     from windrow.view.status import SourceStatus as SourceStatus
     from windrow.view.status import StageStatus as StageStatus
 
@@ -138,6 +143,7 @@ _NAMES = {
     "compile.sql.columns": "Column",
     "compile.windows.custom": "CustomWindows",
     "drivers.ingest.quarantine": "Quarantined quarantine",
+    "drivers.inspect.freshness": "freshness_of",
     "drivers.inspect.plan": "plan",
     "drivers.inspect.report": "report",
     "drivers.inspect.show": "show",
@@ -162,13 +168,16 @@ _NAMES = {
     "spec.pipelines.schedules": "Schedule",
     "spec.pipelines.submissions": "Submission",
     "spec.pipelines.table": "Table",
+    "spec.quality.broken_rows": "BrokenRows",
     "spec.quality.judgements": "GateFailed GateResult Judgement",
+    "spec.quality.quality": "Quality",
     "spec.sources.delta": "DeltaSource",
     "spec.sources.files": "Files",
     "spec.sources.kafka": "Kafka",
     "spec.sources.rate": "Rate",
     "spec.sources.source": "Source TimeColumn",
     "spec.sources.watermarks": "Watermark",
+    "spec.stages.freshness": "Freshness",
     "spec.stages.inputs": "Input JoinKind",
     "spec.stages.stage": "Accumulation ElementTime Emission PaneTime Stage",
     "spec.transcripts.cases": "Case read_transcripts",
@@ -185,6 +194,7 @@ _NAMES = {
     "store.delta.retries": "StepTaken",
     "testing.check": "Outcome check_case",
     "testing.panes": "Panes panes",
+    "view.freshness": "StageFreshness",
     "view.status": "SourceStatus StageStatus",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}

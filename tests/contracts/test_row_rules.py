@@ -1,7 +1,7 @@
 """A rule of rows rejects exactly the rows that Great Expectations counts as unexpected, whatever the values."""
 
 from windrow.compile.elements.row_rules import broken_names, is_broken
-from windrow.compile.sql.columns import col, null, struct
+from windrow.compile.sql.columns import col, struct
 from windrow.engine.frames import where, with_column
 from windrow.quality.gate import judge
 from windrow.quality.located import LocatedRows
@@ -46,7 +46,7 @@ def test_both_count_the_same_rows(spark) -> None:
     suite = Suite.from_list([{**rule, "severity": "info", "row": True} for rule in RULES])
     suite.check_source(SCHEMA)
     assert {rule.expect for rule in suite.row_rules} == {name for name, shape in SHAPES.items() if shape.by_row}
-    result = judge("rows", LocatedRows(rows, rows.columns, null("string"), struct(n=col("n")), {}), suite)
+    result = judge("rows", LocatedRows(rows, rows.columns, struct(n=col("n")), {}), suite)
     for rule, judgement in zip(suite.expectations, result.judgements, strict=True):
         broken = where(rows, is_broken([rule], SCHEMA)).count()
         assert judgement.outcome is not Outcome.ERROR, judgement
@@ -74,7 +74,7 @@ def test_a_row_condition_chooses_the_rows_that_are_judged(spark) -> None:
             {"expect": "unexpected_rows", "condition": "1 / (n - n) > 0 or s + 1 > 0 and s > 5"},
         ]
     )
-    located = LocatedRows(rows, rows.columns, null("string"), struct(n=col("n")), {})
+    located = LocatedRows(rows, rows.columns, struct(n=col("n")), {})
     there, some, unique, most, number, kind, kinds, columns, fails = judge("rows", located, suite).judgements
     assert there.figure == "5 of 20 rows (25.00 %)" and there.broken is not None and there.broken.rows == 5
     assert where(rows, is_broken([suite.expectations[0]], {"n": "int", "s": "string"})).count() == 5

@@ -10,7 +10,13 @@ from deltalake import DeltaTable
 from tests.cli.command import windrow
 from tests.drivers.test_gates import pipeline, write_rows
 from tests.lake import iso
+from windrow.quality.broken_rows import find_broken_rows
+from windrow.quality.located import LocatedRows
+from windrow.quality.masking import Masking
+from windrow.spec.fields.reading import Named
+from windrow.spec.quality.expectations import Expectation
 from windrow.spec.quality.judgements import GateResult
+from windrow.spec.quality.suites import Suite
 from windrow.view.report import page
 
 IN_RANGE = {"expect": "column_values_to_be_between", "column": "v", "min_value": 0, "severity": "critical", "row": True}
@@ -160,3 +166,16 @@ def test_no_value_of_a_masked_column_is_written_anywhere(spark, tmp_path: Path) 
     audits = DeltaTable(str(tmp_path / "lake/_windrow/audits")).to_pyarrow_table().to_pylist()
     for text in [*texts, str(audits)]:
         assert not any(name in text for name in ("annabel", "bobby-jo", "evelina"))
+
+
+def test_messages_are_counted_by_partition_and_named_by_their_offsets(spark) -> None:
+    envelope = ["1L AS _step", "id AS _row", "id AS _event_time", "id AS _arrival_time"]
+    envelope += ["CAST(id % 2 AS STRING) AS _partition", "CAST(100 + id AS STRING) AS _offset"]
+    envelope += [f"CAST(NULL AS STRING) AS {name}" for name in ("_reason", "_rule", "_raw")]
+    rows = spark.range(6).selectExpr(*envelope, "IF(id IN (1, 3, 4), NULL, id) AS v")
+    missing = Expectation("column_values_to_not_be_null", Named({"column": "v"}))
+    found = find_broken_rows(LocatedRows.of_source(rows), {7: missing}, Masking(Suite((missing,))))
+    shares = [(one.name, one.broken, one.judged) for one in found[7].files]
+    assert shares == [("partition 1", 2, 3), ("partition 0", 1, 3)]
+    assert (found[7].rows, found[7].number_of_files) == (3, 0)
+    assert [(row.partition, row.offset) for row in found[7].first] == [("1", "101"), ("1", "103"), ("0", "104")]

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from tests.lake import content, iso, table
+from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.diff.diff import diff
 from windrow.drivers.inspect.report import report_of_run, report_of_stream
 from windrow.drivers.pipeline.pipeline import PipelineWork
@@ -20,6 +21,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateFailed, Outcome
 from windrow.spec.times import DAY, parse_time
+from windrow.store.journal.constraints import ConstraintBroken
 from windrow.store.reading.arrow import ArrowTables
 
 START = parse_time("2024-01-01T00:00:00Z")
@@ -299,3 +301,30 @@ def quality_results(spark, made: Pipeline, name: str) -> list[tuple[object, ...]
     """What the suite of a source or stage has found, without the suite and the time."""
     found = made.table(name).quality_results(spark).drop("stage", "suite", "at").collect()
     return sorted((tuple(row) for row in found), key=lambda row: str(row[1]) not in (NOT_NULL["expect"] + "(k)",))
+
+
+def test_a_result_that_breaks_a_constraint_is_never_written(spark, tmp_path: Path) -> None:
+    """Neither by a stream nor by a batch; what was there before can still be retracted."""
+    most = {
+        "expect": "unexpected_rows",
+        "condition": "mean > 5 and k = 'a'",
+        "severity": "critical",
+        "constraint": True,
+    }
+    made = pipeline(tmp_path, None, [most])
+    free = replace(made, stages=(replace(made.stages[0], quality=None),))
+    write_rows(tmp_path, "a.json", [{"v": 5}, {"at": iso(10)}])
+    run(made, spark, once=True)
+    write_rows(tmp_path, "b.json", [{"at": iso(11), "v": 99, "k": "b"}, {"at": iso(12), "v": 99}, {"at": iso(20)}])
+    for _ in range(2):
+        with pytest.raises(
+            ConstraintBroken, match=r"stages.sums: a result breaks the constraint unexpected_rows\(mean"
+        ):
+            run(made, spark, once=True)
+    assert [row["total"] for row in table(spark, tmp_path, "current").collect()] == [5]
+    run(free, spark, once=True)
+    assert sorted(row["total"] for row in table(spark, tmp_path, "panes").collect()) == [5, 99, 100]
+    quarantine(made, spark, "rows", "b.json")
+    (result,) = backfill(made, spark, START, START + DAY)
+    assert (result.changed, result.withdrawn) == (1, 1)
+    assert sorted(row["total"] for row in table(spark, tmp_path, "current").collect()) == [1, 5]

@@ -69,6 +69,9 @@ def test_the_name_of_great_expectations_itself_is_taken_too() -> None:
             "[0].column_list is not a column here",
         ),
         ({"expect": "unexpected_rows"}, "[0].condition is missing"),
+        ({**NOT_NULL, "constraint": True}, "[0].constraint is for the results of a stage"),
+        ({**NOT_NULL, "constraint": True, "severity": "info"}, "[0].constraint is for critical expectations"),
+        ({"expect": "column_values_to_be_unique", "column": "k", "constraint": True}, "[0].constraint is for expect"),
         ({"expect": "unexpected_rows", "condition": "w > 1"}, "[0].condition is not a column here"),
         ({"expect": "unexpected_rows", "condition": "v in (select 1)"}, "[0].condition "),
         ({"expect": "unexpected_rows", "condition": "reflect('java.lang.System', 'exit', 1)"}, "[0].condition "),
@@ -79,7 +82,7 @@ def test_the_name_of_great_expectations_itself_is_taken_too() -> None:
             "[0].row_condition is for expectations that are about rows",
         ),
     ],
-    ids=range(34),
+    ids=range(37),
 )
 def test_what_a_suite_must_not_say(item: Any, message: str) -> None:
     with pytest.raises(SpecError) as refused:
@@ -165,3 +168,8 @@ def test_a_mask_is_of_a_column() -> None:
         masked([], quality={"suite": "mails.yaml", "mask": ["email"]})
     with pytest.raises(SpecError, match=r"quality.masked is not a field. Hint: here it is called mask"):
         masked([], quality={"suite": "mails.yaml", "masked": ["old"]})
+
+
+def test_no_stage_has_the_name_of_the_table_of_a_lake() -> None:
+    with pytest.raises(SpecError, match=r"stages\[0\].name is taken by the table quality_results"):
+        masked([], name="Quality_Results")

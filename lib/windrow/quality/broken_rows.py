@@ -13,9 +13,9 @@ from urllib.parse import unquote
 from pyspark.sql import DataFrame, Row
 
 from windrow.compile.elements.row_rules import applies_to, is_broken
-from windrow.compile.sql.columns import Column, any_of, call, coalesce, col, lit, quoted, struct, when
+from windrow.compile.sql.columns import Column, any_of, call, col, lit, quoted, struct, when
 from windrow.engine.frames import group, where, with_column
-from windrow.quality.located import AT, FILE, ORDER, LocatedRows
+from windrow.quality.located import AT, ORDER, PLACE, LocatedRows
 from windrow.quality.masking import Masking
 from windrow.spec.errors import SpecError
 from windrow.spec.quality.broken_rows import MOST, BrokenFile, BrokenRow, BrokenRows, RepeatedKey
@@ -77,13 +77,13 @@ class _Search:
             counts[f"judged_{number}"] = call("count_if", applies_to(broken[number]))
             counts[f"n_{number}"] = call("count_if", condition)
             counts[f"first_{number}"] = _if(condition, _first(self._row(broken[number]), col(ORDER)))
-            n, file = col(f"n_{number}"), struct(file=col(FILE), judged=col(f"judged_{number}"))
-            top = struct(file=file, n=n, first=col(f"first_{number}"))
-            most = struct(n=n, file=coalesce(col(FILE), ""))
+            n, judged, file = col(f"n_{number}"), col(f"judged_{number}"), col(PLACE, "file")
+            top = struct(place=col(PLACE), n=n, judged=judged, first=col(f"first_{number}"))
+            most = struct(n=n, place=col(PLACE))
             totals[f"rows_{number}"] = call("sum", n)
-            totals[f"files_{number}"] = call("count_if", (n > 0) & col(FILE).is_not_null())
+            totals[f"files_{number}"] = call("count_if", (n > 0) & file.is_not_null())
             totals[f"top_{number}"] = _if(n > 0, call("max_by", top, most, MOST))
-        (found,) = group(group(frame, (FILE,), counts), (), totals).collect()
+        (found,) = group(group(frame, (PLACE,), counts), (), totals).collect()
         return {number: _broken_rows(found, number) for number in conditions if found[f"rows_{number}"]}
 
     def _with_keys(self, found: BrokenRows, expectation: Expectation) -> BrokenRows:
@@ -139,7 +139,9 @@ def _short(value: Column) -> Column:
 
 def _broken_rows(found: Row, number: int) -> BrokenRows:
     top = found[f"top_{number}"]
-    files = tuple(BrokenFile(_path(one["file"]["file"]), one["n"], one["file"]["judged"]) for one in top)
+    files = tuple(
+        BrokenFile(_path(one["place"]["file"]), one["n"], one["judged"], one["place"]["partition"]) for one in top
+    )
     first = _rows([row for one in top for row in one["first"]][:MOST])
     return BrokenRows(found[f"rows_{number}"], found[f"files_{number}"], files, first)
 

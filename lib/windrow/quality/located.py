@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame
 from windrow.compile.elements import envelope
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, call, col, null, quoted, struct, when
-from windrow.engine.frames import select, with_column
+from windrow.engine.frames import select
 
-FILE, ORDER, AT = "_windrow_file", "_windrow_order", "_windrow_at"
-"""The columns of `with_places`: the file of a row, what rows are ordered by, and where a row is, as a struct."""
+PLACE, ORDER, AT = "_windrow_place", "_windrow_order", "_windrow_at"
+"""The columns of `with_places`: the file or source partition of a row, what rows are ordered by, and where a row is."""
 
 _NOWHERE: Mapping[str, str] = {
     "file": "string", "partition": "string", "offset": "string", "step": "bigint", "row": "bigint",
@@ -25,13 +25,12 @@ _NOWHERE: Mapping[str, str] = {
 class LocatedRows:
     """Rows, the columns that a suite knows, and the columns that say where a row is.
 
-    `file`: its file, null without one. `order`: what rows are listed by. `at`: the fields of a `BrokenRow` but for its
-    values, as far as a row has them. `names`: columns that name a row, and are listed with it: the keys of a result.
+    `order`: what rows are listed by. `at`: the fields of a `BrokenRow` but for its values, as far as a row has them.
+    `names`: columns that name a row, and are listed with it: the keys of a result.
     """
 
     frame: DataFrame
     columns: Sequence[str]
-    file: Column
     order: Column
     at: Mapping[str, Column]
     names: Sequence[str] = ()
@@ -47,14 +46,14 @@ class LocatedRows:
             "row": col(envelope.ROW), "event_time": as_timestamp(col(envelope.EVENT_TIME)).cast("string"),
         }  # fmt: skip
         order = struct(step=col(envelope.STEP), row=col(envelope.ROW))
-        return cls(rows, [name for name in rows.columns if name not in envelope.ENVELOPE], file, order, at)
+        return cls(rows, [name for name in rows.columns if name not in envelope.ENVELOPE], order, at)
 
     @classmethod
     def of_results(cls, rows: DataFrame, keys: Sequence[str]) -> LocatedRows:
         """Results of a stage, with their keys and windows."""
         names = [*keys, "window_start", "window_end"]
         order = call("struct", col("window_start"), *[col(key).cast("string") for key in keys])
-        return cls(rows, rows.columns, null("string"), order, {}, names)
+        return cls(rows, rows.columns, order, {}, names)
 
     @property
     def judged(self) -> DataFrame:
@@ -62,14 +61,8 @@ class LocatedRows:
         return self.frame.select(*map(quoted, self.columns))
 
     def with_places(self) -> DataFrame:
-        """The same, and three columns that say where a row is."""
+        """The same, and three columns that say where a row is. Rows of a log without files are of its partitions."""
         at = {name: self.at.get(name, null(kind)) for name, kind in _NOWHERE.items()}
-        found = {**{name: col(name) for name in self.columns}, FILE: self.file, ORDER: self.order, AT: struct(**at)}
+        place = struct(file=at["file"], partition=when(at["file"].is_null(), at["partition"]))
+        found = {**{name: col(name) for name in self.columns}, PLACE: place, ORDER: self.order, AT: struct(**at)}
         return select(self.frame, found)
-
-    def with_columns(self, columns: Mapping[str, Column]) -> LocatedRows:
-        """The same rows with more columns, which the suite may then name."""
-        frame = self.frame
-        for name, column in columns.items():
-            frame = with_column(frame, name, column)
-        return LocatedRows(frame, [*self.columns, *columns], self.file, self.order, self.at, self.names)

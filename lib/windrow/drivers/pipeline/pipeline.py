@@ -30,6 +30,7 @@ from windrow.spec.quality.suites import Suite
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.stage import Stage
 from windrow.store.delta.location import Lake
+from windrow.store.journal.constraints import Constraints, constraints_of
 from windrow.store.journal.generations import Generations
 from windrow.store.journal.journal import Journal
 from windrow.store.projections.source import SourceProjections
@@ -80,7 +81,7 @@ class PipelineWork:
             fingerprint = fingerprint_of(stage, upstreams, above)
             number = _generation(session, generations, known.get(stage.name), stage, fingerprint, from_start)
             gate = NewGeneration(session, lake, suites.get(stage.name), suite_path(pipeline, stage.name), clock)
-            opening = _Opening(session, lake, pipeline, stage, number, gate)
+            opening = _Opening(session, lake, pipeline, stage, number, gate, constraints_of(stage.name, suites))
             stages[stage.name] = opening.over(upstreams, raws, stages)
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
         return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites, clock)
@@ -127,6 +128,7 @@ class _Opening:
     stage: Stage
     generation: int
     gate: NewGeneration
+    constraints: Constraints
 
     def over(
         self, upstreams: Mapping[str, Source | Stage], raws: Mapping[str, Raw], stages: Mapping[str, StageWork]
@@ -149,7 +151,7 @@ class _Opening:
         return self._work(compiled, InputLogs(logs), Clocks(self.stage, clocks))
 
     def _work(self, compiled: CompiledStage, upstream: InputLogs, clocks: Clocks) -> StageWork:
-        journal = Journal.of(self.lake, compiled, self.generation)
+        journal = Journal.of(self.lake, compiled, self.generation, self.constraints)
         is_read = bool(self.pipeline.readers_of(self.stage))
         runner = StageRunner(self.spark, compiled, upstream, clocks, journal, is_read)
         projections = Projections(self.spark, self.lake, journal, lambda: working_session(self.spark), _after_write)

@@ -68,7 +68,8 @@ def suite_path(pipeline: Pipeline, name: str) -> str:
 def _checked_against(owner: Source | Stage) -> Callable[[Suite], None]:
     if isinstance(owner, Source):
         return lambda suite: suite.check_source(owner.columns)
-    return lambda suite: suite.check_stage((*owner.keys, "window_start", "window_end", *owner.result_columns))
+    columns, is_join = (*owner.keys, "window_start", "window_end", *owner.result_columns), owner.join is not None
+    return lambda suite: suite.check_stage(columns, is_join)
 
 
 def _source(source: Source, root: Path) -> Source:

@@ -32,11 +32,20 @@ class BrokenRow:
 
 @dataclass(frozen=True)
 class BrokenFile:
-    """How many of the rows of a file broke the expectation, of how many that were judged; None: of no file."""
+    """How many of the rows of a file broke the expectation, of how many that were judged.
+
+    Rows of a log without files are counted by source partition, results by neither.
+    """
 
     file: str | None
     broken: int
     judged: int
+    partition: str | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The file, or `partition 3`."""
+        return self.file if self.file is not None or self.partition is None else f"partition {self.partition}"
 
     @property
     def share(self) -> float:

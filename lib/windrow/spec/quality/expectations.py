@@ -147,7 +147,8 @@ class Expectation:
     """One expectation, its arguments in their order, and what happens when it is broken.
 
     `row`: each row is also judged when it lands, and one that breaks it becomes a dead letter `rejected`.
-    `row_condition`: only rows for which it is true are judged. Errors: SpecError.
+    `row_condition`: only rows for which it is true are judged. `constraint`: no result of a stage that breaks it
+    is ever written. Errors: SpecError.
     """
 
     expect: str
@@ -155,6 +156,7 @@ class Expectation:
     severity: Severity = Severity.CRITICAL
     row: bool = False
     row_condition: Expression | None = None
+    constraint: bool = False
 
     def __post_init__(self) -> None:
         name = self.expect.removeprefix("expect_")
@@ -163,7 +165,7 @@ class Expectation:
         shape = SHAPES[name]
         for argument in self.arguments:
             if argument not in shape.arguments:
-                known = [*shape.arguments, "severity", "row", *([] if shape.by_schema else ["row_condition"])]
+                known = [*shape.arguments, *(name for name in _OWN[1:] if not shape.by_schema or name == "severity")]
                 raise unknown_name(str(argument), known, (), {}, f"argument of {name}")
         for argument in shape.required:
             if argument not in self.arguments:
@@ -182,9 +184,13 @@ class Expectation:
                 raise SpecError("row_condition", "is for expectations that are about rows", name, "leave it out")
             condition = located("row_condition", EXPRESSION.accept, self.row_condition)
             object.__setattr__(self, "row_condition", condition)
-        if located("row", FLAG.accept, self.row) and not shape.by_row:
-            by_row = ", ".join(name for name, other in SHAPES.items() if other.by_row)
-            raise SpecError("row", "is for expectations that are about single rows", name, f"these are {by_row}")
+        for field_name in ("row", "constraint"):
+            if located(field_name, FLAG.accept, getattr(self, field_name)) and not shape.by_row:
+                by_row = ", ".join(name for name, other in SHAPES.items() if other.by_row)
+                rule = "is for expectations that are about single rows"
+                raise SpecError(field_name, rule, name, f"these are {by_row}")
+        if self.constraint and self.severity is not Severity.CRITICAL:
+            raise SpecError("constraint", "is for critical expectations", str(self.severity))
 
     @classmethod
     def from_mapping(cls, mapping: Any) -> Expectation:
@@ -201,7 +207,7 @@ class Expectation:
         """The YAML form."""
         shape = SHAPES[self.expect].arguments
         written = {name: shape[name].write(value) for name, value in self.arguments.items()}
-        own: dict[str, Any] = {"row": True} if self.row else {}
+        own: dict[str, Any] = {name: True for name in ("row", "constraint") if getattr(self, name)}
         own |= {} if self.row_condition is None else {"row_condition": self.row_condition.text}
         return {"expect": self.expect, **written, "severity": str(self.severity), **own}
 
@@ -230,7 +236,7 @@ class Expectation:
         return f"{self.expect}({', '.join(shown)})"
 
 
-_OWN = ("expect", "severity", "row", "row_condition")
+_OWN = ("expect", "severity", "row", "row_condition", "constraint")
 """The fields that every expectation has beside its arguments."""
 _PLAIN = ("column", "condition")
 """The arguments that are shown without their names."""

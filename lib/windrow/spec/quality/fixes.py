@@ -69,8 +69,8 @@ def _of(judgement: Judgement) -> Iterator[str]:
         return
     yield f"{judgement.expectation}: {total_of(broken)}"
     for file in broken.files[:FEW]:
-        if file.file is not None:
-            yield f"  {file.file}: {count_of(file)}"
+        if file.name is not None:
+            yield f"  {file.name}: {count_of(file)}"
     for key in broken.keys[:FEW]:
         for row in key.rows[:FEW]:
             yield f"  {_line(row)}"

@@ -46,6 +46,11 @@ class Suite:
         """The expectations that are also rules of landing."""
         return tuple(expectation for expectation in self.expectations if expectation.row)
 
+    @property
+    def constraints(self) -> tuple[Expectation, ...]:
+        """The expectations that no result which is written may break."""
+        return tuple(expectation for expectation in self.expectations if expectation.constraint)
+
     def masks(self, expectation: Expectation) -> bool:
         """Whether it is about a column whose values nobody is shown."""
         return any(column.lower() in self.mask for column in expectation.columns_shown)
@@ -54,10 +59,13 @@ class Suite:
         """Refuse an expectation over a column that the source has not, or a rule that its type does not allow."""
         self._each(lambda expectation: _check_source(expectation, schema))
 
-    def check_stage(self, columns: Iterable[str]) -> None:
-        """Refuse an expectation over a column that the results have not, and rules of rows, which are for sources."""
+    def check_stage(self, columns: Iterable[str], is_join: bool = False) -> None:
+        """Refuse an expectation over a column that the results have not, and rules of rows, which are for sources.
+
+        A pane of a join holds many rows, and so has no constraint.
+        """
         known = Schema({name: "" for name in columns})
-        self._each(lambda expectation: _check_stage(expectation, known))
+        self._each(lambda expectation: _check_stage(expectation, known, is_join))
 
     def _each(self, check: Callable[[Expectation], None]) -> None:
         for index, expectation in enumerate(self.expectations):
@@ -65,6 +73,8 @@ class Suite:
 
 
 def _check_source(expectation: Expectation, schema: Schema) -> None:
+    if expectation.constraint:
+        raise SpecError("constraint", "is for the results of a stage", True, "row: true, for a source")
     _check_names(expectation, schema)
     for argument, column in expectation.columns:
         _check_type(expectation, argument, schema[column])
@@ -135,7 +145,9 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def _check_stage(expectation: Expectation, known: Schema) -> None:
+def _check_stage(expectation: Expectation, known: Schema, is_join: bool) -> None:
+    if expectation.constraint and is_join:
+        raise SpecError("constraint", "is not for a join", True, "leave it out, or constrain a stage behind")
     if expectation.row:
         raise SpecError("row", "is for the rows of a source, where they land", True, "leave it out for a stage")
     _check_names(expectation, known)

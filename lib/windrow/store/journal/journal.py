@@ -45,6 +45,7 @@ from windrow.store.delta.step_log import StepLog
 from windrow.store.delta.steps import Notes
 from windrow.store.delta.transactions import Appender
 from windrow.store.journal.cells import open_cells
+from windrow.store.journal.constraints import Constraints
 from windrow.store.journal.control import CONTROL, DEAD_LETTER, Control, Stamp
 from windrow.store.journal.counting import counted, may_live
 from windrow.store.journal.sizes import has_far_more, is_snapshot_due
@@ -62,10 +63,11 @@ class Journal:
     generation: int
     log: StepLog
     snapshot: StepLog
+    constraints: Constraints
     _schema: StructType | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, lake: Lake, stage: CompiledStage, generation: int) -> Journal:
+    def of(cls, lake: Lake, stage: CompiledStage, generation: int, constraints: Constraints | None = None) -> Journal:
         name = stage.stage.name
         return cls(
             lake,
@@ -73,6 +75,7 @@ class Journal:
             generation,
             StepLog(*lake.journal(name, generation), folders=LogColumn.KIND),
             StepLog(*lake.cells(name, generation), indexed=0),
+            constraints or Constraints(name),
         )
 
     @property
@@ -107,7 +110,7 @@ class Journal:
     def commit(self, spark: SparkSession, control: Control, plan: TickPlan) -> Control:
         """Write a tick, and give its control row as it was written, with what was counted of the rows on their way.
 
-        Raises StepTaken where another writer has written it.
+        Raises StepTaken where another writer has written it, and ConstraintBroken.
         """
         parts = (
             [] if plan.transitions is None else [self._transition_rows(plan.transitions, control, plan.has_one_pane)]
@@ -129,8 +132,9 @@ class Journal:
             since = control.tick if plan.is_snapshot else self.snapshot_in_log(spark)
             return {**Stamp.of(control).notes, SNAPSHOT: since}
 
-        if not self.log.begun(spark, control.tick, fill):
-            raise StepTaken(self.location.path, control.tick, None)
+        with self.constraints.checked():
+            if not self.log.begun(spark, control.tick, fill):
+                raise StepTaken(self.location.path, control.tick, None)
         return kept[-1]
 
     def _transition_rows(self, transitions: DataFrame, control: Control, has_one: bool) -> DataFrame:
@@ -138,7 +142,7 @@ class Journal:
         state = self.stage.cells.written
         times = (control.tick, clock.watermark, clock.now)
         rows = log_rows(self.stage.shown, state, over(transitions), bucket, *times, has_one=has_one)
-        return apply(rows, transitions)
+        return self.constraints.over(apply(rows, transitions))
 
     def _letter_rows(self, name: str, letters: DataFrame, control: Control) -> DataFrame:
         dead_letter = struct(
