@@ -1,7 +1,8 @@
 """A three-day backfill of the flights, run by Airflow: make airflow-demo.
 
 Files appear by arrival: when the backfill begins, those are missing without which the last day is not over, so that its
-run is seen waiting. They come then, and it publishes.
+run is seen waiting. They come then, and it publishes. Then the pipeline file says that a run which has waited shows its
+windows early, and one of a day that is not over does so.
 
 Everything is below out/airflow-demo: Airflow's home, a project with the files of the first days of 2013, the lake, and
 the reports. Ports are free ones, and whatever is started is ended.
@@ -33,6 +34,9 @@ ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.prefix) / "bin"
 SERVICES = ("api-server", "scheduler", "dag-processor", "triggerer")
 DAG = "flights_backfill"
+FILE = "conf/pipelines/flights.yaml"
+EARLY = "early"
+"""The run by hand of a day that is not over."""
 DAYS = 3
 FILES = 6
 """A flight lands up to a day after it left, so the files reach further than the days."""
@@ -238,7 +242,7 @@ def new_project(folder: Path, files: int = FILES) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "conf", folder / "conf")
     (folder / "conf" / "pipelines" / "traffic.yaml").unlink()
-    file = folder / "conf" / "pipelines" / "flights.yaml"
+    file = folder / FILE
     file.write_text(file.read_text().replace("retries: 2}", "retries: 2, poke_interval: 15s}"))
     (folder / "later").mkdir()
     for path in write_landing_files(folder / "data" / "flights")[files:]:
@@ -250,6 +254,18 @@ def arrive(project: Path, number: int) -> None:
     """The files of so many more days appear."""
     for path in sorted((project / "later").glob("*.json"))[:number]:
         path.rename(project / "data" / "flights" / path.name)
+
+
+def show_early(project: Path) -> None:
+    """From now on a run that has waited for 45 seconds shows the windows that have not expired."""
+    file = project / FILE
+    file.write_text(file.read_text().replace("poke_interval: 15s", "poke_interval: 5s, wait: 45s, on_timeout: early"))
+
+
+def shown(project: Path, *arguments: str) -> str:
+    """What `windrow show` shows of a stage."""
+    words = [str(BIN / "windrow"), "show", str(project / FILE), *arguments, "--project", str(project), "--limit", "6"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
 def main() -> None:
@@ -278,6 +294,16 @@ def main() -> None:
             tasks = ", ".join(f"{task} {state}" for task, state in airflow.tasks(DAG, run).items())
             print(f"   {run}: {state} ({tasks})")
         print(f"   {time.monotonic() - started:.0f} s")
+        print("== wait: 45s, on_timeout: early in the pipeline file, and a run of a day that is not over")
+        show_early(project)
+        airflow.command("dags", "reserialize")
+        span = {"from": "2013-01-06T03:00:00+00:00", "to": "2013-01-07T03:00:00+00:00"}
+        airflow.command("dags", "trigger", DAG, "--run-id", EARLY, "--conf", json.dumps(span))
+        waiting = airflow.wait_for_waiting(DAG)
+        print(f"   {waiting}: waits; what its task says:\n   {airflow.waits_for(DAG, waiting)}")
+        runs = airflow.wait_for(DAG, DAYS + 1)
+        print(f"   {EARLY}: {runs[EARLY]}; the last panes of an airline at that airport, which are early:")
+        print(shown(project, "departures_hourly", "--panes", "--key", "origin=LGA", "--key", "carrier=DL"))
     print("== The reports")
     for page in sorted((project / "out").glob("*.html")):
         print(f"   {page}")
