@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from windrow.compile.sql.columns import bigint, call, col, lit
-from windrow.store.delta.location import READABLE, Lake, Location
+from windrow.store.delta.location import Lake, Location
 from windrow.store.journal.outcomes import AUDITS, OUTCOME, StepOutcome, subject_of
 from windrow.store.reading.tables import Condition, Groups, Tables
 
@@ -65,17 +65,14 @@ class Audits:
     def record_all(self, spark: SparkSession, run: str, findings: Iterable[Finding]) -> None:
         """Keep several findings of a run in one commit."""
         from windrow.engine.frames import literals
+        from windrow.store.delta.appending import append_once
 
         rows = []
         for step, subject, result, at in findings:
             texts = {"run": run, "step": step, "subject": subject, "result": json.dumps(result)}
             row = {name: lit(text) for name, text in texts.items()}
             rows.append({**row, "at": bigint(time.time_ns() // 1000 if at is None else at)})
-        frame = literals(spark, rows)
-        writer = frame.write.format("delta").mode("append")
-        for name, value in READABLE.items():
-            writer = writer.option(name, value)
-        self.location.save(writer)
+        append_once(spark, self.location, literals(spark, rows), AUDITS)
 
     def record_outcome(self, spark: SparkSession, run: str, attempt: str, step: str, outcome: StepOutcome) -> None:
         """Keep how a step of a run has ended in an attempt, for a scheduler: it is nothing that the run has found."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
@@ -76,8 +77,11 @@ class Projections:
     def prepare(self) -> None:
         """Make the tables that are not there, and find out how far each is."""
         schemas = self._schemas()
+        with ThreadPoolExecutor(len(self._logs)) as pool:
+            made = [pool.submit(ensure_table, self.spark, self._logs[name].location, schemas[name]) for name in WRITERS]
+        for one in made:
+            one.result()
         for name, log in self._logs.items():
-            ensure_table(self.spark, log.location, schemas[name])
             commit = log.last(self.spark)
             if commit is None:
                 self._progress[name] = Progress(0, 0, False)
