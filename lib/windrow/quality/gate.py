@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
-from threading import Thread
 from typing import Any
 from uuid import uuid4
 
@@ -22,16 +19,6 @@ EXAMPLES = 5
 """How many values that break an expectation are kept."""
 _LONGEST = 80
 """Characters of a value that are shown."""
-
-
-def import_ahead() -> None:
-    """Import Great Expectations in a thread of its own, while Spark starts: it takes seconds."""
-
-    def imported() -> None:
-        with suppress(ImportError):  # who judges meets it, and says so
-            import_module("great_expectations")
-
-    Thread(target=imported).start()
 
 
 def judge(subject: str, frame: DataFrame, suite: Suite) -> GateResult:
