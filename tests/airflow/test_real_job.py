@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import signal
 import subprocess
@@ -69,9 +68,7 @@ def all_steps(root: Path) -> list[str]:
     return ["land", str(root / "tests.yaml"), "--through", "report", *span, "--output", str(root / "page.html")]
 
 
-def test_what_holds_in_a_job_and_what_it_leaves(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_holds_in_a_job_and_what_it_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job of all steps: its settings, a log of a few lines, and no value of `env` in any file."""
     from windrow.airflow.jobs import Job
 
@@ -83,9 +80,9 @@ def test_what_holds_in_a_job_and_what_it_leaves(
     root = project(tmp_path / "project")
     (tmp_path / "application.py").write_text(APPLICATION)
     submission = Submission(conf={"spark.sql.adaptive.enabled": True}, env={"PASSPHRASE": "${SECRET}"})
-    with caplog.at_level(logging.INFO):
-        Job.of(submission, "tests land", all_steps(root)).submit(str(tmp_path / "application.py"))
-    lines = [line for record in caplog.records for line in record.getMessage().splitlines()]
+    lines: list[str] = []
+    monkeypatch.setattr(Job, "_process_spark_submit_log", lambda self, output: lines.extend(output))
+    Job.of(submission, "tests land", all_steps(root)).submit(str(tmp_path / "application.py"))
     (told,) = [json.loads(line.partition("TOLD ")[2]) for line in lines if "TOLD " in line]
     assert 500 < told.pop("memory") <= 700
     assert told == {

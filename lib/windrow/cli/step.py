@@ -17,11 +17,10 @@ from windrow.cli.backfill import Early, Whole
 from windrow.cli.errors import TRACE, shown_plainly, step_code
 from windrow.cli.options import Conf, File, From, Master, Project, Set, To, as_typed, gate_told, opened, time_of
 from windrow.cli.report import Link, Output, write_report
-from windrow.cli.session import has_spark, session
+from windrow.cli.session import session
 from windrow.drivers.pipeline.points import point
 from windrow.sources.java_words import in_one_line
 from windrow.spec.errors import SpecError, WindowsWait, WindrowError
-from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.location import Lake
 from windrow.store.journal.outcomes import StepOutcome
@@ -88,10 +87,6 @@ def step(
     try:
         pipeline = opened(file, settings, project)
         typed = as_typed(file, settings, project)
-        if through is not None and has_spark() and suites_of(pipeline):
-            from windrow.quality.gate import import_ahead
-
-            import_ahead()
         with session(master, conf) as spark:
             made: Backfill | None = None
             for one in _steps(step, through):

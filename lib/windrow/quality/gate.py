@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from importlib import import_module
 from math import isfinite
-from threading import Thread
 from typing import Any
 from uuid import uuid4
 
@@ -30,16 +27,6 @@ EXAMPLES = 5
 """How many values that break an expectation are kept."""
 _LONGEST = 80
 """Characters of a value that are shown."""
-
-
-def import_ahead() -> None:
-    """Import Great Expectations in a thread of its own, while Spark starts: it takes seconds."""
-
-    def imported() -> None:
-        with suppress(ImportError):  # who judges meets it, and says so
-            import_module("great_expectations")
-
-    Thread(target=imported).start()
 
 
 def judge(subject: str, rows: LocatedRows, suite: Suite) -> GateResult:
