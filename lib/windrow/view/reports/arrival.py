@@ -16,8 +16,8 @@ from windrow.spec.times import DAY, HOUR, MINUTE, SECOND, format_time
 from windrow.view.text.times import many, moment
 
 WIDTHS = (
-    SECOND, 10 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 7 * DAY, 30 * DAY,
-    365 * DAY,
+    SECOND, 10 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY,
+    14 * DAY, 30 * DAY, 365 * DAY,
 )  # fmt: skip
 """Steps of an axis of times, in microseconds."""
 WIDE, NARROW = (720, 360), (360, 340)
