@@ -72,10 +72,12 @@ def test_a_row_condition_chooses_the_rows_that_are_judged(spark) -> None:
             {"expect": "column_values_to_be_in_type_list", "column": "n", "type_list": ["long", "integer"]},
             {"expect": "table_columns_to_match_set", "column_set": ["n", "t"]},
             {"expect": "unexpected_rows", "condition": "1 / (n - n) > 0 or s + 1 > 0 and s > 5"},
+            {"expect": "unexpected_rows", "condition": "array(n) > 1"},
         ]
     )
     located = LocatedRows(rows, rows.columns, struct(n=col("n")), {})
-    there, some, unique, most, number, kind, kinds, columns, fails = judge("rows", located, suite).judgements
+    result = judge("rows", located, suite)
+    there, some, unique, most, number, kind, kinds, columns, fails, unclear = result.judgements
     assert there.figure == "5 of 20 rows (25.00 %)" and there.broken is not None and there.broken.rows == 5
     assert where(rows, is_broken([suite.expectations[0]], {"n": "int", "s": "string"})).count() == 5
     assert there.expectation == "column_values_to_not_be_null(s, row_condition=n >= 20)"
@@ -89,3 +91,4 @@ def test_a_row_condition_chooses_the_rows_that_are_judged(spark) -> None:
         (Outcome.FAILED, "int"), (Outcome.PASSED, "int"), (Outcome.FAILED, "no t, also s")
     ]  # fmt: skip
     assert fails.outcome is Outcome.PASSED, "what fails or is null is not true"
+    assert unclear.outcome is Outcome.ERROR and unclear.figure.startswith("could not be checked: DATATYPE_MISMATCH")

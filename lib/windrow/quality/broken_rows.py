@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row
 
 from windrow.compile.elements.row_rules import applies_to, is_broken
@@ -29,9 +30,15 @@ _UNIQUE = ("column_values_to_be_unique", "compound_columns_to_be_unique")
 
 
 def find_broken_rows(rows: LocatedRows, broken: Mapping[int, Expectation], masking: Masking) -> dict[int, BrokenRows]:
-    """The rows that broke these expectations, by the numbers that these have; none for those about whole tables."""
+    """The rows that broke these expectations, by the numbers that these have; none for those about whole tables.
+
+    None at all where Great Expectations has compared what Spark's SQL does not.
+    """
     kinds = {field.name: field.dataType.simpleString() for field in rows.frame.schema.fields}
-    return _Search(rows, kinds, masking).of(broken)
+    try:
+        return _Search(rows, kinds, masking).of(broken)
+    except AnalysisException:
+        return {}
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,8 @@ class _Search:
         counts = {_NUMBER: call("count", 1), _ROWS: _first(self._row(expectation), col(ORDER))}
         repeated, n = where(group(rows, names, counts), col(_NUMBER) > 1), col(_NUMBER)
         key = struct(key=self._values(names), n=n, rows=col(_ROWS))
-        totals = {"keys": call("count", 1), "rows": call("sum", n), "top": call("max_by", key, n, MOST)}
+        most = struct(n=n, key=self._values(names))
+        totals = {"keys": call("count", 1), "rows": call("sum", n), "top": call("max_by", key, most, MOST)}
         (row,) = group(repeated, (), totals).collect()
         keys = tuple(RepeatedKey(one["key"].asDict(), one["n"], _rows(one["rows"])) for one in row["top"])
         return BrokenRows(row["rows"], found.number_of_files, found.files, found.first, row["keys"], keys)
