@@ -11,6 +11,7 @@ from windrow.spec.pipelines.loading import load, suites_of
 from windrow.spec.pipelines.masks import masks_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.expectations import SHAPES, Expectation, Severity
+from windrow.spec.quality.hidden import HIDDEN, hidden, without_values
 from windrow.spec.quality.suites import Suite
 
 SCHEMA = Schema.parse("k string, v int, at timestamp, price decimal(10, 2), items array<int>")
@@ -159,6 +160,14 @@ def test_what_is_made_of_a_masked_column_is_masked() -> None:
     assert masks_of(named, named.stages[0]) == {"old"}
     assert Pipeline.from_mapping(pipeline.to_mapping()) == pipeline
     assert named.sources[0].to_mapping()["quality"] == "people.yaml"
+
+
+def test_hidden_values_are_still_told_apart_also_in_rows_within() -> None:
+    values = {"who": "a@b", "n": 1, "rows": [{"Who": "a@b"}, {"Who": None}, {"Who": "c@d"}]}
+    shown = without_values({"who"}, values, "secret")
+    first, *others = [row["Who"] for row in shown["rows"]]
+    assert shown["n"] == 1 and shown["who"] == first and first.startswith(HIDDEN) and "a@b" not in str(shown)
+    assert others[0] is None and others[1] not in (first, "c@d") and first != hidden("a@b", "another")
 
 
 def test_a_mask_is_of_a_column() -> None:

@@ -16,9 +16,10 @@ from pyspark.sql import DataFrame
 from windrow.compile.elements.row_rules import applies_to
 from windrow.quality.broken_rows import find_broken_rows
 from windrow.quality.located import LocatedRows
-from windrow.quality.masking import HIDDEN, Masking
+from windrow.quality.masking import Masking
 from windrow.quality.own import is_own, judge_own
 from windrow.spec.quality.expectations import Expectation, Severity
+from windrow.spec.quality.hidden import HIDDEN
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
 from windrow.spec.quality.suites import Suite
 from windrow.spec.times import parse_time

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -20,6 +20,8 @@ from windrow.drivers.recompute.scope.request import Scope
 from windrow.drivers.recompute.staged import StagedWindows
 from windrow.engine.final import PANE_TIME
 from windrow.engine.tick.published import Span
+from windrow.spec.pipelines.masks import masks_of
+from windrow.spec.quality.hidden import new_secret, without_values
 from windrow.store.journal.audits import BEGIN
 from windrow.store.journal.staging import Staged
 
@@ -42,7 +44,9 @@ def record_changes(run: Run, windows: StagedWindows, scope: Scope, of: Staged) -
     found = first_differing(run.work, item, scope, windows.read(of).windows, FIRST)
     values = {"inserted": found.inserted, "changed": found.changed, "withdrawn": found.withdrawn}
     number = windows.shown(of).count()
-    first = json.loads(json.dumps([_window(row) for row in found.first], default=str))
+    masks, secret = masks_of(run.work.pipeline, run.work.pipeline.stage(item.name)), new_secret()
+    shown = [_window(row, lambda values: without_values(masks, values, secret)) for row in found.first]
+    first = json.loads(json.dumps(shown, default=str))
     run.record("changes", item.name, {"stage": item.name, "windows": number, **values, "first": first})
 
 
@@ -51,10 +55,10 @@ def record_published(run: Run, began: int, results: Iterable[BackfillResult]) ->
     run.record_all([(BEGIN, "", {}, began), *(("publish", one.stage, asdict(one), None) for one in results)])
 
 
-def _window(row: Row) -> dict[str, Any]:
+def _window(row: Row, shown: Callable[[Any], Any]) -> dict[str, Any]:
     return {
-        "key": row["key"].asDict(recursive=True), "window": [row[WINDOW_START], row[WINDOW_END]],
-        "published": _values(row["stream"]), "staged": _values(row["batch"]),
+        "key": shown(row["key"].asDict(recursive=True)), "window": [row[WINDOW_START], row[WINDOW_END]],
+        "published": shown(_values(row["stream"])), "staged": shown(_values(row["batch"])),
     }  # fmt: skip
 
 

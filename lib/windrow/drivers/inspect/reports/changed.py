@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from windrow.drivers.inspect.diff.comparison import HERE, THERE
 from windrow.drivers.inspect.diff.diff import compared
 from windrow.drivers.inspect.diff.sides import shown_at
+from windrow.spec.pipelines.masks import masks_of
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.quality.hidden import new_secret, without_values
 from windrow.spec.stages.stage import Stage
 from windrow.store.delta.location import Lake
 from windrow.store.journal.audits import Found
@@ -27,7 +30,19 @@ def changed_windows(tables: Tables, pipeline: Pipeline, found: Mapping[tuple[str
         for (step, subject), result in found.items()
         if step == "publish" and result["tick"] is not None and result["changed"] + result["withdrawn"]
     ]
-    return [one for one in [*made, *staged] if one is not None and not one.is_equal]
+    shown = [one for one in made if one is not None and not one.is_equal]
+    return [*(_masked(pipeline, one) for one in shown), *(one for one in staged if not one.is_equal)]
+
+
+def _masked(pipeline: Pipeline, found: Diff) -> Diff:
+    """Without the values that nobody is to see."""
+    masks, secret = masks_of(pipeline, pipeline.stage(found.stage)), new_secret()
+    columns = [replace(one, greatest=None) if one.name.lower() in masks else one for one in found.columns]
+    windows = [
+        replace(one, **{name: without_values(masks, getattr(one, name), secret) for name in ("key", "here", "there")})
+        for one in found.differing
+    ]
+    return replace(found, columns=columns, differing=windows)
 
 
 def _published(tables: Tables, pipeline: Pipeline, stage: Stage, tick: int) -> Diff | None:
