@@ -37,7 +37,8 @@ def clean(lake: str, run: str) -> None:
 def test_what_the_stages_of_a_run_have_staged_is_deleted(tmp_path: Path) -> None:
     staged(tmp_path, "manual__2024-01-01T00_00_00", "hourly-1-0-9", "daily-2-0-9")
     staged(tmp_path, "shared", "hourly-1-0-9", "hourly_too-1-0-9")
-    for run in ("manual__2024-01-01T00:00:00", "shared", "never_begun"):
+    (tmp_path / "_windrow" / "staging" / "published").mkdir()
+    for run in ("manual__2024-01-01T00:00:00", "shared", "published", "never_begun"):
         clean(str(tmp_path), run)
     assert left(tmp_path) == {"shared/hourly_too-1-0-9"}
     assert [path.name for path in (tmp_path / "_windrow" / "staging").iterdir()] == ["shared"]

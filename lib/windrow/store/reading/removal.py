@@ -15,17 +15,20 @@ from windrow.store.reading.arrow import SCHEMES, folder_of
 def remove_folders(location: Location, chosen: Callable[[str], bool]) -> list[str]:
     """Delete the folders in a folder whose names are chosen, with all that is in them; their names.
 
-    Raises NotReadable for a place that only Spark knows.
+    On a disk the folder itself goes too when nothing is left in it. Raises NotReadable for a place that only Spark
+    knows.
     """
     folder = folder_of(location.path)
     return _in_store(location.path, chosen) if folder is None else _on_disk(folder, chosen)
 
 
 def _on_disk(folder: Path, chosen: Callable[[str], bool]) -> list[str]:
-    found = sorted(path for path in folder.iterdir() if path.is_dir() and chosen(path.name)) if folder.is_dir() else []
+    if not folder.is_dir():
+        return []
+    found = sorted(path for path in folder.iterdir() if path.is_dir() and chosen(path.name))
     for path in found:
         shutil.rmtree(path)
-    if found and not any(folder.iterdir()):
+    if not any(folder.iterdir()):
         folder.rmdir()
     return [path.name for path in found]
 
