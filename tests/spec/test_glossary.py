@@ -49,7 +49,7 @@ PLAIN = {
     ("held_by", ""): "what holds it back",
     ("MarkedYAMLError", ""): "of PyYAML", ("start_mark", ""): "of PyYAML", ("problem_mark", ""): "of PyYAML",
     ("BaseOperator", ""): "of Airflow", ("BaseTrigger", ""): "of Airflow",
-    ("BaseNotifier", ""): "of Airflow",
+    ("BaseNotifier", ""): "of Airflow", ("BaseEventTrigger", ""): "of Airflow",
     ("BaseException", ""): "of Python", ("BaseResolver", ""): "of PyYAML",
     ("base", "spec/extensions.py"): "a base class",
     ("base", "cli/errors.py"): "a base class",
