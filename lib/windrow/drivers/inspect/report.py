@@ -23,7 +23,7 @@ from windrow.spec.pipelines.table_columns import QUALITY_TABLE
 from windrow.spec.quality.broken_rows import MOST
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import DAY, HOUR, instant
-from windrow.store.delta.location import Lake
+from windrow.store.delta.location import Lake, Location
 from windrow.store.journal.audits import STREAM_RUN, Audits, Found
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
 from windrow.view.report import Balance, Chart, Part, Rejected, Report, page
@@ -90,18 +90,20 @@ class _Reader:
 
     def paths(self) -> dict[str, str]:
         """The tables that people read, and where they are."""
-        owned: list[tuple[str, tuple[str, ...]]]
-        owned = [(source.name, ("landings", "dead_letters")) for source in self.pipeline.sources]
-        owned += [(stage.name, ("current", "panes", "dead_letters", "ticks")) for stage in self.pipeline.stages]
-        paths = {f"{owner}.{name}": self.lake.table(owner, name).path for owner, names in owned for name in names}
-        if suites_of(self.pipeline):
-            paths[QUALITY_TABLE] = self.lake.quality_results.path
+        paths = {name: location.path for name, location in self._tables().items()}
         return {name: path if "://" in path else f"file://{path}" for name, path in paths.items()}
 
     def versions(self) -> dict[str, int]:
         """The versions of these tables in Delta, of those that are there."""
-        owned = {name: self.tables.open(self.lake.table(*name.split("."))) for name in self.paths()}
-        return {name: table.version() for name, table in owned.items() if table is not None}
+        found = {name: self.tables.open(location) for name, location in self._tables().items()}
+        return {name: table.version() for name, table in found.items() if table is not None}
+
+    def _tables(self) -> dict[str, Location]:
+        owned: list[tuple[str, tuple[str, ...]]]
+        owned = [(source.name, ("landings", "dead_letters")) for source in self.pipeline.sources]
+        owned += [(stage.name, ("current", "panes", "dead_letters", "ticks")) for stage in self.pipeline.stages]
+        found = {f"{owner}.{name}": self.lake.table(owner, name) for owner, names in owned for name in names}
+        return found | ({QUALITY_TABLE: self.lake.quality_results} if suites_of(self.pipeline) else {})
 
 
 def _file_of(offset: str) -> str | None:
