@@ -97,7 +97,7 @@ def test_the_steps_of_a_day_wait_until_it_is_over_publish_it_and_report(
     shown = DeltaTable(str(project / "lake" / "flights" / STAGE / "current")).to_pyarrow_table().to_pylist()
     assert 0 < sum(row["flights"] for row in shown) == sum(is_of_the_day(row) for row in landed(project))
     (page,) = (project / "out").glob("*.html")
-    assert "2013-01-02 03:00" in page.read_text()
+    assert "2013-01-02 03:00" in page.read_text() and "the task</a>" in page.read_text()
     found = DeltaTable(Audits.of(lake).location.path).to_pyarrow_table().to_pylist()
     assert [row["step"] for row in found].count(BEGIN) == 1, "a run that has waited goes on"
     assert OUTCOME not in {step for step, _ in Audits.of(lake).of_run(spark, RUN)}

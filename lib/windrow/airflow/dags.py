@@ -158,6 +158,7 @@ class _Dags:
             "--from", "{{ params['from'] or (data_interval_start if not params['to'] else '') }}",
             "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
             "--output", str(self.project / report),
+            "--link", "{{ ti.log_url if ti.log_url.startswith('http') else '' }}",
         ]  # fmt: skip
 
 

@@ -88,10 +88,10 @@ def write_report(
     from windrow.view.report import page
     from windrow.view.reports.machines import as_json, as_junit
 
-    if link is not None and not link.startswith(("http://", "https://")):
+    if link and not link.startswith(("http://", "https://")):
         raise SpecError("--link", "must be an address that begins with http:// or https://", link)
     made = look(pipeline, spark, lambda tables: report_in(tables, pipeline, run, start, end))
-    made = replace(made, typed=typed, link=link)
+    made = replace(made, typed=typed, link=link or None)
     path = output or f"out/{page_name(pipeline.pipeline, made.run)}"
     beside = path.removesuffix(".html")
     for name, text in ((path, page(made)), (f"{beside}.json", as_json(made)), (f"{beside}.junit.xml", as_junit(made))):
