@@ -20,8 +20,10 @@ from deltalake import write_deltalake
 from windrow.spec.pipelines.loading import load
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
-from windrow.store.journal.outcomes import OUTCOME
+from windrow.store.journal.audits import BEGIN
+from windrow.store.journal.outcomes import OUTCOME, subject_of
 
+STEPS = ("land", "gate_rows", "compute", "gate_results", "publish")
 STAGE = "hourly"
 SPAN = {"start": 1_704_067_200_000_000, "end": 1_704_153_600_000_000, "stages": [STAGE]}
 
@@ -45,34 +47,45 @@ def made(lake: Path) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Make the step of these arguments."""
-    step, file, *options = arguments[next(i for i, word in enumerate(arguments) if word.endswith(".py")) + 1 :]
+    """Make the step of these arguments, and those behind it that they name."""
+    first, file, *options = arguments[next(i for i, word in enumerate(arguments) if word.endswith(".py")) + 1 :]
     given = {name: value for name, value in pairwise(options) if name.startswith("--")}
     lake = Path(load(file, project=Path(given["--project"])).lake)
-    lake.mkdir(parents=True, exist_ok=True)
+    (lake / "_windrow").mkdir(parents=True, exist_ok=True)
+    last = given.get("--through", first)
+    steps = STEPS[STEPS.index(first) : STEPS.index(last) + 1] if first in STEPS else (first,)
+    for step in steps:
+        if (code := _make(step, lake, given["--run"], given["--attempt"])) != 0:
+            return code
+    return 0
+
+
+def _make(step: str, lake: Path, run: str, attempt: str) -> int:
     with (lake / "made").open("a") as lines:
         lines.write(f"{step}\n")
     what = json.loads((lake / step).read_text()) if (lake / step).is_file() else {}
     time.sleep(what.get("hangs", 0))
-    code, run = what.get("code", 0), given["--run"]
-    outcome = {"exit_code": code, "message": what.get("message", "")}
-    _append(lake / "_windrow" / "audits", [_audit(run, OUTCOME, given["--attempt"], outcome)])
-    named = f"restate__{run}" if step == "restate" else run
-    generations = lake / "_windrow" / "generations"
+    audits, generations = lake / "_windrow" / "audits", lake / "_windrow" / "generations"
     if not generations.exists():
         _append(generations, [{"stage": STAGE, "generation": 1, "fingerprint": "{}", "step": 1}])
+    if step == STEPS[0]:
+        _append(audits, [_audit(run, BEGIN, "", SPAN)])
     if "tick" in what:
-        numbers = {"inserted": what["inserted"], "changed": 0, "withdrawn": 0}
+        numbers = {"windows": what["inserted"], "inserted": what["inserted"], "changed": 0, "withdrawn": 0}
         published = {"stage": STAGE, "tick": what["tick"], **numbers, **SPAN}
-        _append(lake / "_windrow" / "audits", [_audit(named, "publish", STAGE, published)])
+        named = f"restate__{run}" if step == "restate" else run
+        _append(audits, [_audit(named, "publish", STAGE, published)])
     if "warns" in what:
         judgement = Judgement("table_row_count", Severity.WARNING, Outcome.FAILED, what["warns"])
         gate = GateResult(STAGE, 1, (judgement,)).to_mapping()
-        _append(lake / "_windrow" / "audits", [_audit(run, "gate", STAGE, gate)])
+        _append(audits, [_audit(run, "gate", STAGE, gate | SPAN)])
     if "late" in what:
         letter = pa.table({"reason": ["late"], "restated_by": pa.array([None], pa.int64()), "tick": [what["late"]]})
         write_deltalake(str(lake / STAGE / "dead_letters"), letter, mode="append")
-    return int(code)
+    code = int(what.get("code", 0))
+    outcome = {"exit_code": code, "message": what.get("message", "")}
+    _append(audits, [_audit(run, OUTCOME, subject_of(attempt, step), outcome)])
+    return code
 
 
 def _audit(run: str, step: str, subject: str, result: dict[str, Any]) -> dict[str, Any]:

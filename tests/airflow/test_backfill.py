@@ -282,14 +282,6 @@ def test_a_second_time_changes_nothing(flights: Flights) -> None:
     assert flights.events() == events
 
 
-def test_the_value_of_a_secret_is_in_no_file(flights: Flights) -> None:
-    """In none of the lake, of the pages, of the logs, or of Airflow's database."""
-    roots = (flights.project, flights.airflow.home)
-    files = [path for root in roots for path in root.rglob("*") if path.is_file()]
-    assert any(path.suffix == ".log" for path in files) and any(path.suffix == ".db" for path in files)
-    assert not [path for path in files if SECRET.encode() in path.read_bytes()]
-
-
 def test_a_flight_that_lands_behind_a_publish_is_restated_by_a_run_of_its_own(flights: Flights) -> None:
     """In an hour whose windows alone would pass the gate, which judges what is restated."""
     flights.airflow.command("dags", "unpause", RESTATE)
@@ -308,3 +300,11 @@ def test_a_flight_that_lands_behind_a_publish_is_restated_by_a_run_of_its_own(fl
     assert flights.shown() - before == Counter({(origin, carrier, start): 1})
     (event,) = flights.events()[len(events) :]
     assert event["run"].startswith("restate__") and event["inserted"] + event["changed"] > 0
+
+
+def test_the_value_of_a_secret_is_in_no_file(flights: Flights) -> None:
+    """In none of the lake, of the pages, of the logs, or of Airflow's database."""
+    roots = (flights.project, flights.airflow.home)
+    files = [path for root in roots for path in root.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".log" for path in files) and any(path.suffix == ".db" for path in files)
+    assert not [path for path in files if SECRET.encode() in path.read_bytes()]

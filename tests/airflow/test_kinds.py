@@ -42,7 +42,7 @@ def steps(dag: Any) -> list[str]:
     ("schedule", "kinds"),
     [
         ("", {"backfill"}),
-        ("schedule: {connection: spark_prod}", {"backfill"}),
+        ("schedule: {spark: {connection: spark_prod}}", {"backfill"}),
         ('schedule: {restate: "0 6 * * *"}', {"backfill", "restate"}),
         (f"{ALL}}}", {"backfill", "restate", "maintain", "stream"}),
     ],

@@ -127,7 +127,7 @@ def standalone(folder: Path) -> Iterator[str]:
 @pytest.mark.long
 def test_a_standalone_cluster_runs_a_job_in_client_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-    from windrow.airflow.dags import APPLICATION as STEP
+    from windrow.airflow.dags import JOBS
     from windrow.airflow.jobs import Job
 
     root = project(tmp_path / "project")
@@ -135,7 +135,7 @@ def test_a_standalone_cluster_runs_a_job_in_client_mode(tmp_path: Path, monkeypa
     with standalone(tmp_path / "work") as master:
         connection = {"conn_type": "spark", "host": master, "extra": {"deploy-mode": "client"}}
         monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
-        Job.of(submission, "tests land", all_steps(root)).submit(str(STEP))
+        Job.of(submission, "tests land", all_steps(root)).submit(str(JOBS / "step.py"))
         assert list((tmp_path / "work").glob("app-*")), "an executor has run"
     lake = Lake.of(str(root / "lake"))
     assert outcome_of(lake, "monday", "one", "publish") == StepOutcome(0)

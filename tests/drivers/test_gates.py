@@ -150,10 +150,10 @@ def test_what_is_staged_stays_right_beside_a_stream_unless_a_row_is_late(spark, 
         """Which computation a backfill of the first window would publish, and the total that it has."""
         opened = Backfill(PipelineWork.open(made, spark), "monday", START, parse_time("2024-01-01T01:00:10Z"))
         (item,) = opened.stages
-        standing = opened._standing(item)
+        standing = opened._windows.standing(item)
         assert standing is not None
         _, found = standing
-        return found.id, [row["v_total"] for row in opened._staged(item).read(found).windows.collect()]
+        return found.id, [row["v_total"] for row in opened._windows.staged(item).read(found).windows.collect()]
 
     first = staged()
     write_rows(tmp_path, "c.json", [{"at": iso(200)}])
@@ -176,7 +176,7 @@ def test_what_was_judged_is_published_whatever_is_staged_beside_it(spark, tmp_pa
     (item,) = first.stages
 
     def beside(*arguments, **options):  # type: ignore[no-untyped-def]
-        staging = first._staged(item)._area
+        staging = first._windows.staged(item)._area
         judged = staging.last(spark)
         staging.write(staging.read(spark, judged).limit(0), judged)
         return commit(*arguments, **options)
