@@ -302,7 +302,7 @@ def main() -> None:
         waiting = airflow.wait_for_waiting(DAG)
         print(f"   {waiting}: waits; what its task says:\n   {airflow.waits_for(DAG, waiting)}")
         runs = airflow.wait_for(DAG, DAYS + 1)
-        print(f"   {EARLY}: {runs[EARLY]}; the last panes of an airline at that airport, which are early:")
+        print(f"   {EARLY}: {runs[EARLY]}; the last panes of an airline, early where windows are not over:")
         print(shown(project, "departures_hourly", "--panes", "--key", "origin=LGA", "--key", "carrier=DL"))
     print("== The reports")
     for page in sorted((project / "out").glob("*.html")):
