@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import BaseOperator
-from airflow.sdk.exceptions import AirflowException, AirflowFailException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
 from windrow.airflow.jobs import Job
 from windrow.airflow.trigger import WindowsExpired
@@ -26,7 +26,9 @@ from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, SpecError
 from windrow.spec.pipelines.schedules import OnTimeout, Schedule
 from windrow.store.delta.location import Lake
+from windrow.store.journal.audits import Audits
 from windrow.store.journal.outcomes import StepOutcome, outcome_of
+from windrow.store.reading.arrow import ArrowTables
 
 JOB_STEPS = ("land", "gate_rows", "compute", "gate_results", "publish")
 """The steps that one job can make, in their order."""
@@ -173,9 +175,14 @@ class ReportStep(Step):
     """The report of a run. It needs no Spark, and no job, where the lake can be read from here."""
 
     def execute(self, context: Any) -> Any:
-        """Write the page, whatever the steps before have come to."""
+        """Write the page, whatever the steps before have come to. Raises AirflowSkipException where there is nothing.
+
+        So it is where the job has hung, or could not be submitted.
+        """
         if not self._can_be_read():
             return self._submit(context, uuid4().hex, ends=False)
+        if not Audits.of(Lake.of(self.lake)).recorded(ArrowTables(), {context["run_id"]}):
+            raise AirflowSkipException("the run has left nothing in the lake, so there is no page")
         words = [sys.executable, "-m", "windrow", "report", *(self.application_args or ())[1:]]
         made = subprocess.run(words, capture_output=True, text=True)
         if made.returncode:
