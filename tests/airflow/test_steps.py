@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jinja2
@@ -47,7 +48,8 @@ def project(tmp_path: Path) -> Path:
 
 def arguments(task: Any) -> list[str]:
     """What Airflow gives to the job of a task in this run. `Step.execute` adds that the first one waits."""
-    context = {**INTERVAL, "run_id": RUN, "params": {"from": None, "to": None}}
+    task_instance = SimpleNamespace(log_url="http://127.0.0.1/task")
+    context = {**INTERVAL, "run_id": RUN, "params": {"from": None, "to": None}, "ti": task_instance}
     given = [jinja2.Template(text).render(context) for text in task.application_args]
     return [*given, "--wait"] if task.task_id == "land" else given
 
