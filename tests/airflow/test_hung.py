@@ -33,7 +33,7 @@ from windrow.airflow import dags_of
 made = dags_of("pipelines", "{project}")
 for dag in made.values():
     for task in dag.tasks:
-        task.execution_timeout, task.retries = timedelta(seconds=20), 0
+        task.execution_timeout, task.retries = timedelta(seconds=40), 0
 globals().update(made)
 """
 
@@ -59,7 +59,6 @@ def airflow(tmp_path: Path) -> Iterator[Airflow]:
     }
     made = Airflow(tmp_path / "home", tmp_path, tmp_path / "pipelines", more)
     with made.running():
-        made.command("pools", "set", "windrow", "2", "two lakes")
         made.command("dags", "reserialize")
         yield made
 

@@ -39,8 +39,8 @@ stages:
     accumulation: discarding
     aggregates: {{clicks: {{count: "*"}}}}
 schedule:
-  {{spark: {{connection: spark_local}}, retries: 0, restate: late, poke_interval: 2s, execution_timeout: 15s,
-   deadline: 8s{more}}}
+  {{spark: {{connection: spark_local}}, retries: 0, restate: late, poke_interval: 2s, execution_timeout: 40s,
+   deadline: 20s{more}}}
 """
 MORE = {"clicks": "", "views": ', stream: long, maintain: "* * * * *"'}
 DAGS = """
