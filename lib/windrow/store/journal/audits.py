@@ -65,7 +65,7 @@ class Audits:
     def record_all(self, spark: SparkSession, run: str, findings: Iterable[Finding]) -> None:
         """Keep several findings of a run in one commit."""
         from windrow.engine.frames import literals
-        from windrow.store.delta.appending import append_once
+        from windrow.store.delta.transactions import append_once
 
         rows = []
         for step, subject, result, at in findings:
