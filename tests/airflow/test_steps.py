@@ -95,7 +95,7 @@ def test_the_steps_of_a_day_wait_until_it_is_over_publish_it_and_report(
     assert wrong.exit_code == 2 and "--through must not come before publish" in wrong.stderr
     report = dag.get_task("report")
     monkeypatch.setattr(report, "application_args", arguments(report))
-    report.execute({})  # it starts no job
+    report.execute({"run_id": RUN})  # it starts no job
     shown = DeltaTable(str(project / "lake" / "flights" / STAGE / "current")).to_pyarrow_table().to_pylist()
     assert 0 < sum(row["flights"] for row in shown) == sum(is_of_the_day(row) for row in landed(project))
     (page,) = (project / "out").glob("*.html")
