@@ -34,13 +34,15 @@ PREFERRED: Mapping[str, str] = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.maxConcurrentOutputFileWriters": "16",
     "spark.sql.inMemoryColumnarStorage.compressed": "false",  # read once or twice, soon
+    "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20",
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.debug.maxToStringFields": "0",
 }
 """Settings of these sessions where neither the cluster nor the caller says otherwise: small ticks take less time. No
 adaptive planning, which costs them more than it gives. A MERGE may read its source twice: what it reads is files that
-do not change. Rows are not sorted by their partitions before they are written, where a task has at most so many. The
-texts of plans, made for every query, are short: nobody sees them without Spark's own pages."""
+do not change. Rows are not sorted by their partitions before they are written, where a task has at most so many. A task
+groups into a million cells before it needs Spark's slower map: by default that is so from 65,536 on, and both are asked
+for every row then. The texts of plans, made for every query, are short: nobody sees them without Spark's own pages."""
 
 _INTERPRETED: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
