@@ -98,7 +98,7 @@ class Announcement:
 
 
 def _commit(extra: Extra) -> tuple[Any, ...]:
-    return tuple(extra.get(name) for name in ("run", "stage", "tick"))
+    return tuple(extra.get(name) for name in ("run", "stage", "generation", "tick"))
 
 
 def _extra(run: str, one: Published) -> Extra:

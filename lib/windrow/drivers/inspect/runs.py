@@ -37,14 +37,19 @@ _FIELDS = ("stage", "start", "end", "tick", "inserted", "changed", "withdrawn")
 
 
 def published_in(tables: Tables, lake: Lake, run: str) -> list[Published]:
-    """The stages that a run has changed, since it last began. Raises NotReadable where only Spark reads the lake."""
-    found = Audits.of(lake).read_run(tables, run)
-    committed = [result for (step, _), result in found.items() if step == "publish" and result["tick"] is not None]
+    """What a run has changed of the generations that are shown, in each of its commits.
+
+    Also before it began anew: what was killed behind a commit is made again, and then finds nothing to change.
+    Raises NotReadable where only Spark reads the lake.
+    """
+    rows = [row.result for row in Audits.of(lake).recorded(tables, {run}) if row.step == "publish"]
+    committed = {(result["stage"], result["tick"]): result for result in rows if result["tick"] is not None}
     generations = newest_generations(tables, lake.internal("generations")) if committed else {}
+    numbers = {stage: one.number for stage, one in generations.items()}
     published = [
-        Published(generation=generations[result["stage"]].number, **{name: result[name] for name in _FIELDS})
-        for result in committed
-        if result["stage"] in generations
+        Published(generation=numbers[stage], **{name: result[name] for name in _FIELDS})
+        for (stage, _), result in committed.items()
+        if stage in numbers and result.get("generation", numbers[stage]) == numbers[stage]
     ]
     return [one for one in published if one.is_any]
 
