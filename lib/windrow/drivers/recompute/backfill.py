@@ -119,10 +119,11 @@ class Backfill:
             record_published(self._run, began, found)
         return found
 
-    def staged(self) -> list[BackfillResult]:
-        """All steps, by way of the staging area. Raises GateFailed."""
+    def staged(self, goes_on: bool = False) -> list[BackfillResult]:
+        """All steps, by way of the staging area; `goes_on` says that the run has begun before. Raises GateFailed."""
         try:
-            self._begun()
+            if not goes_on:
+                self._begun()
             return self.publish()
         finally:
             self.discard()
