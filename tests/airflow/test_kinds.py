@@ -160,6 +160,23 @@ def test_a_wrong_file_keeps_all_of_its_dags(tmp_path: Path) -> None:
     assert set(dags(tmp_path, 'schedule: {maintain: "0 99 * * *"}')) == {"backfill"}
 
 
+def test_whoever_is_told_of_failures_hears_of_the_runs_of_a_wrong_file(tmp_path: Path) -> None:
+    wrong = dags(tmp_path, f"{ALL}}}\nlakee: here", on_failure=print)
+    assert [dag.on_failure_callback for dag in wrong.values()] == [print] * 4
+
+
+def test_what_is_right_in_a_schedule_holds_beside_what_is_wrong(tmp_path: Path) -> None:
+    """A wrong field takes no DAG away, and stops no run without a word."""
+    right = dags(tmp_path, f"{ALL}}}")
+    for more in (", retriess: 3", ", zone: Nowhere/At_all", ', end: "tomorrow"'):
+        wrong = dags(tmp_path, f"{ALL}{more}}}")
+        assert {kind: steps(dag) for kind, dag in wrong.items()} == {kind: steps(dag) for kind, dag in right.items()}
+        assert wrong["backfill"].timetable.expression == "0 3 * * *" and "wrong" in wrong["backfill"].tags
+    (tmp_path / "copy.yaml").write_text(f"{TRAFFIC}{ALL}}}\n")
+    both = dags(tmp_path, f"{ALL}}}")
+    assert set(both) == set(right) and both["backfill"].timetable.expression == "0 3 * * *"
+
+
 def test_a_dag_file_of_its_own_says_of_which_kind(tmp_path: Path) -> None:
     from windrow.airflow import dag_of
     from windrow.spec.errors import SpecError

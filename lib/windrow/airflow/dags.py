@@ -64,14 +64,15 @@ def dags_of_pipeline(pipeline: Pipeline, file: Path, project: Path, options: Dag
 def wrong_dags(name: str, files: Sequence[PipelineFile], options: DagOptions) -> list[DAG]:
     """DAGs in place of those of a file that is wrong, or of files that share a name, on the schedule as far as known.
 
-    They have the same tasks, so that a run which has begun goes on with them when the file is right again.
+    They have the same tasks, so that a run which has begun goes on with them when the file is right again. Of files
+    that share a name the schedule is that of the first.
     """
     errors = "\n".join(file.words for file in files)
-    schedules = [schedule_of(file.path) for file in files]
-    schedule = schedules[0] if len(schedules) == 1 and schedules[0] is not None else BY_HAND
+    schedule = next(filter(None, (schedule_of(file.path) for file in files)), BY_HAND)
     made = []
     for kind, when in _kinds(schedule, late_rows_of(name, None, schedule)):
-        dag = _dag(kind.dag_id(name), schedule.tags, f"Wrong: {errors}", _WRONG.format(errors=errors), **when)
+        page, told = _WRONG.format(errors=errors), options.on_failure
+        dag = _dag(kind.dag_id(name), schedule.tags, f"Wrong: {errors}", page, on_failure_callback=told, **when)
         dag.tags.add("wrong")
         made.append(_with_tasks(dag, [WrongFile(task_id=step, error=errors) for step in kind.steps]))
     return made
