@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,10 @@ class Events(list[dict[str, Any]]):
 
     def limit(self, number: int) -> list[Any]:
         return [type("Event", (), {"extra": extra}) for extra in reversed(self[-number:])]
+
+    def after(self, moment: datetime) -> list[Any]:
+        assert moment.tzinfo is not None
+        return [type("Event", (), {"extra": extra}) for extra in self]
 
     def add(self, asset: Any, extra: dict[str, Any]) -> None:
         self.append({**extra, "asset": asset.name})
@@ -92,6 +97,8 @@ def test_a_stream_tells_of_the_ticks_behind_those_that_were_told(tmp_path: Path)
     begin(tmp_path, 2)
     ticks(2, 9)
     assert told() == [event(2, 1, 9, 1)] and told() == []
+    events += [{"stage": "other", "generation": 1, "tick": tick} for tick in range(2000)]
+    assert told() == [], "another stage may have changed often since then"
 
 
 def audit(lake: Path, step: str, **found: Any) -> None:
