@@ -54,8 +54,9 @@ def main(arguments: list[str]) -> int:
     (lake / "_windrow").mkdir(parents=True, exist_ok=True)
     last = given.get("--through", first)
     steps = STEPS[STEPS.index(first) : STEPS.index(last) + 1] if first in STEPS else (first,)
+    run = given["--run"] if first in STEPS else f"{first}__{given['--run']}"
     for step in steps:
-        if (code := _make(step, lake, given["--run"], given["--attempt"])) != 0:
+        if (code := _make(step, lake, run, given["--attempt"])) != 0:
             return code
     return 0
 
@@ -73,8 +74,7 @@ def _make(step: str, lake: Path, run: str, attempt: str) -> int:
     if "tick" in what:
         numbers = {"windows": what["inserted"], "inserted": what["inserted"], "changed": 0, "withdrawn": 0}
         published = {"stage": STAGE, "tick": what["tick"], **numbers, **SPAN}
-        named = f"restate__{run}" if step == "restate" else run
-        _append(audits, [_audit(named, "publish", STAGE, published)])
+        _append(audits, [_audit(run, "publish", STAGE, published)])
     if "warns" in what:
         judgement = Judgement("table_row_count", Severity.WARNING, Outcome.FAILED, what["warns"])
         gate = GateResult(STAGE, 1, (judgement,)).to_mapping()

@@ -221,7 +221,9 @@ def test_days_that_are_right_are_published_and_others_are_not(flights: Flights) 
     staging = flights.project / "lake" / "flights" / "_windrow" / "staging"
     assert not list(staging.glob("*")), "nor is anything staged by the run that has stopped"
     (event,) = flights.events()
-    assert (event["run"], event["inserted"]) == (run_of(1), len(panes)), "told once, by the try that found it done"
+    assert (event["run"], event["inserted"]) == (f"flights__{run_of(1)}", len(panes)), (
+        "told once, by the try that found it done"
+    )
 
 
 @pytest.mark.parametrize(
@@ -299,7 +301,7 @@ def test_a_flight_that_lands_behind_a_publish_is_restated_by_a_run_of_its_own(fl
     assert state == "success"
     assert flights.shown() - before == Counter({(origin, carrier, start): 1})
     (event,) = flights.events()[len(events) :]
-    assert event["run"].startswith("restate__") and event["inserted"] + event["changed"] > 0
+    assert event["run"].startswith("restate__flights__") and event["inserted"] + event["changed"] > 0
 
 
 def test_the_value_of_a_secret_is_in_no_file(flights: Flights) -> None:

@@ -55,7 +55,8 @@ def test_a_schedule_is_taken_from_the_file(bag) -> None:  # type: ignore[no-unty
     assert type(traffic.timetable).__name__ == "NullTimetable"
 
 
-RUN = "scheduled__2013-01-02"
+ID = "scheduled__2013-01-02"
+RUN = f"flights__{ID}"
 SAID = "windrow: the gate of departures stops: one, two"
 Ends = Callable[..., BaseException]
 
@@ -76,7 +77,7 @@ def started(ago: timedelta = timedelta(0), before: str | None = None) -> dict[st
         xcom_push=lambda key, value: page.update({key: value}), xcom_pull=lambda task_ids, key: before
     )
     run = SimpleNamespace(start_date=datetime.now(UTC) - ago)
-    return {"run_id": RUN, "dag_run": run, "ti": task, "page": page, "task_state_store": Kept()}
+    return {"run_id": ID, "dag_run": run, "ti": task, "page": page, "task_state_store": Kept()}
 
 
 def record(lake: str, run: str, attempt: str, step: str, code: int, message: str) -> None:
@@ -151,7 +152,7 @@ def test_a_step_behind_landing_is_made_again_whatever_has_come(ends: Ends) -> No
 def test_a_run_that_has_waited_makes_its_step_again(bag, ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     task = bag.dags["flights_backfill"].get_task("land")
     monkeypatch.setattr(type(task), "execute", lambda self, context: context["run_id"])
-    assert task.resume(started(), "departures_hourly: the windows of the interval have expired") == RUN
+    assert task.resume(started(), "departures_hourly: the windows of the interval have expired") == ID
 
 
 def test_the_first_step_is_told_to_wait_and_each_job_has_a_name_of_its_own(bag, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from deltalake import write_deltalake
+from deltalake import DeltaTable, write_deltalake
 
 from windrow.spec.pipelines.loading import load
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.times import HOUR
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,6 +36,10 @@ class Events(list[dict[str, Any]]):
 
     def limit(self, number: int) -> list[Any]:
         return [type("Event", (), {"extra": extra}) for extra in reversed(self[-number:])]
+
+    def after(self, moment: datetime) -> list[Any]:
+        assert moment.tzinfo is not None
+        return [type("Event", (), {"extra": extra}) for extra in self]
 
     def add(self, asset: Any, extra: dict[str, Any]) -> None:
         self.append({**extra, "asset": asset.name})
@@ -90,6 +98,42 @@ def test_a_stream_tells_of_the_ticks_behind_those_that_were_told(tmp_path: Path)
     begin(tmp_path, 2)
     ticks(2, 9)
     assert told() == [event(2, 1, 9, 1)] and told() == []
+    events += [{"stage": "other", "generation": 1, "tick": tick} for tick in range(2000)]
+    assert told() == [], "another stage may have changed often since then"
+
+
+def audit(lake: Path, step: str, **found: Any) -> None:
+    """Keep what a step of the run on monday has found, behind those before."""
+    kept = lake / "_windrow" / "audits"
+    at = DeltaTable(str(kept)).to_pyarrow_table().num_rows if kept.exists() else 0
+    about = {"start": 0, "end": HOUR, "stages": [stage_of()]}
+    row = {"run": "monday", "step": step, "subject": stage_of() if found else "", "result": json.dumps(found | about)}
+    write(lake, "_windrow/audits", at=[at], **{name: [value] for name, value in row.items()})
+
+
+def test_a_run_tells_of_what_it_has_published_also_when_it_has_begun_anew(tmp_path: Path) -> None:
+    """Whoever has killed its task behind the publish has it begin again, and then it finds nothing to change."""
+    from windrow.airflow.events import RunChanges
+
+    events = Events()
+
+    def publish(tick: int | None, generation: int) -> None:
+        audit(tmp_path, "begin")
+        numbers = {"windows": 4, "inserted": 4 if tick else 0, "changed": 0, "withdrawn": 0}
+        audit(tmp_path, "publish", stage=stage_of(), tick=tick, generation=generation, **numbers)
+
+    def told() -> list[tuple[int, int, int]]:
+        found = tell(tmp_path, str(tmp_path), RunChanges, events)
+        return [(event["generation"], event["tick"], event["inserted"]) for event in found]
+
+    begin(tmp_path, 1)
+    publish(5, 1)
+    publish(None, 1)
+    assert told() == [(1, 5, 4)] and told() == []
+    begin(tmp_path, 2)
+    assert told() == [], "what it has changed is not shown any more"
+    publish(5, 2)
+    assert told() == [(2, 5, 4)] and told() == []
 
 
 def test_late_rows_are_told_of_when_there_are_newer_ones(tmp_path: Path) -> None:
@@ -129,3 +173,19 @@ def test_of_a_lake_that_cannot_be_read_consumers_hear_without_numbers(tmp_path: 
 
     found = tell(tmp_path, "hdfs://nowhere/lake", getattr(events, told), Events())
     assert found == [{"asset": f"traffic/{stage_of()}"}]
+
+
+@pytest.mark.parametrize(("error", "told"), [("1h", True), ("100000d", False)])
+def test_whoever_is_told_of_warnings_hears_that_results_are_old(tmp_path: Path, error: str, told: bool) -> None:
+    """Behind a publish: the newest windows may still end long ago."""
+    from windrow.airflow.notify import Warnings
+
+    made = load(ROOT / "conf" / "pipelines" / "traffic.yaml").to_mapping()
+    made["stages"][0]["freshness"] = {"error": error}
+    pipeline, heard = Pipeline.from_mapping({**made, "lake": str(tmp_path)}), []
+    end = datetime(2024, 1, 1, 5, tzinfo=UTC)
+    write(tmp_path, f"{stage_of()}/current", timing=["on_time"], window_end=[end])
+    Warnings(pipeline, lambda run: run, lambda context: heard.extend(context["warnings"]))({"run_id": "monday"})
+    assert [line.startswith(f"{stage_of()}: error: complete up to 2024-01-01 05:00, ") for line in heard] == [
+        True
+    ] * told

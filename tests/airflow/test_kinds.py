@@ -60,11 +60,24 @@ def test_each_kind_has_its_tasks_and_jobs(tmp_path: Path) -> None:
     (stream,) = made["stream"].tasks
     assert stream.application.endswith("windrow/cli/jobs/job.py")
     assert stream.application_args == [
-        "stream", str(tmp_path / "traffic.yaml"), "--project", str(tmp_path), "--run", "{{ run_id }}", "--once"
+        "stream", str(tmp_path / "traffic.yaml"), "--project", str(tmp_path), "--run", "traffic__{{ run_id }}", "--once"
     ]  # fmt: skip
     (late,) = made["restate"].timetable.asset_condition.objects
     assert late.name == "traffic/late rows" and len(late.watchers) == 1
     assert made["maintain"].timetable.expression == "0 5 * * *"
+
+
+def test_no_two_runs_of_a_lake_have_the_same_name(tmp_path: Path) -> None:
+    """Airflow's ids of runs are alike in all DAGs, also in those of two pipelines that share a lake."""
+    (tmp_path / "roads.yaml").write_text(f"{TRAFFIC.replace('pipeline: traffic', 'pipeline: roads')}{ALL}}}\n")
+    made = dags(tmp_path, f"{ALL}}}")
+    jobs = {name: dag.tasks[0].application_args for name, dag in made.items()}
+    named = {name: words[words.index("--run") + 1] for name, words in jobs.items()}
+    assert named["backfill"] == "traffic__{{ run_id }}" and named["roads_backfill"] == "roads__{{ run_id }}"
+    (clean,) = (task for task in made["restate"].tasks if task.task_id == "clean")
+    assert clean.run == "restate__traffic__{{ run_id }}"
+    told = {name: task.run_of("now") for name, dag in made.items() for task in dag.tasks if hasattr(task, "run_of")}
+    assert len(set(told.values())) == len(made) == 8
 
 
 def test_one_dag_at_a_time_writes_to_a_lake_but_a_stream_that_goes_on(tmp_path: Path) -> None:
@@ -72,7 +85,7 @@ def test_one_dag_at_a_time_writes_to_a_lake_but_a_stream_that_goes_on(tmp_path: 
     backfill, (stream,) = made["backfill"], made["stream"].tasks
     (pool,) = {task.pool for kind in ("backfill", "maintain") for task in made[kind].tasks}
     assert pool.startswith("windrow_traffic_") and (stream.pool, stream.execution_timeout) == ("default_pool", None)
-    assert stream.application_args[-1] == "{{ run_id }}", "it is not told to end"
+    assert stream.application_args[-1] == "traffic__{{ run_id }}", "it is not told to end"
     assert (made["stream"].dagrun_timeout, made["stream"].deadline) == (None, None)
     assert backfill.dagrun_timeout == timedelta(hours=36) + 7 * 3 * timedelta(hours=2)
     others = dags(tmp_path, pool="default_pool")
@@ -145,6 +158,23 @@ def test_a_wrong_file_keeps_all_of_its_dags(tmp_path: Path) -> None:
     assert {kind: steps(dag) for kind, dag in wrong.items()} == {kind: steps(dag) for kind, dag in right.items()}
     assert all("wrong" in dag.tags for dag in wrong.values())
     assert set(dags(tmp_path, 'schedule: {maintain: "0 99 * * *"}')) == {"backfill"}
+
+
+def test_whoever_is_told_of_failures_hears_of_the_runs_of_a_wrong_file(tmp_path: Path) -> None:
+    wrong = dags(tmp_path, f"{ALL}}}\nlakee: here", on_failure=print)
+    assert [dag.on_failure_callback for dag in wrong.values()] == [print] * 4
+
+
+def test_what_is_right_in_a_schedule_holds_beside_what_is_wrong(tmp_path: Path) -> None:
+    """A wrong field takes no DAG away, and stops no run without a word."""
+    right = dags(tmp_path, f"{ALL}}}")
+    for more in (", retriess: 3", ", zone: Nowhere/At_all", ', end: "tomorrow"'):
+        wrong = dags(tmp_path, f"{ALL}{more}}}")
+        assert {kind: steps(dag) for kind, dag in wrong.items()} == {kind: steps(dag) for kind, dag in right.items()}
+        assert wrong["backfill"].timetable.expression == "0 3 * * *" and "wrong" in wrong["backfill"].tags
+    (tmp_path / "copy.yaml").write_text(f"{TRAFFIC}{ALL}}}\n")
+    both = dags(tmp_path, f"{ALL}}}")
+    assert set(both) == set(right) and both["backfill"].timetable.expression == "0 3 * * *"
 
 
 def test_a_dag_file_of_its_own_says_of_which_kind(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_consumers_run_once_for_a_changed_publish_and_not_for_an_unchanged_one(s
         "clicks/hourly", (scheduled.lake("clicks") / "hourly" / "current").as_uri()
     )  # fmt: skip
     assert event["extra"] == {
-        "run": "first", "stage": "hourly", "from": "2024-01-01T00:00:00Z", "to": "2024-01-02T00:00:00Z",
+        "run": "clicks__first", "stage": "hourly", "from": "2024-01-01T00:00:00Z", "to": "2024-01-02T00:00:00Z",
         "generation": 1, "tick": 3, "inserted": 24, "changed": 0, "withdrawn": 0,
     }  # fmt: skip
     assert scheduled.consumed(1) == [1, 1]
@@ -171,13 +171,13 @@ def test_late_rows_are_restated_when_they_are_there_and_once(scheduled: Schedule
         "clicks/late rows",
         {"late": {"hourly": {"rows": 1, "tick": 7}}},
     )
-    assert (restated["name"], restated["extra"]["run"]) == ("clicks/hourly", f"restate__{restatement}")
+    assert (restated["name"], restated["extra"]["run"]) == ("clicks/hourly", f"restate__clicks__{restatement}")
 
 
 def test_a_gate_that_stops_leaves_nothing_staged_and_whoever_wants_to_know_is_told(scheduled: Scheduled) -> None:
     lake = scheduled.lake("clicks")
     submits.tell(lake, "publish", warns="none of 3")
-    staged = {run: lake / "_windrow" / "staging" / run / "hourly-1-0-1" for run in ("green", "red")}
+    staged = {run: lake / "_windrow" / "staging" / f"clicks__{run}" / "hourly-1-0-1" for run in ("green", "red")}
     for folder in staged.values():
         folder.mkdir(parents=True)
     scheduled.trigger("clicks_backfill", "green")

@@ -29,7 +29,8 @@ from windrow.store.journal.outcomes import OUTCOME, StepOutcome, outcome_of
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = "departures_hourly"
 JOB = ("land", "gate_rows", "compute", "gate_results", "publish")
-RUN = "backfill__2013-01-02T03:00:00+00:00"
+ID = "backfill__2013-01-02T03:00:00+00:00"
+RUN = f"flights__{ID}"
 INTERVAL = {"data_interval_start": "2013-01-01T03:00:00+00:00", "data_interval_end": "2013-01-02T03:00:00+00:00"}
 
 pytestmark = pytest.mark.airflow
@@ -49,7 +50,7 @@ def project(tmp_path: Path) -> Path:
 def arguments(task: Any) -> list[str]:
     """What Airflow gives to the job of a task in this run. `Step.execute` adds that the first one waits."""
     task_instance = SimpleNamespace(log_url="http://127.0.0.1/task")
-    context = {**INTERVAL, "run_id": RUN, "params": {"from": None, "to": None}, "ti": task_instance}
+    context = {**INTERVAL, "run_id": ID, "params": {"from": None, "to": None}, "ti": task_instance}
     given = [jinja2.Template(text).render(context) for text in task.application_args]
     return [*given, "--wait"] if task.task_id == "land" else given
 
@@ -95,7 +96,7 @@ def test_the_steps_of_a_day_wait_until_it_is_over_publish_it_and_report(
     assert wrong.exit_code == 2 and "--through must not come before publish" in wrong.stderr
     report = dag.get_task("report")
     monkeypatch.setattr(report, "application_args", arguments(report))
-    report.execute({"run_id": RUN})  # it starts no job
+    report.execute({"run_id": ID})  # it starts no job
     shown = DeltaTable(str(project / "lake" / "flights" / STAGE / "current")).to_pyarrow_table().to_pylist()
     assert 0 < sum(row["flights"] for row in shown) == sum(is_of_the_day(row) for row in landed(project))
     (page,) = (project / "out").glob("*.html")

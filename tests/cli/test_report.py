@@ -13,6 +13,10 @@ from deltalake import write_deltalake
 from tests.cli.command import windrow as command
 from tests.cli.test_without_spark import SCHEMA, of_current
 from tests.cli.test_wrong_input import refused, write
+from windrow.drivers.inspect.reports.index import MOST
+from windrow.spec.times import HOUR
+from windrow.store.journal.audits import BEGIN
+from windrow.store.journal.outcomes import OUTCOME
 from windrow.store.reading.pages import write_text
 
 
@@ -38,6 +42,19 @@ def test_the_page_with_json_and_junit_beside_it(file: Path, tmp_path: Path, sche
 def test_the_index(file: Path, tmp_path: Path) -> None:
     assert command("report", file, "--index", "--output", tmp_path / "index.html").code == 0
     assert "No run has recorded anything yet." in (tmp_path / "index.html").read_text()
+
+
+def test_jobs_that_have_found_nothing_take_no_run_from_the_index(file: Path, tmp_path: Path) -> None:
+    """Of a stream that a scheduler starts every five minutes, and of maintenance, only the ends are in the audits."""
+    about = {"start": 0, "end": HOUR, "stages": ["sums"]}
+    rows = [{"run": "monday", "step": BEGIN, "subject": "", "result": json.dumps(about), "at": 1}]
+    for number in range(MOST + 1):
+        end = {"step": OUTCOME, "subject": "one stream", "result": '{"exit_code": 0, "message": ""}'}
+        rows.append({"run": f"stream__{number}", **end, "at": 2 + number})
+    write_deltalake(tmp_path / "lake" / "_windrow" / "audits", pa.Table.from_pylist(rows))
+    assert command("report", file, "--index", "--output", tmp_path / "index.html").code == 0
+    page = (tmp_path / "index.html").read_text()
+    assert ">monday</a>" in page and "1 run &middot;" in page
 
 
 def test_what_is_refused(file: Path) -> None:

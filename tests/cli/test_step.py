@@ -85,7 +85,7 @@ def test_a_job_of_a_dag_leaves_its_outcome_and_what_it_has_published(spark, tmp_
     lake = Lake.of(str(tmp_path / "lake"))
     for job, *options in (["stream", "--once"], ["restate"], ["maintain"]):
         done = windrow("job", job, path, "--run", "night", "--attempt", job, *options)
-        assert (done.code, outcome_of(lake, "night", job, job)) == (0, StepOutcome(0)), done.err
+        assert (done.code, outcome_of(lake, f"{job}__night", job, job)) == (0, StepOutcome(0)), done.err
     (published,) = published_in(ArrowTables(), lake, "restate__night")
     assert published.stage == "sums" and published.inserted + published.changed > 0
     wrong = windrow("job", "restate", str(tmp_path / "no.yaml"), "--run", "night")

@@ -1,10 +1,13 @@
 """A rule of rows rejects exactly the rows that Great Expectations counts as unexpected, whatever the values."""
 
+import pytest
+
 from windrow.compile.elements.row_rules import broken_names, is_broken
 from windrow.compile.sql.columns import col, struct
 from windrow.engine.frames import where, with_column
 from windrow.quality.gate import judge
 from windrow.quality.located import LocatedRows
+from windrow.quality.own import judge_schema
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.quality.expectations import SHAPES
 from windrow.spec.quality.judgements import Outcome
@@ -92,3 +95,19 @@ def test_a_row_condition_chooses_the_rows_that_are_judged(spark) -> None:
     ]  # fmt: skip
     assert fails.outcome is Outcome.PASSED, "what fails or is null is not true"
     assert unclear.outcome is Outcome.ERROR and unclear.figure.startswith("could not be checked: DATATYPE_MISMATCH")
+
+
+@pytest.mark.parametrize(
+    ("written", "kind", "is_right"),
+    [
+        ("decimal(10, 2)", "decimal(10,2)", True),
+        ("map<string, array<int>>", "map<string,array<int>>", True),
+        ("struct<A: int, b: string>", "struct<A:int,b:string>", True),
+        ("decimal(10, 2)", "decimal(12,2)", False),
+    ],
+)
+def test_types_are_those_of_spark_however_they_are_written(written: str, kind: str, is_right: bool) -> None:
+    for more in ({"type_": written}, {"type_list": ["string", written]}):
+        name = "column_values_to_be_of_type" if "type_" in more else "column_values_to_be_in_type_list"
+        (expectation,) = Suite.from_list([{"expect": name, "column": "n", **more}]).expectations
+        assert (judge_schema(expectation, {"n": kind}).outcome is Outcome.PASSED) == is_right

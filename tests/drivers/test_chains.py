@@ -10,12 +10,17 @@ from typing import Any
 import pytest
 
 from tests.lake import STAGE, pipeline, write_files
+from windrow.drivers.inspect.report import report_in
+from windrow.drivers.inspect.runs import published_in
 from windrow.drivers.inspect.status import status
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import run
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import parse_time
+from windrow.store.delta.location import Lake
+from windrow.store.reading.arrow import ArrowTables
+from windrow.view.reports.parts import State
 
 START = parse_time("2024-01-01T00:00:00Z")
 FILES = 3
@@ -158,8 +163,9 @@ def test_inherited_windows_of_sessions_and_of_calendar_days(spark, tmp_path: Pat
 
 
 def test_late_rows_are_restated_down_the_chain(spark, streamed: Path) -> None:
+    """As one run, which tells of every stage that it has changed, and whose page shows them all."""
     made = three(streamed)
-    first, second, third = restate(made, spark)
+    first, second, third = restate(made, spark, run="night")
     assert first.rows > 0 and first.backfilled is not None
     assert second.rows > 0 and second.backfilled is not None, "its windows had expired when the correction came"
     assert third.rows > 0 and third.backfilled is not None
@@ -167,3 +173,8 @@ def test_late_rows_are_restated_down_the_chain(spark, streamed: Path) -> None:
     assert net(spark, streamed, "spread", *OF_SPREAD) == by_sql(spark, streamed, SQL_OF_SPREAD)
     assert equal(made, spark)
     assert all(one.rows == 0 and one.backfilled is None for one in restate(made, spark)), "the second finds nothing"
+    lake, tables = Lake.of(made.lake), ArrowTables()
+    told = {one.stage: one.tick for one in published_in(tables, lake, "night")}
+    assert told == {one.stage: one.backfilled.tick for one in (first, second, third)}
+    found = report_in(tables, made, "night", None, None)
+    assert {one.stage: one.tick for one in found.stages} == told and found.state is State.PUBLISHED

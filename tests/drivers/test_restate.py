@@ -12,13 +12,15 @@ from tests.lake import content, iso, judged, pipeline, table, write_files
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.late import late_rows_in
 from windrow.drivers.inspect.runs import published_in
-from windrow.drivers.recompute.backfill import backfill
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.recompute.backfill import Backfill, backfill
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import joined_spans, restate
 from windrow.drivers.recompute.run import Run
+from windrow.drivers.recompute.scope.request import Mode
 from windrow.drivers.stream.stream import run
 from windrow.spec.quality.judgements import GateFailed
-from windrow.spec.times import parse_time
+from windrow.spec.times import HOUR, parse_time
 from windrow.store.delta.location import Lake
 from windrow.store.reading.arrow import ArrowTables
 
@@ -150,6 +152,29 @@ def test_what_a_named_run_has_restated_stands_in_the_audits(spark, tmp_path: Pat
     assert (published.stage, published.tick) == ("sums", tick) and published.start < published.end
     assert published.inserted + published.changed > 0
     assert not list((tmp_path / "lake" / "_windrow" / "staging").rglob("*.parquet"))
+
+
+def test_what_a_killed_backfill_has_published_is_known_when_it_begins_anew(spark, tmp_path: Path, monkeypatch) -> None:
+    """The first task of a run that is cleared lands again, and finds that nothing is left to change."""
+    write_files(tmp_path / "data", range(FILES))
+    made, record = pipeline(tmp_path), Run.record
+
+    def steps(*names: str) -> None:
+        run = Backfill(PipelineWork.open(made, spark), "monday", START, START + HOUR, mode=Mode.WHOLE)
+        for name in names:
+            getattr(run, name)()
+
+    def killed(self: Run, step: str, *found: object) -> None:
+        if step == "publish":
+            raise InterruptedError
+        record(self, step, *found)
+
+    with monkeypatch.context() as patch, pytest.raises(InterruptedError):
+        patch.setattr(Run, "record", killed)
+        steps("land", "publish")
+    steps("land", "publish")
+    (published,) = published_in(ArrowTables(), Lake.of(made.lake), "monday")
+    assert (published.stage, published.inserted) == ("sums", table(spark, tmp_path, "current").count())
 
 
 @pytest.mark.long

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from windrow.drivers.inspect.reports.history import history_of
 from windrow.drivers.inspect.reports.outcome import in_windows, outcome_of, stage_figures, waiting_lines
+from windrow.drivers.pipeline.clocks import ClocksOfSource
+from windrow.drivers.recompute.scope.waiting_windows import slowest_of
+from windrow.engine.clocks.clock import StageClock
+from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
 from windrow.spec.times import HOUR, SECOND
@@ -84,3 +90,21 @@ def test_the_steps_since_the_run_last_began() -> None:
         ("begin", "", None), ("landed", "rows", 2 * SECOND),
     ]  # fmt: skip
     assert [(one.exit_code, one.message) for one in made.attempts] == [(3, "the gate")]
+
+
+@pytest.mark.parametrize(
+    ("mask", "words"),
+    [([], "partition a, b of source people"), (["HOST"], "2 of 3 partitions of source people")],
+    ids=str,
+)
+def test_what_holds_a_watermark_back_shows_no_masked_value(mask: list[str], words: str) -> None:
+    """It stands in the log and on the page of a run that waits."""
+    people = {
+        "name": "people", "files": {"path": "/data"}, "schema": "host string, at string",
+        "event_time": {"column": "at", "format": "iso8601"}, "watermark": {"bounded_delay": "1h"}, "partition": "host",
+        "quality": {"suite": "people.yaml", "mask": mask},
+    }  # fmt: skip
+    stage = {"name": "hourly", "window": {"fixed": {"size": "1h"}}, "aggregates": {"n": {"count": "*"}}}
+    made = Pipeline.from_mapping({"pipeline": "p", "lake": "/lake", "sources": [people], "stages": [stage]})
+    clock = StageClock().seen({"a": HOUR, "b": HOUR, "c": 9 * HOUR}, 9 * HOUR, None)
+    assert slowest_of(ClocksOfSource.of(made.sources[0], made.stages[0]), clock) == words

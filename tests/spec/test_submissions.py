@@ -53,6 +53,10 @@ def test_what_a_file_may_say() -> None:
         ({"conf": {"spark.master": "local"}}, "is not given in conf. Hint: the connection says it"),
         ({"conf": {"shuffle.partitions": 1}}, "conf.shuffle.partitions is not a setting of Spark"),
         ({"conf": {"spark.hadoop.fs.s3a.secret.key": "x"}}, "is a secret, which a file must not hold. Hint: use env"),
+        ({"conf": {"spark.hadoop.fs.azure.account.key.a.dfs.core.windows.net": "x"}}, "a file must not hold"),
+        ({"conf": {"spark.hadoop.fs.azure.sas.c.a.blob.core.windows.net": "x"}}, "a file must not hold"),
+        ({"conf": {"spark.hadoop.fs.gs.auth.service.account.private.key": "x"}}, "a file must not hold"),
+        ({"conf": {"spark.yarn.submit.waitAppCompletion": False}}, "must be true: a task ends when its job has ended"),
         ({"conf": {"spark.x": [1]}}, "conf.spark.x must be a text, a number, true or false"),
         ({"conf": ["spark.x=1"]}, "conf must be a mapping from names of settings"),
         ({"driver_memory": "8 GB"}, "driver_memory must be a size of memory; .* Hint: for instance 512m or 4g"),
@@ -69,6 +73,11 @@ def test_what_is_refused(given: dict[str, Any], said: str) -> None:
 
 def test_a_setting_with_the_value_that_it_needs_is_no_fault() -> None:
     assert dict(Submission(conf={"spark.sql.ansi.enabled": "False"}).conf) == {"spark.sql.ansi.enabled": "False"}
+
+
+def test_where_a_secret_is_may_be_said() -> None:
+    conf = {"spark.hadoop.fs.s3a.aws.credentials.provider": "a.b.C", "spark.hadoop.fs.azure.account.auth.type": "OAuth"}
+    assert dict(Submission(conf=conf).conf) == conf
 
 
 def test_the_connection_has_its_place() -> None:

@@ -156,6 +156,24 @@ def test_junit_has_a_case_for_each_expectation() -> None:
     assert suite[0][0].get("message") == "critical: 3 of 40 rows" and suite[0][0].text == "null"
 
 
+def test_machines_read_any_value() -> None:
+    """JSON knows no NaN, and XML no control characters."""
+    judgement = Judgement("x()", Severity.CRITICAL, Outcome.FAILED, "1 of 2 rows\x00", ("a\x0b", "b\ud800c"))
+    window = WindowDiffers({"k": "a"}, START, None, here={"mean": float("nan")}, there={"mean": float("-inf")})
+    made = stopped(
+        gates=[GateResult("rows", 2, (judgement,))],
+        changed=[Diff("hourly", "tick 7", "tick 6", 9, 0, 0, 1, differing=[window])],
+    )
+
+    def refused(text: str) -> None:
+        raise AssertionError(text)
+
+    (shown,) = json.loads(as_json(made), parse_constant=refused)["changed"][0]["differing"]
+    assert (shown["here"], shown["there"]) == ({"mean": "nan"}, {"mean": "-inf"})
+    failure = xml.fromstring(as_junit(made))[0][0][0]
+    assert (failure.get("message"), failure.text) == ("critical: 1 of 2 rows\ufffd", "a\ufffd, b\ufffdc")
+
+
 def line(number: int, state: State = State.PUBLISHED) -> RunLine:
     return RunLine(
         f"backfill-{number}",

@@ -16,7 +16,7 @@ class Clean(BaseOperator):
     """Deletes what a run has left of these stages in the staging area of a lake, without Spark.
 
     In a lake that only Spark can reach it does nothing: `windrow maintain` deletes it there, later. `run` is the name
-    of the run in the lake; runs of other pipelines of the lake may have the same.
+    of the run in the lake.
     """
 
     template_fields = ("run",)

@@ -19,7 +19,7 @@ from windrow.airflow.assets import assets_of
 from windrow.airflow.clean import Clean
 from windrow.airflow.files import PipelineFile, schedule_of
 from windrow.airflow.hooks import hooks_of
-from windrow.airflow.kinds import CLEAN, KINDS, TEARDOWNS, Kind, When
+from windrow.airflow.kinds import CLEAN, KINDS, TEARDOWNS, Kind, When, run_argument
 from windrow.airflow.late_rows import late_rows_of
 from windrow.airflow.notify import LOGGED
 from windrow.airflow.options import DagOptions
@@ -35,6 +35,7 @@ JOBS = Path(__file__).resolve().parents[1] / "cli" / "jobs"
 BY_HAND = Schedule()
 """Of a pipeline without a schedule its defaults hold."""
 LONGEST_DELAY = timedelta(minutes=30)
+_RUN = "{{ run_id }}"
 _TIME = "A time in ISO 8601, for a run by hand: the windows that start in [from, to)."
 _ABOUT = """{about}
 
@@ -63,14 +64,15 @@ def dags_of_pipeline(pipeline: Pipeline, file: Path, project: Path, options: Dag
 def wrong_dags(name: str, files: Sequence[PipelineFile], options: DagOptions) -> list[DAG]:
     """DAGs in place of those of a file that is wrong, or of files that share a name, on the schedule as far as known.
 
-    They have the same tasks, so that a run which has begun goes on with them when the file is right again.
+    They have the same tasks, so that a run which has begun goes on with them when the file is right again. Of files
+    that share a name the schedule is that of the first.
     """
     errors = "\n".join(file.words for file in files)
-    schedules = [schedule_of(file.path) for file in files]
-    schedule = schedules[0] if len(schedules) == 1 and schedules[0] is not None else BY_HAND
+    schedule = next(filter(None, (schedule_of(file.path) for file in files)), BY_HAND)
     made = []
     for kind, when in _kinds(schedule, late_rows_of(name, None, schedule)):
-        dag = _dag(kind.dag_id(name), schedule.tags, f"Wrong: {errors}", _WRONG.format(errors=errors), **when)
+        page, told = _WRONG.format(errors=errors), options.on_failure
+        dag = _dag(kind.dag_id(name), schedule.tags, f"Wrong: {errors}", page, on_failure_callback=told, **when)
         dag.tags.add("wrong")
         made.append(_with_tasks(dag, [WrongFile(task_id=step, error=errors) for step in kind.steps]))
     return made
@@ -135,16 +137,19 @@ class _Dags:
         }
         if step == CLEAN:
             stages = [stage.name for stage in self.pipeline.stages]
-            return Clean(lake=self.pipeline.lake, run=kind.run_of("{{ run_id }}"), stages=stages, **common)
+            run = kind.run_of(self.pipeline.pipeline, _RUN)
+            return Clean(lake=self.pipeline.lake, run=run, stages=stages, **common)
         is_step = step in STEPS
         made = ReportStep if step == STEPS[-1] else Step
         return made(
             application=str(JOBS / ("step.py" if is_step else "job.py")),
             application_args=[
-                step, str(self.file), "--project", str(self.project), "--run", "{{ run_id }}",
+                step, str(self.file), "--project", str(self.project),
+                "--run", run_argument(self.pipeline.pipeline, _RUN),
                 *(self._span() if is_step else kind.arguments(schedule)),
             ],
             lake=self.pipeline.lake,
+            run_of=partial(kind.run_of, self.pipeline.pipeline),
             sources=[Arrivals.of(source) for source in self.pipeline.sources],
             schedule=schedule,
             name=f"{self.pipeline.pipeline} {step}",

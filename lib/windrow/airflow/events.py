@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from airflow.sdk import Asset, AssetAlias
@@ -19,12 +20,14 @@ from windrow.drivers.inspect.runs import Published, published_in
 from windrow.drivers.inspect.ticked import ticked_in
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.times import format_time
+from windrow.spec.times import SECOND, format_time
 from windrow.store.delta.location import Lake
 from windrow.store.reading.arrow import ArrowTables
 
 NEWEST = 100
-"""So many events of an alias are looked at for what has been told."""
+"""So many events of an alias are looked at first for what has been told."""
+APART = timedelta(hours=1)
+"""So far may the clock of a driver be ahead of Airflow's."""
 _LOG = logging.getLogger(__name__)
 
 Extra = dict[str, Any]
@@ -38,8 +41,11 @@ class Changes(ABC):
     pipeline: Pipeline
 
     @abstractmethod
-    def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
-        """What has changed that no event `before` has told, the newest first. Raises SpecError."""
+    def found(self, lake: Lake, run: str, events: Any) -> Iterator[tuple[Asset, Extra]]:
+        """What has changed that none of these `events` has told; Airflow reads them as far as it must.
+
+        Raises SpecError.
+        """
 
     def when_unknown(self, run: str) -> Iterator[tuple[Asset, Extra]]:
         """What is told of a lake that cannot be read from here: better that a consumer runs too often than never."""
@@ -50,9 +56,13 @@ class Changes(ABC):
 class RunChanges(Changes):
     """An event for the table of each stage that the run has changed."""
 
-    def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
-        assets, told = assets_of(self.pipeline), set(map(_commit, before))
-        for one in published_in(ArrowTables(), lake, run):
+    def found(self, lake: Lake, run: str, events: Any) -> Iterator[tuple[Asset, Extra]]:
+        assets, published = assets_of(self.pipeline), published_in(ArrowTables(), lake, run)
+        if not published:
+            return
+        first = datetime.fromtimestamp(min(one.at for one in published) / SECOND, UTC)
+        told = {_commit(extra) for extra in _extras(events.after(first - APART))}
+        for one in published:
             extra = _extra(run, one)
             if one.stage in assets and _commit(extra) not in told:
                 yield assets[one.stage], extra
@@ -61,15 +71,25 @@ class RunChanges(Changes):
 class StreamChanges(Changes):
     """An event for the table of each stage that has shown panes in ticks of which there is no event yet."""
 
-    def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
+    def found(self, lake: Lake, run: str, events: Any) -> Iterator[tuple[Asset, Extra]]:
+        assets = assets_of(self.pipeline)
+        for one in ticked_in(ArrowTables(), lake, assets, _told(assets.keys(), events)):
+            yield assets[one.stage], {"run": run, **asdict(one)}
+
+
+def _told(stages: Collection[str], events: Any) -> dict[tuple[str, int], int]:
+    """By stage and generation, the last tick that an event has told; of a stage that changes seldom it may be old."""
+    number = NEWEST
+    while True:
+        extras = _extras(events.ascending(False).limit(number))
         told: dict[tuple[str, int], int] = {}
-        for extra in before:
+        for extra in extras:
             if "generation" in extra:
                 stage = (extra["stage"], extra["generation"])
                 told[stage] = max(extra["tick"], told.get(stage, 0))
-        assets = assets_of(self.pipeline)
-        for one in ticked_in(ArrowTables(), lake, assets, told):
-            yield assets[one.stage], {"run": run, **asdict(one)}
+        if len(extras) < number or {stage for stage, _ in told} >= set(stages):
+            return told
+        number *= 10
 
 
 @dataclass(frozen=True)
@@ -84,23 +104,27 @@ class Announcement:
         return alias_of(self.changes.pipeline)
 
     def __call__(self, context: Any, result: Any = None) -> None:
-        newest = context["inlet_events"][self.alias].ascending(False).limit(NEWEST)
-        before = [event.extra or {} for event in newest]
-        for asset, extra in self._found(self.run_of(context["run_id"]), before):
+        events = context["inlet_events"][self.alias]
+        for asset, extra in self._found(self.run_of(context["run_id"]), events):
             context["outlet_events"][self.alias].add(asset, extra)
 
-    def _found(self, run: str, before: Sequence[Extra]) -> list[tuple[Asset, Extra]]:
+    def _found(self, run: str, events: Any) -> list[tuple[Asset, Extra]]:
         try:
-            return list(self.changes.found(Lake.of(self.changes.pipeline.lake), run, before))
+            return list(self.changes.found(Lake.of(self.changes.pipeline.lake), run, events))
         except SpecError as error:
             _LOG.warning("What has changed is not known here: %s", error)
             return list(self.changes.when_unknown(run))
 
 
+def _extras(events: Any) -> list[Extra]:
+    return [event.extra or {} for event in events]
+
+
 def _commit(extra: Extra) -> tuple[Any, ...]:
-    return tuple(extra.get(name) for name in ("run", "stage", "tick"))
+    return tuple(extra.get(name) for name in ("run", "stage", "generation", "tick"))
 
 
 def _extra(run: str, one: Published) -> Extra:
     span = {"from": format_time(one.start), "to": format_time(one.end)}
-    return {"run": run, **span, **{name: value for name, value in asdict(one).items() if name not in ("start", "end")}}
+    said = {name: value for name, value in asdict(one).items() if name not in ("start", "end", "at")}
+    return {"run": run, **span, **said}

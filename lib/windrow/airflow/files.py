@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ from windrow.spec.pipelines.schedules import Schedule
 SUFFIXES = frozenset({".yaml", ".yml"})
 _NAME = re.compile(r"""^pipeline:[ \t]*(["']?)([\w.-]+)\1[ \t]*(#.*)?$""", re.MULTILINE)
 """The name of a pipeline, wherever else its file is wrong."""
+_BEGINNING = ("cron", "start")
+"""The fields of a schedule that are there together; others may need them."""
 _NOT_IN_A_NAME = re.compile(r"[^\w.-]")
 
 
@@ -80,14 +83,22 @@ def name_of(path: Path) -> str:
 
 
 def schedule_of(path: Path) -> Schedule | None:
-    """The schedule of a file that is wrong, as far as it can be read."""
+    """The schedule of a file that is wrong: those of its fields that are right. None where there is none to read."""
     try:
-        document: Any = load_yaml(path.read_text(encoding="utf-8"))
-        schedule = Schedule.from_mapping(document["schedule"])
-        check_crons(schedule)
+        given: Any = load_yaml(path.read_text(encoding="utf-8"))["schedule"]
     except (OSError, ValueError, LookupError, TypeError):
         return None
-    return schedule
+    if not isinstance(given, Mapping):
+        return None
+    found = Schedule()
+    kept: dict[str, Any] = {}
+    for fields in (_BEGINNING, *((name,) for name in given if name not in _BEGINNING)):
+        more = {**kept, **{name: given[name] for name in fields if name in given}}
+        with suppress(ValueError, TypeError):
+            schedule = Schedule.from_mapping(more)
+            check_crons(schedule)
+            found, kept = schedule, more
+    return found
 
 
 def check_crons(schedule: Schedule) -> None:

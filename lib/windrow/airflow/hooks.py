@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from windrow.airflow.events import Announcement
@@ -28,7 +29,8 @@ def hooks_of(kind: Kind, step: str, pipeline: Pipeline, options: DagOptions) -> 
     """The options of a task that has something to do behind its work: that which publishes."""
     if step != kind.publishes:
         return {}
-    announcement = Announcement(kind.changes(pipeline), kind.run_of)
-    warns = [] if options.on_warning is None else [Warnings(pipeline.lake, kind.run_of, options.on_warning)]
+    run_of = partial(kind.run_of, pipeline.pipeline)
+    announcement = Announcement(kind.changes(pipeline), run_of)
+    warns = [] if options.on_warning is None else [Warnings(pipeline, run_of, options.on_warning)]
     alias = [announcement.alias]
     return {"inlets": alias, "outlets": alias, "post_execute": InTurn([announcement, *warns])}

@@ -45,9 +45,13 @@ class Kind:
     def dag_id(self, pipeline: str) -> str:
         return f"{pipeline}_{self.name}"
 
-    def run_of(self, run: str) -> str:
-        """The name in the audits and the staging area of a run of this kind: Airflow's ids are alike in all DAGs."""
-        return run if self.has_span else f"{self.name}__{run}"
+    def run_of(self, pipeline: str, run: str) -> str:
+        """The name in the audits and the staging area of a run of this kind.
+
+        Airflow's ids are alike in all DAGs, also in those of other pipelines of the lake.
+        """
+        named = run_argument(pipeline, run)
+        return named if self.has_span else f"{self.name}__{named}"
 
     def lasts(self, schedule: Schedule) -> timedelta | None:
         """How long a run may last: every try of every step, and the wait; None where it goes on."""
@@ -118,6 +122,11 @@ KINDS = (
 )
 
 _SUFFIX = re.compile(rf"_({'|'.join(kind.name for kind in KINDS)})$")
+
+
+def run_argument(pipeline: str, run: str) -> str:
+    """What the jobs of a pipeline are told is the name of a run; `windrow job` puts its own name in front."""
+    return f"{pipeline}__{run}"
 
 
 def pipeline_of(dag_id: str) -> str:

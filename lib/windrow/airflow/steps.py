@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -44,12 +44,22 @@ ATTEMPT = "attempt"
 class Step(SparkSubmitOperator):
     """One step of a backfill; `schedule` says how long it waits for windows that have not expired.
 
-    `lake` is where steps record how each attempt has ended; `sources` are what those of the pipeline read.
+    `lake` is where steps record how each attempt has ended, `run_of` gives the name of a run there; `sources` are what
+    those of the pipeline read.
     """
 
-    def __init__(self, *, lake: str, sources: Sequence[Arrivals], schedule: Schedule, **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        lake: str,
+        run_of: Callable[[str], str],
+        sources: Sequence[Arrivals],
+        schedule: Schedule,
+        **options: Any,
+    ) -> None:
         super().__init__(conn_id=schedule.spark.connection, durable=False, **options)
         self.lake = lake
+        self.run_of = run_of
         self.sources = list(sources)
         self.submission = schedule.spark
         self.wait = timedelta(microseconds=schedule.wait)
@@ -66,7 +76,7 @@ class Step(SparkSubmitOperator):
         has_waited = datetime.now(UTC) >= deadline
         ends = has_waited and self.on_timeout is not OnTimeout.FAIL
         seen, attempt = self._seen(), self._attempt_before(context)
-        outcome = None if attempt is None else self._outcome(context["run_id"], attempt)
+        outcome = None if attempt is None else self._outcome(self.run_of(context["run_id"]), attempt)
         if outcome is None or (outcome.exit_code == WINDOWS_WAIT and ends):
             attempt = uuid4().hex
             outcome = self._submit(context, attempt, ends)
@@ -109,7 +119,7 @@ class Step(SparkSubmitOperator):
         try:
             super().execute(context)
         except Exception:
-            outcome = self._outcome(context["run_id"], attempt)
+            outcome = self._outcome(self.run_of(context["run_id"]), attempt)
             if outcome is None:
                 raise
             return outcome
@@ -181,7 +191,7 @@ class ReportStep(Step):
         """
         if not self._can_be_read():
             return self._submit(context, uuid4().hex, ends=False)
-        if not Audits.of(Lake.of(self.lake)).recorded(ArrowTables(), {context["run_id"]}):
+        if not Audits.of(Lake.of(self.lake)).recorded(ArrowTables(), {self.run_of(context["run_id"])}):
             raise AirflowSkipException("the run has left nothing in the lake, so there is no page")
         words = [sys.executable, "-m", "windrow", "report", *(self.application_args or ())[1:]]
         made = subprocess.run(words, capture_output=True, text=True)

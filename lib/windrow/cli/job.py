@@ -44,9 +44,9 @@ def job(
     Example: windrow job restate conf/pipelines/flights.yaml --run monday
     """
     try:
-        pipeline = opened(file, settings, project)
-        with session(master, conf) as spark, recorded(pipeline, spark, run, attempt, job):
-            _do(job, pipeline, spark, f"{job.value}__{run}", once)
+        pipeline, named = opened(file, settings, project), f"{job.value}__{run}"
+        with session(master, conf) as spark, recorded(pipeline, spark, named, attempt, job):
+            _do(job, pipeline, spark, named, once)
     except Exception as error:
         raise ended(error) from None
 

@@ -114,4 +114,5 @@ def write_index(pipeline: Pipeline, spark: SparkSession | None, output: str | No
 
 def page_name(pipeline: str, run: str) -> str:
     """The file of a run's page, in the folder of all pages: as the DAG names it, too."""
-    return f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', f'{pipeline}-{run}'.replace(':', ''))}.html"
+    named = f"{pipeline}-{run.removeprefix(f'{pipeline}__')}".replace(":", "")
+    return f"{re.sub(r'[^A-Za-z0-9_.-]+', '_', named)}.html"

@@ -25,7 +25,7 @@ def judge_own(frame: DataFrame, expectations: Mapping[int, Expectation]) -> dict
     """What came of such expectations over the rows, by the numbers that they have."""
     kinds = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
     of_rows = {number: one for number, one in expectations.items() if one.expect == CONDITION}
-    found = {number: _of_schema(one, kinds) for number, one in expectations.items() if number not in of_rows}
+    found = {number: judge_schema(one, kinds) for number, one in expectations.items() if number not in of_rows}
     return found | (_of_rows(frame, of_rows) if of_rows else {})
 
 
@@ -58,7 +58,8 @@ def _counted(expectation: Expectation, broken: int, rows: int) -> Judgement:
     return _judgement(expectation, outcome, share_in_words(broken, rows), broken)
 
 
-def _of_schema(expectation: Expectation, kinds: Mapping[str, str]) -> Judgement:
+def judge_schema(expectation: Expectation, kinds: Mapping[str, str]) -> Judgement:
+    """What came of an expectation about columns and their types."""
     given = expectation.arguments
     if "column_set" in given:
         wanted = {name.lower() for name in given["column_set"]}
@@ -69,8 +70,13 @@ def _of_schema(expectation: Expectation, kinds: Mapping[str, str]) -> Judgement:
         figure = ", ".join(words) or "these columns"
     else:
         figure = kinds[given["column"]]
-        passed = figure in given.get("type_list", (given.get("type_"),))
+        passed = _plain(figure) in map(_plain, given.get("type_list") or (given["type_"],))
     return _judgement(expectation, Outcome.PASSED if passed else Outcome.FAILED, figure)
+
+
+def _plain(kind: str) -> str:
+    """A type without spaces, and without case, which the names of a struct's fields may have."""
+    return "".join(kind.split()).lower()
 
 
 def _judgement(expectation: Expectation, outcome: Outcome, figure: str, broken: int | None = None) -> Judgement:

@@ -159,9 +159,10 @@ def report_of_run(tables: Tables, pipeline: Pipeline, run: str, start: int | Non
     found = reader.audits(run)
     if not found:
         raise SpecError("--run", "has left nothing in this lake", run, _last_run(reader))
-    about = next(iter(found.values()))
     if start is None or end is None:
-        start, end = about["start"], about["end"]
+        start, end = (
+            bound(result[name] for result in found.values()) for bound, name in ((min, "start"), (max, "end"))
+        )
     gates = [GateResult.from_mapping(result) for (step, _), result in found.items() if step == "gate"]
     history = read_history(reader.tables, reader.lake, run)
     state, outcome = outcome_of(found, gates, history)

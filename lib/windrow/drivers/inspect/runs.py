@@ -16,7 +16,7 @@ from windrow.store.reading.tables import Tables
 class Published:
     """What a run over the windows that start in [start, end) has changed of a stage, in a tick of a generation.
 
-    `start` and `end` are microseconds; the numbers are windows.
+    `start`, `end` and `at`, when it was published, are microseconds; the numbers are windows.
     """
 
     stage: str
@@ -27,6 +27,7 @@ class Published:
     inserted: int
     changed: int
     withdrawn: int
+    at: int
 
     @property
     def is_any(self) -> bool:
@@ -37,14 +38,19 @@ _FIELDS = ("stage", "start", "end", "tick", "inserted", "changed", "withdrawn")
 
 
 def published_in(tables: Tables, lake: Lake, run: str) -> list[Published]:
-    """The stages that a run has changed, since it last began. Raises NotReadable where only Spark reads the lake."""
-    found = Audits.of(lake).read_run(tables, run)
-    committed = [result for (step, _), result in found.items() if step == "publish" and result["tick"] is not None]
+    """What a run has changed of the generations that are shown, in each of its commits.
+
+    Also before it began anew: what was killed behind a commit is made again, and then finds nothing to change.
+    Raises NotReadable where only Spark reads the lake.
+    """
+    rows = [row for row in Audits.of(lake).recorded(tables, {run}) if row.step == "publish"]
+    committed = {(row.result["stage"], row.result["tick"]): row for row in rows if row.result["tick"] is not None}
     generations = newest_generations(tables, lake.internal("generations")) if committed else {}
+    numbers = {stage: one.number for stage, one in generations.items()}
     published = [
-        Published(generation=generations[result["stage"]].number, **{name: result[name] for name in _FIELDS})
-        for result in committed
-        if result["stage"] in generations
+        Published(generation=numbers[stage], at=row.at, **{name: row.result[name] for name in _FIELDS})
+        for (stage, _), row in committed.items()
+        if stage in numbers and row.result.get("generation", numbers[stage]) == numbers[stage]
     ]
     return [one for one in published if one.is_any]
 

@@ -43,16 +43,20 @@ class InputClocks(Protocol):
 
 @dataclass(frozen=True)
 class ClocksOfSource:
-    """The watermark is made from the rows by the rule of their source, which is named."""
+    """The watermark is made from the rows by the rule of their source, which is named.
+
+    `hides_partitions` says that the names of its partitions are values that nobody is shown.
+    """
 
     source: str
     watermark: Watermark
     stage: Stage
     replays: bool = False
+    hides_partitions: bool = False
 
     @classmethod
     def of(cls, source: Source, stage: Stage) -> ClocksOfSource:
-        return cls(source.name, source.watermark, stage, source.arrival_time is not None)
+        return cls(source.name, source.watermark, stage, source.arrival_time is not None, source.hides_partitions)
 
     @property
     def rule(self) -> Watermark:

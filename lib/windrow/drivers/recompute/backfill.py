@@ -119,10 +119,11 @@ class Backfill:
             record_published(self._run, began, found)
         return found
 
-    def staged(self) -> list[BackfillResult]:
-        """All steps, by way of the staging area. Raises GateFailed."""
+    def staged(self, goes_on: bool = False) -> list[BackfillResult]:
+        """All steps, by way of the staging area; `goes_on` says that the run has begun before. Raises GateFailed."""
         try:
-            self._begun()
+            if not goes_on:
+                self._begun()
             return self.publish()
         finally:
             self.discard()
@@ -184,7 +185,9 @@ class Backfill:
 
     def settle(self) -> None:
         """Keep in the audits what a try of this run has committed that was killed behind its commit."""
-        found = self._run.found()
+        self._settle(self._run.found())
+
+    def _settle(self, found: Mapping[tuple[str, str], Found]) -> None:
         for item in self.work.stages:
             done = None if ("publish", item.name) in found else self._done_before(item, found)
             if done is not None:
@@ -218,6 +221,7 @@ class Backfill:
         found = self._run.found()
         if {step for step, _ in found} in ({BEGIN}, {BEGIN, "land"}) and found[BEGIN, ""].get("mode") == self._how:
             return dict(found[BEGIN, ""]["steps"])  # it was killed then, or has waited
+        self._settle(found)
         steps = {landing.source.name: landing.raw.last_step(self.work.spark) for landing in self.work.landings}
         self._run.record(BEGIN, "", {"steps": steps, "mode": self._how})
         return steps
@@ -254,9 +258,12 @@ class Backfill:
         return [level for level in levels if level]
 
     def _published(self, item: StageWork) -> BackfillResult:
+        def kept(result: BackfillResult) -> dict[str, Any]:
+            return {**asdict(result), "generation": item.runner.journal.generation}
+
         def announced(result: BackfillResult) -> None:
             """What will be committed, and by whom, for a try that finds it done."""
-            self._run.record("publishing", item.name, {**asdict(result), "writer": item.runner.journal.log.writer})
+            self._run.record("publishing", item.name, {**kept(result), "writer": item.runner.journal.log.writer})
 
         standing = self._windows.standing(item)
         if standing is None:
@@ -268,9 +275,9 @@ class Backfill:
             result = commit(self.work, item, scope, self._windows.staged(item).read(of), announce=announced)
         found = self._run.found()
         if result.tick is not None:
-            self._run.record("publish", item.name, asdict(result))
+            self._run.record("publish", item.name, kept(result))
         elif ("publish", item.name) not in found:
-            self._run.record("publish", item.name, self._done_before(item, found) or asdict(result))
+            self._run.record("publish", item.name, self._done_before(item, found) or kept(result))
         return result
 
     def _done_before(self, item: StageWork, found: Mapping[tuple[str, str], Found]) -> Found | None:

@@ -61,9 +61,8 @@ class Gates:
             return LocatedRows.of_source(local(work.spark, [], struct_of(f"{ENVELOPE_TYPES}, {schema.ddl}")))
         inside = any_of(col(envelope.EVENT_TIME).between(bigint(first), bigint(end - 1)) for first, end in times)
         judged = inside & (reason.is_null() | (reason == "rejected"))
-        partition, mask = work.pipeline.source(source).partition or "", work.suites[source].mask
         rows = where(work.raws[source].rows(work.spark, 0, step), judged)
-        return LocatedRows.of_source(rows, shows_partition=partition.lower() not in mask)
+        return LocatedRows.of_source(rows, shows_partition=not work.pipeline.source(source).hides_partitions)
 
     def _suite(self, subject: str) -> str:
         """The path of the suite of a source or stage; nothing without one."""

@@ -87,21 +87,26 @@ def restate(
     work = PipelineWork.open(pipeline, spark, clock=clock)
     if run is not None:
         Restatement(work, run, MINUS_INFINITY, INFINITY).settle()
-    return [
-        result
-        for level in work.levels
-        for result in _restate(work, [item for item in level if stage in (None, item.name)], dry_run, run)
-    ]
+    results: list[RestateResult] = []
+    for level in work.levels:
+        goes_on = any(result.backfilled is not None for result in results)
+        results += _restate(work, [item for item in level if stage in (None, item.name)], dry_run, run, goes_on)
+    return results
 
 
-def _restate(work: PipelineWork, items: list[StageWork], dry_run: bool, run: str | None) -> list[RestateResult]:
-    """Restate stages of which none reads another; what was corrected in front of them comes to them first."""
+def _restate(
+    work: PipelineWork, items: list[StageWork], dry_run: bool, run: str | None, goes_on: bool
+) -> list[RestateResult]:
+    """Restate stages of which none reads another; what was corrected in front of them comes to them first.
+
+    `goes_on` says that a run with a name has begun with those.
+    """
     late = {item.name: _find(work, item, dry_run) for item in items}
     requests = {name: Request(found.spans, KIND) for name, found in late.items() if found.spans}
     made: dict[str, BackfillResult] = {}
     if requests:
         restatement = Restatement.of(work, run or f"{KIND}-{uuid4().hex[:12]}", requests)
-        results = restatement.whole(dry_run) if run is None else restatement.staged()
+        results = restatement.whole(dry_run) if run is None else restatement.staged(goes_on)
         made = {result.stage: result for result in results}
     return [
         RestateResult(name, found.rows, found.windows, len(found.spans), made.get(name), found.waiting)

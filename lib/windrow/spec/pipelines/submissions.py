@@ -13,8 +13,9 @@ from windrow.spec.fields.typed import Converted, converted, plain, specification
 from windrow.spec.pipelines.spark_settings import check_setting
 
 _SETTING = re.compile(r"spark\.[A-Za-z0-9_.-]+")
-_SECRET = re.compile(r"(?i)secret|password|token|access[.]?key")
-"""What Spark itself takes for the name of a secret: the default of `spark.redaction.regex`."""
+_SECRET = re.compile(r"(?i)secret|password|token|access[.]?key|account[.]key|private[.]key(?![.]id)|azure[.]sas[.]")
+"""What Spark itself takes for the name of a secret, the default of `spark.redaction.regex`, and those of Azure's and
+Google's stores."""
 _MEMORY = re.compile(r"[1-9][0-9]*[kmgt]")
 _COORDINATES = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
 
@@ -28,6 +29,9 @@ ELSEWHERE = {
     "spark.kubernetes.container.image": "here it is called image",
 }
 """Settings that are given in another way, and how."""
+
+_WAITS = frozenset({"spark.yarn.submit.waitAppCompletion", "spark.kubernetes.submission.waitAppCompletion"})
+"""Settings that let a submit end before its job: the tasks behind it would begin while that is at work."""
 
 
 def _setting(value: Any) -> str:
@@ -53,6 +57,8 @@ def _checked(name: Any) -> Callable[[Any], str]:
         if _SECRET.search(name):
             raise SpecError("", "is a secret, which a file must not hold", None, "use env, or the connection")
         text = _setting(value)
+        if name in _WAITS and text.strip().lower() != "true":
+            raise SpecError("", "must be true: a task ends when its job has ended", value, "leave it out")
         check_setting(name, text)
         return text
 

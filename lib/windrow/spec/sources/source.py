@@ -175,6 +175,12 @@ class Source(Spec, InNotebooks):
         return connector
 
     @property
+    def hides_partitions(self) -> bool:
+        """Whether its partitions have the names of values that nobody is shown."""
+        masked = () if self.quality is None else self.quality.mask
+        return self.partition is not None and self.partition.lower() in {name.lower() for name in masked}
+
+    @property
     def max_future(self) -> int | None:
         """How far ahead of its arrival a row may be, in microseconds; None where nothing bounds it.
 

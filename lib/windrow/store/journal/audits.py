@@ -115,9 +115,9 @@ class Audits:
         return [Recorded(**{**row, "result": json.loads(row["result"])}) for row in sorted(rows, key=_by_time)]
 
     def runs(self, tables: Tables) -> dict[str, int]:
-        """When each run has recorded something last, by its name, the newest first."""
+        """When each run has found something last, by its name, the newest first."""
         table = tables.open(self.location)
-        runs = [] if table is None else table.groups(Groups(by=("run",), greatest=("at",))).to_pylist()
+        runs = [] if table is None else table.groups(Groups(by=("run",), greatest=("at",)), _FOUND).to_pylist()
         return {row["run"]: row["at"] for row in sorted(runs, key=_by_time, reverse=True)}
 
     def last_run(self, tables: Tables, but: str) -> str | None:

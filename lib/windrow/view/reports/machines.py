@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import asdict
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as xml
 
@@ -14,10 +17,12 @@ from windrow.view.diff import diff_mapping
 if TYPE_CHECKING:
     from windrow.view.report import Report
 
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 
 def as_json(report: Report) -> str:
     """Everything that the page says, but for its figures; times in ISO 8601."""
-    return json.dumps(report_mapping(report), indent=2, default=str, ensure_ascii=False) + "\n"
+    return json.dumps(_in_json(report_mapping(report)), indent=2, default=str, ensure_ascii=False) + "\n"
 
 
 def report_mapping(report: Report) -> dict[str, Any]:
@@ -52,13 +57,27 @@ def as_junit(report: Report) -> str:
         )  # fmt: skip
         for one in gate.judgements:
             case = xml.SubElement(
-                suite, "testcase", name=one.expectation, classname=f"{report.pipeline}.{gate.subject}"
+                suite, "testcase", name=_in_xml(one.expectation), classname=f"{report.pipeline}.{gate.subject}"
             )
             if one.outcome is not Outcome.PASSED:
-                found_in = xml.SubElement(case, _tag(one), message=f"{one.severity}: {one.figure}")
-                found_in.text = ", ".join(one.examples)
+                found_in = xml.SubElement(case, _tag(one), message=_in_xml(f"{one.severity}: {one.figure}"))
+                found_in.text = _in_xml(", ".join(one.examples))
     xml.indent(suites)
     return xml.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _in_json(value: Any) -> Any:
+    """The same with texts in place of what is no number in JSON: NaN and the infinities."""
+    if isinstance(value, Mapping):
+        return {name: _in_json(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_in_json(item) for item in value]
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
+
+
+def _in_xml(text: str) -> str:
+    """The same without the characters that XML does not have."""
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _tag(one: Judgement) -> str:

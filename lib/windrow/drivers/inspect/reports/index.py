@@ -28,16 +28,12 @@ def index_in(tables: Tables, pipeline: Pipeline) -> Index:
     rows: dict[str, list[Recorded]] = {run: [] for run in shown}
     for row in audits.recorded(tables, rows):
         rows[row.run].append(row)
-    lines = [line for run in shown if (line := _line(run, rows[run])) is not None]
-    return Index(pipeline.pipeline, clock_micros(), lines, len(newest))
+    return Index(pipeline.pipeline, clock_micros(), [_line(run, rows[run]) for run in shown], len(newest))
 
 
-def _line(run: str, rows: Sequence[Recorded]) -> RunLine | None:
-    """None of a run that has only failed."""
+def _line(run: str, rows: Sequence[Recorded]) -> RunLine:
     begun = max((row.at for row in rows if row.step == BEGIN), default=0)
     own = [row for row in rows if row.at >= begun and row.step != OUTCOME]
-    if not own:
-        return None
     found: Findings = {(row.step, row.subject): row.result for row in own}
     gates = [GateResult.from_mapping(result) for (step, _), result in found.items() if step == "gate"]
     state, outcome = outcome_of(found, gates, history_of(rows))

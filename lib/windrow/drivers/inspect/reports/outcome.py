@@ -18,10 +18,15 @@ from windrow.view.reports.parts import REASONS, StageFigures, State
 Findings = Mapping[tuple[str, str], Found]
 
 
+def stages_of(found: Findings) -> list[str]:
+    """The stages of a run: one that restates a chain goes from those in front to those behind."""
+    return list(dict.fromkeys(name for result in found.values() for name in result.get("stages", ())))
+
+
 def outcome_of(found: Findings, gates: Iterable[GateResult], history: RunHistory) -> tuple[State, str]:
     """The state of a run, and a sentence."""
     published = {subject: result for (step, subject), result in found.items() if step == "publish"}
-    stages = next(iter(found.values()))["stages"]
+    stages = stages_of(found)
     stopping = [gate.subject for gate in gates if gate.stops]
     committed = [subject for subject, result in published.items() if result["tick"] is not None]
     if stopping:
@@ -73,8 +78,7 @@ def stage_figures(found: Findings) -> list[StageFigures]:
                 subject, result["windows"], result["inserted"], result["changed"], result["withdrawn"],
                 waiting.get("windows", 0), result.get("tick"),
             )  # fmt: skip
-    stages = next(iter(found.values()))["stages"]
-    return [figures.get(name, StageFigures(name)) for name in stages]
+    return [figures.get(name, StageFigures(name)) for name in stages_of(found)]
 
 
 def in_windows(found: Findings) -> list[Balance]:

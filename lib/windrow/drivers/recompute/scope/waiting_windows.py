@@ -157,10 +157,10 @@ def held_by(item: StageWork, clock: StageClock) -> str:
     if isinstance(only, ClocksOfStage):
         return f"stage {only.panes.name}"
     assert isinstance(only, ClocksOfSource)
-    return _slowest_of(only, known.get(name, StageClock()))
+    return slowest_of(only, known.get(name, StageClock()))
 
 
-def _slowest_of(clocks: ClocksOfSource, clock: StageClock) -> str:
+def slowest_of(clocks: ClocksOfSource, clock: StageClock) -> str:
     """The source, or those of its partitions that are behind the others."""
     source = f"source {clocks.source}"
     if not clock.partitions:
@@ -170,4 +170,8 @@ def _slowest_of(clocks: ClocksOfSource, clock: StageClock) -> str:
     if not awake:
         return f"{source}, which is idle"
     slowest = sorted(str(name) for name, at in awake.items() if at == min(awake.values()))
-    return source if len(clock.partitions) == 1 else f"partition {', '.join(slowest[:3])} of {source}"
+    if len(clock.partitions) == 1:
+        return source
+    if clocks.hides_partitions:
+        return f"{len(slowest)} of {len(clock.partitions)} partitions of {source}"
+    return f"partition {', '.join(slowest[:3])} of {source}"
