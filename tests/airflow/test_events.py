@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ import pytest
 from deltalake import DeltaTable, write_deltalake
 
 from windrow.spec.pipelines.loading import load
-from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import HOUR
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -173,19 +172,3 @@ def test_of_a_lake_that_cannot_be_read_consumers_hear_without_numbers(tmp_path: 
 
     found = tell(tmp_path, "hdfs://nowhere/lake", getattr(events, told), Events())
     assert found == [{"asset": f"traffic/{stage_of()}"}]
-
-
-@pytest.mark.parametrize(("error", "told"), [("1h", True), ("100000d", False)])
-def test_whoever_is_told_of_warnings_hears_that_results_are_old(tmp_path: Path, error: str, told: bool) -> None:
-    """Behind a publish: the newest windows may still end long ago."""
-    from windrow.airflow.notify import Warnings
-
-    made = load(ROOT / "conf" / "pipelines" / "traffic.yaml").to_mapping()
-    made["stages"][0]["freshness"] = {"error": error}
-    pipeline, heard = Pipeline.from_mapping({**made, "lake": str(tmp_path)}), []
-    end = datetime(2024, 1, 1, 5, tzinfo=UTC)
-    write(tmp_path, f"{stage_of()}/current", timing=["on_time"], window_end=[end])
-    Warnings(pipeline, lambda run: run, lambda context: heard.extend(context["warnings"]))({"run_id": "monday"})
-    assert [line.startswith(f"{stage_of()}: error: complete up to 2024-01-01 05:00, ") for line in heard] == [
-        True
-    ] * told

@@ -31,6 +31,6 @@ def hooks_of(kind: Kind, step: str, pipeline: Pipeline, options: DagOptions) -> 
         return {}
     run_of = partial(kind.run_of, pipeline.pipeline)
     announcement = Announcement(kind.changes(pipeline), run_of)
-    warns = [] if options.on_warning is None else [Warnings(pipeline, run_of, options.on_warning)]
+    warns = [] if options.on_warning is None else [Warnings(pipeline.lake, run_of, options.on_warning)]
     alias = [announcement.alias]
     return {"inlets": alias, "outlets": alias, "post_execute": InTurn([announcement, *warns])}

@@ -10,14 +10,10 @@ from typing import Any
 from airflow.sdk.definitions.callback import AsyncCallback
 
 from windrow.airflow.options import Tell
-from windrow.drivers.clock import clock_micros
-from windrow.drivers.inspect.freshness import freshness_in
 from windrow.drivers.inspect.runs import warnings_in
 from windrow.spec.errors import SpecError
-from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.location import Lake
 from windrow.store.reading.arrow import ArrowTables
-from windrow.view.freshness import aged
 
 _LOG = logging.getLogger(__name__)
 
@@ -26,20 +22,18 @@ _LOG = logging.getLogger(__name__)
 class Warnings:
     """What a task does behind its work: it tells of the expectations of its run that only warn and are broken.
 
-    It also tells of the stages whose newest complete results are older than they may be. `run_of` gives the name of a
-    run in the lake. A `tell` that fails is logged: what the task has published stands.
+    `run_of` gives the name of a run in the lake. A `tell` that fails is logged: what the task has published stands.
     """
 
-    pipeline: Pipeline
+    lake: str
     run_of: Callable[[str], str]
     tell: Tell
 
     def __call__(self, context: Any, result: Any = None) -> None:
         try:
-            found = warnings_in(ArrowTables(), Lake.of(self.pipeline.lake), self.run_of(context["run_id"]))
-            found += aged(freshness_in(ArrowTables(), self.pipeline, clock_micros()))
+            found = warnings_in(ArrowTables(), Lake.of(self.lake), self.run_of(context["run_id"]))
         except SpecError as error:
-            _LOG.warning("Whether there is something to warn of is not known here: %s", error)
+            _LOG.warning("Whether an expectation warns is not known here: %s", error)
             return
         if found:
             self._tell({**context, "warnings": found})

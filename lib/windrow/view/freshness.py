@@ -47,16 +47,7 @@ def freshness_text(found: StageFreshness) -> str:
     return f"{found.level}: complete up to {moment(found.complete_until)}, {when} ({after})"
 
 
-def aged(found: Iterable[StageFreshness]) -> list[str]:
-    """A line for each stage that is older than it should be."""
-    return [_line(one) for one in found if one.level is not FreshnessLevel.FRESH]
-
-
 def freshness_lines(found: Iterable[StageFreshness]) -> list[str]:
     """A line for each stage that has a freshness."""
-    lines = [_line(one) for one in found]
+    lines = [f"{one.stage}: {freshness_text(one)}" for one in found]
     return lines or ["no stage has a freshness: `freshness: {warn: 2h, error: 6h}`"]
-
-
-def _line(one: StageFreshness) -> str:
-    return f"{one.stage}: {freshness_text(one)}"
