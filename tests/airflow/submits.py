@@ -1,8 +1,8 @@
 """A `spark-submit` for tests of what Airflow does: it leaves in a lake what a step leaves, soon and without Spark.
 
-What becomes of a step is told by a file of the lake's folder, named as the step: JSON with `code`, `hangs`, `tick` and
-`inserted` of what has been published, `warns` with the figure of an expectation, and `late`, a tick in which a row was
-late. Every step that was made is a line of the file `made`.
+What becomes of a step is told by a file of the lake's folder, named as the step: JSON with `code`, `message` and
+`until` of its outcome, `hangs`, `tick` and `inserted` of what has been published, `warns` with the figure of an
+expectation, and `late`, a tick in which a row was late. Every step that was made is a line of the file `made`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,13 @@ def tell(lake: Path, step: str, **what: Any) -> None:
     """Say what becomes of a step from now on."""
     lake.mkdir(parents=True, exist_ok=True)
     (lake / step).write_text(json.dumps(what))
+
+
+def complete(lake: Path, until: datetime) -> None:
+    """What the stage shows is complete up to then."""
+    schema = pa.schema([("timing", pa.string()), ("window_end", pa.timestamp("us", tz="UTC"))])
+    rows = pa.Table.from_pylist([{"timing": "on_time", "window_end": until}], schema)
+    write_deltalake(str(lake / STAGE / "current"), rows, mode="overwrite")
 
 
 def made(lake: Path) -> list[str]:
@@ -83,7 +91,7 @@ def _make(step: str, lake: Path, run: str, attempt: str) -> int:
         letter = pa.table({"reason": ["late"], "restated_by": pa.array([None], pa.int64()), "tick": [what["late"]]})
         write_deltalake(str(lake / STAGE / "dead_letters"), letter, mode="append")
     code = int(what.get("code", 0))
-    outcome = {"exit_code": code, "message": what.get("message", "")}
+    outcome = {"exit_code": code, "message": what.get("message", ""), "until": what.get("until", {})}
     _append(audits, [_audit(run, OUTCOME, subject_of(attempt, step), outcome)])
     return code
 

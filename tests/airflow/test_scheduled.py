@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +37,13 @@ stages:
     window: {{fixed: {{size: 1h}}}}
     trigger: at_watermark
     accumulation: discarding
-    aggregates: {{clicks: {{count: "*"}}}}
+    aggregates: {{clicks: {{count: "*"}}}}{of_stage}
 schedule:
   {{spark: {{connection: spark_local}}, retries: 0, restate: late, poke_interval: 2s, execution_timeout: 40s,
    deadline: 20s{more}}}
 """
-MORE = {"clicks": "", "views": ', stream: long, maintain: "* * * * *"'}
+MORE = {"clicks": "", "views": ', stream: long, maintain: "* * * * *"', "stale": ""}
+OF_STAGE = {"stale": "\n    freshness: {warn: 2h, error: 20d}"}
 DAGS = """
 from airflow.sdk import DAG, Asset, AssetAlias, task
 
@@ -109,7 +110,8 @@ def scheduled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scheduled]:
         (root / folder).mkdir(parents=True)
     project = root / "project"
     for name, more in MORE.items():
-        (project / "pipelines" / f"{name}.yaml").write_text(FILE.format(name=name, more=more))
+        text = FILE.format(name=name, more=more, of_stage=OF_STAGE.get(name, ""))
+        (project / "pipelines" / f"{name}.yaml").write_text(text)
     submits.tell(project / "views" / "lake", "stream", hangs=3600)
     (root / "dags" / "all.py").write_text(DAGS.format(project=str(project)))
     submits.install(root / "bin")
@@ -122,7 +124,8 @@ def scheduled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scheduled]:
     airflow = Airflow(root / "home", project, project / "pipelines", more)
     with airflow.running():
         airflow.command("dags", "reserialize")
-        for dag in ("clicks_backfill", "clicks_restate", "views_backfill", "views_stream", "views_maintain"):
+        dags = {"clicks": ("backfill", "restate"), "views": ("backfill", "stream", "maintain"), "stale": ("backfill",)}
+        for dag in [f"{pipeline}_{kind}" for pipeline, kinds in dags.items() for kind in kinds]:
             airflow.command("dags", "unpause", dag)
         yield Scheduled(airflow, project)
 
@@ -230,6 +233,25 @@ def test_a_stream_goes_on_and_maintenance_comes_by_the_clock(scheduled: Schedule
         assert time.monotonic() < until
         time.sleep(1)
     assert "maintain" in submits.made(scheduled.lake("views"))
+
+
+def test_results_that_grow_stale_while_a_run_waits_are_told_of_once_and_it_waits_on(scheduled: Scheduled) -> None:
+    """Fresh when it begins to wait; the triggerer wakes the task to tell, which is deferred again without a new job."""
+    lake, warnings = scheduled.lake("stale"), scheduled.project / "warnings"
+    before = len(warnings.read_text().splitlines())
+    submits.tell(lake, "land", code=4, message="windrow: waits: hourly", until={"hourly": 1_704_160_800_000_000})
+    submits.complete(lake, datetime.now(UTC) - timedelta(hours=2) + timedelta(seconds=25))
+    scheduled.trigger("stale_backfill", "waits")
+    until = time.monotonic() + 120
+    while len(lines := warnings.read_text().splitlines()[before:]) < 1:
+        assert time.monotonic() < until, scheduled.airflow.tasks("stale_backfill", "waits")
+        time.sleep(0.5)
+    assert submits.made(lake) == ["land"]
+    assert lines[0].startswith("['waits', 'hourly: warn: complete up to ")
+    submits.tell(lake, "land")
+    assert scheduled.state_of("stale_backfill", "waits") == "success"
+    assert len(warnings.read_text().splitlines()) == before + 1, "once, and not behind the publish of a run by hand"
+    assert scheduled.airflow.tries("stale_backfill", "waits")["land"] == ("success", 1)
 
 
 def processes() -> list[str]:

@@ -46,6 +46,14 @@ def test_fields_are_set_from_outside(tmp_path: Path) -> None:
     assert str(loaded.stages[0].where and loaded.stages[0].where.text).replace("`", "") == "v > 1"
 
 
+def test_how_old_results_may_be_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    assert "freshness" not in windrow("plan", path).out
+    done = windrow("plan", path, "--set", "stages.sums.freshness={warn: 2h, error: 6h}")
+    words = "a warning after 2h, an error after 6h, from the end of the newest window that is complete"
+    assert done.code == 0 and words in " ".join(done.out.split()), done.err
+
+
 def test_relative_paths_start_from_the_project(tmp_path: Path, monkeypatch) -> None:
     write(tmp_path)
     monkeypatch.setenv("FOLDER", "made")

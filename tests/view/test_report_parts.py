@@ -9,6 +9,7 @@ import pytest
 from tests.view.test_report import START, Balanced, report
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
+from windrow.spec.quality.shares import Share, Shares
 from windrow.spec.times import HOUR, MINUTE, SECOND
 from windrow.view.diff import Diff, WindowDiffers
 from windrow.view.report import page
@@ -144,6 +145,19 @@ def test_json_says_what_the_page_says() -> None:
     assert told["next"][0]["command"].startswith("windrow backfill flights.yaml")
     assert told["changed"][0]["differing"][0]["here"] == {"num": 5, "mean": 2.0}
     assert told["balances"][0]["adds_up"] is True
+
+
+def test_where_rows_are_missing_is_on_the_page_and_in_json() -> None:
+    shares = Shares(3, (Share(0, 40, "<b>", newest="2013-01-01T05:00:00Z"), Share(8, 40, file="file:/data/a.json")))
+    judgement = Judgement("table_row_count_to_equal(99)", Severity.CRITICAL, Outcome.FAILED, "40", shares=shares)
+    gate = GateResult("rows", 40, (judgement,))
+    assert GateResult.from_mapping(json.loads(json.dumps(gate.to_mapping()))) == gate
+    text = page(stopped(gates=[gate]))
+    assert "<code>partition &lt;b&gt;</code>: 0 of 40 rows (0.00 %), its newest row is of 2013-01-01T05:00:00Z" in text
+    assert "<code>file:/data/a.json</code>: 8 of 40 rows (20.00 %)" in text and "and 1 more" in text
+    assert "windrow quarantine" not in text
+    (told,) = json.loads(as_json(stopped(gates=[gate])))["gates"]
+    assert told["judgements"][0]["shares"]["number"] == 3
 
 
 def test_junit_has_a_case_for_each_expectation() -> None:

@@ -18,7 +18,7 @@ from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 from windrow.airflow.assets import assets_of
 from windrow.airflow.clean import Clean
 from windrow.airflow.files import PipelineFile, schedule_of
-from windrow.airflow.hooks import hooks_of
+from windrow.airflow.hooks import hooks_of, watch_of
 from windrow.airflow.kinds import CLEAN, KINDS, TEARDOWNS, Kind, When, run_argument
 from windrow.airflow.late_rows import late_rows_of
 from windrow.airflow.notify import LOGGED
@@ -152,6 +152,7 @@ class _Dags:
             run_of=partial(kind.run_of, self.pipeline.pipeline),
             sources=[Arrivals.of(source) for source in self.pipeline.sources],
             schedule=schedule,
+            watch=watch_of(self.pipeline, self.options),
             name=f"{self.pipeline.pipeline} {step}",
             **common,
         )  # fmt: skip

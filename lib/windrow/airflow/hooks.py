@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from windrow.airflow.events import Announcement
+from windrow.airflow.freshness import FreshnessWatch
 from windrow.airflow.kinds import Kind
 from windrow.airflow.notify import Warnings
 from windrow.airflow.options import DagOptions
@@ -32,5 +33,12 @@ def hooks_of(kind: Kind, step: str, pipeline: Pipeline, options: DagOptions) -> 
     run_of = partial(kind.run_of, pipeline.pipeline)
     announcement = Announcement(kind.changes(pipeline), run_of)
     warns = [] if options.on_warning is None else [Warnings(pipeline.lake, run_of, options.on_warning)]
-    alias = [announcement.alias]
-    return {"inlets": alias, "outlets": alias, "post_execute": InTurn([announcement, *warns])}
+    watch, alias = watch_of(pipeline, options), [announcement.alias]
+    watches = [watch] if kind.has_span and watch.allowed else []
+    return {"inlets": alias, "outlets": alias, "post_execute": InTurn([announcement, *warns, *watches])}
+
+
+def watch_of(pipeline: Pipeline, options: DagOptions) -> FreshnessWatch:
+    """The watch over the stages that have a `freshness`."""
+    allowed = {stage.name: stage.freshness for stage in pipeline.stages if stage.freshness is not None}
+    return FreshnessWatch(pipeline.lake, allowed, options.on_warning)

@@ -36,13 +36,15 @@ class Warnings:
             _LOG.warning("Whether an expectation warns is not known here: %s", error)
             return
         if found:
-            self._tell({**context, "warnings": found})
+            told(self.tell, {**context, "warnings": found})
 
-    def _tell(self, context: Any) -> None:
-        try:
-            self.tell(context)
-        except Exception:
-            _LOG.exception("Nobody was told of the warnings")
+
+def told(tell: Tell, context: Any) -> None:
+    """Tell whoever wants to hear of warnings; what the task has done stands, whatever this raises."""
+    try:
+        tell(context)
+    except Exception:
+        _LOG.exception("Nobody was told of the warnings")
 
 
 async def log_deadline(context: Mapping[str, Any], **_: Any) -> None:

@@ -18,9 +18,10 @@ class DagOptions:
     """Options of all DAGs of a DAG file.
 
     `pool` is a pool for all tasks, in place of one for each lake. `on_failure` is called, once a run, when a run fails.
-    `on_warning` is called when an expectation that only warns is broken, with the context of the task and in it
-    `warnings`, a list of texts. `on_deadline` is Airflow's `AsyncCallback` or `SyncCallback` for a run that is not over
-    when its deadline comes (`schedule.deadline`); without it, the triggerer writes a warning into its log.
+    `on_warning` is called when an expectation that only warns is broken, and when results are not fresh, with the
+    context of the task and in it `warnings`, a list of texts. `on_deadline` is Airflow's `AsyncCallback` or
+    `SyncCallback` for a run that is not over when its deadline comes (`schedule.deadline`); without it, the triggerer
+    writes a warning into its log.
     """
 
     pool: str | None = None

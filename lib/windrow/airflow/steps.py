@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,8 +20,9 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
+from windrow.airflow.freshness import FreshnessWatch
 from windrow.airflow.jobs import Job
-from windrow.airflow.trigger import WindowsExpired
+from windrow.airflow.trigger import LANDED, STALE, WindowsExpired
 from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, SpecError
 from windrow.spec.pipelines.schedules import OnTimeout, Schedule
@@ -45,7 +46,7 @@ class Step(SparkSubmitOperator):
     """One step of a backfill; `schedule` says how long it waits for windows that have not expired.
 
     `lake` is where steps record how each attempt has ended, `run_of` gives the name of a run there; `sources` are what
-    those of the pipeline read.
+    those of the pipeline read. While it waits, `watch` tells of results that grow stale.
     """
 
     def __init__(
@@ -55,11 +56,14 @@ class Step(SparkSubmitOperator):
         run_of: Callable[[str], str],
         sources: Sequence[Arrivals],
         schedule: Schedule,
+        watch: FreshnessWatch,
         **options: Any,
     ) -> None:
         super().__init__(conn_id=schedule.spark.connection, durable=False, **options)
         self.lake = lake
         self.run_of = run_of
+        self.watch = watch
+        self.deadline = None if schedule.deadline is None else timedelta(microseconds=schedule.deadline)
         self.sources = list(sources)
         self.submission = schedule.spark
         self.wait = timedelta(microseconds=schedule.wait)
@@ -72,8 +76,7 @@ class Step(SparkSubmitOperator):
         A gate that stopped fails the task for good, a machine that failed lets it be tried again. Windows that have not
         expired leave it to the triggerer until there is something to do.
         """
-        deadline = context["dag_run"].start_date + self.wait
-        has_waited = datetime.now(UTC) >= deadline
+        has_waited = datetime.now(UTC) >= self._waits_until(context)
         ends = has_waited and self.on_timeout is not OnTimeout.FAIL
         seen, attempt = self._seen(), self._attempt_before(context)
         outcome = None if attempt is None else self._outcome(self.run_of(context["run_id"]), attempt)
@@ -85,12 +88,25 @@ class Step(SparkSubmitOperator):
         context["ti"].xcom_push(key=ATTEMPT, value=attempt)
         context["task_state_store"].set(ATTEMPT, attempt)
         if outcome.exit_code == WINDOWS_WAIT and not has_waited:
-            self._wait(context, outcome, deadline, seen)
+            self.log.info("Windows have not expired. Looking again in %s; %s", self.poke_interval, outcome.message)
+            context["ti"].xcom_push(key=WAITS_FOR, value=outcome.message)
+            self._wait(context, outcome.until, [asdict(source) for source in seen])
         if outcome.exit_code:
             raise self._error(outcome)
 
-    def resume(self, context: Any, event: Any) -> Any:
-        """Make the step again, as the trigger says that there is something to do: `event` says what."""
+    def resume(
+        self,
+        context: Any,
+        event: Any,
+        until: Mapping[str, int] | None = None,
+        sources: Sequence[Mapping[str, Any]] = (),
+    ) -> Any:
+        """Make the step again, as the trigger says that there is something to do: `event` says what.
+
+        If that is only to tell of stale results, the task tells and waits on: `until` and `sources` are the trigger's.
+        """
+        if isinstance(event, Mapping) and STALE in event:
+            self._wait(context, until or {}, sources, event[LANDED])
         self.log.info("The run goes on: %s", event)
         return self.execute(context)
 
@@ -129,19 +145,35 @@ class Step(SparkSubmitOperator):
         """The job, with what the operator adds for OpenLineage. Raises AirflowFailException."""
         return Job.of(self.submission, self.name, self.application_args or (), self.conf)
 
-    def _wait(self, context: Any, outcome: StepOutcome, deadline: datetime, seen: Sequence[Arrivals]) -> None:
-        """Leave the task to the triggerer, with what it waits for on its page. Raises TaskDeferred."""
-        self.log.info("Windows have not expired. Looking again in %s; %s", self.poke_interval, outcome.message)
-        context["ti"].xcom_push(key=WAITS_FOR, value=outcome.message)
+    def _wait(
+        self,
+        context: Any,
+        until: Mapping[str, int],
+        sources: Sequence[Mapping[str, Any]],
+        landed: Mapping[str, int] | None = None,
+    ) -> None:
+        """Tell of results that have become staler, and leave the task to the triggerer. Raises TaskDeferred."""
+        told = self.watch.tell_of(context) if self.watch.allowed else {}
+        due = None if self.deadline is None else context["dag_run"].start_date + self.deadline
         trigger = WindowsExpired(
             lake=self.lake,
-            until=outcome.until,
-            sources=[asdict(source) for source in seen],
-            deadline=deadline.isoformat(),
+            until=until,
+            sources=sources,
+            deadline=self._waits_until(context).isoformat(),
             on_timeout=self.on_timeout.value,
             poke_interval=self.poke_interval.total_seconds(),
+            allowed={stage: one.to_mapping() for stage, one in self.watch.allowed.items()},
+            told=told,
+            landed=landed,
+            due=None if due is None else due.isoformat(),
         )
-        self.defer(trigger=trigger, method_name=self.resume.__name__)
+        kwargs = {"until": dict(until), "sources": [dict(source) for source in sources]}
+        self.defer(trigger=trigger, method_name=self.resume.__name__, kwargs=kwargs)
+
+    def _waits_until(self, context: Any) -> datetime:
+        """When the run has waited long enough."""
+        until: datetime = context["dag_run"].start_date + self.wait
+        return until
 
     def _seen(self) -> list[Arrivals]:
         """What stands in front of the first step, which reads all of it. Others may have landed more than they read."""

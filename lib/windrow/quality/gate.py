@@ -18,6 +18,7 @@ from windrow.quality.broken_rows import find_broken_rows
 from windrow.quality.located import LocatedRows
 from windrow.quality.masking import Masking
 from windrow.quality.own import is_own, judge_own
+from windrow.quality.shares import find_shares
 from windrow.spec.quality.expectations import Expectation, Severity
 from windrow.spec.quality.hidden import HIDDEN
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
@@ -41,9 +42,10 @@ def judge(subject: str, rows: LocatedRows, suite: Suite) -> GateResult:
     others = {number: one for number, one in expectations.items() if number not in own}
     found = judge_own(frame, own) | (_judged(subject, frame, others, masking) if others else {})
     broken = {number: expectations[number] for number, one in found.items() if one.outcome is Outcome.FAILED}
-    broken_rows = find_broken_rows(rows, broken, masking) if broken else {}
-    told = tuple(replace(found[number], broken=broken_rows.get(number)) for number in expectations)
-    return GateResult(subject, frame.count(), told)
+    which = find_broken_rows(rows, broken, masking) if broken else {}
+    shares = find_shares(rows, broken)
+    told = [replace(found[number], broken=which.get(number), shares=shares.get(number)) for number in expectations]
+    return GateResult(subject, frame.count(), tuple(told))
 
 
 def _judged(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
 
@@ -26,7 +26,8 @@ class LocatedRows:
     """Rows, the columns that a suite knows, and the columns that say where a row is.
 
     `order`: what rows are listed by. `at`: the fields of a `BrokenRow` but for its values, as far as a row has them.
-    `names`: columns that name a row, and are listed with it: the keys of a result.
+    `names`: columns that name a row, and are listed with it: the keys of a result. `partitions`: the source partitions
+    that have had rows so far, also where none of them is here, with their greatest event times in microseconds.
     """
 
     frame: DataFrame
@@ -34,9 +35,12 @@ class LocatedRows:
     order: Column
     at: Mapping[str, Column]
     names: Sequence[str] = ()
+    partitions: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of_source(cls, rows: DataFrame, shows_partition: bool = True) -> LocatedRows:
+    def of_source(
+        cls, rows: DataFrame, shows_partition: bool = True, partitions: Mapping[str, int] | None = None
+    ) -> LocatedRows:
         """Rows of `raw`, with their envelope. The source partition may be a value that nobody is shown."""
         file = envelope.file_of()
         partition = col(envelope.PARTITION) if shows_partition else null("string")
@@ -46,7 +50,9 @@ class LocatedRows:
             "row": col(envelope.ROW), "event_time": as_timestamp(col(envelope.EVENT_TIME)).cast("string"),
         }  # fmt: skip
         order = struct(step=col(envelope.STEP), row=col(envelope.ROW))
-        return cls(rows, [name for name in rows.columns if name not in envelope.ENVELOPE], order, at)
+        known = partitions or {} if shows_partition else {}
+        columns = [name for name in rows.columns if name not in envelope.ENVELOPE]
+        return cls(rows, columns, order, at, partitions=known)
 
     @classmethod
     def of_results(cls, rows: DataFrame, keys: Sequence[str]) -> LocatedRows:

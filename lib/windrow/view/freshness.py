@@ -37,10 +37,15 @@ class StageFreshness:
         }  # fmt: skip
 
 
+def allowed_text(allowed: Freshness) -> str:
+    """`a warning after 2h, an error after 6h`."""
+    levels = {"a warning": allowed.warn, "an error": allowed.error}
+    return ", ".join(f"{name} after {format_duration(value)}" for name, value in levels.items() if value is not None)
+
+
 def freshness_text(found: StageFreshness) -> str:
     """`fresh: complete up to 2013-01-31 23:00, 1h 12m ago (a warning after 2h, an error after 6h)`."""
-    allowed = {"a warning": found.allowed.warn, "an error": found.allowed.error}
-    after = ", ".join(f"{name} after {format_duration(value)}" for name, value in allowed.items() if value is not None)
+    after = allowed_text(found.allowed)
     if found.complete_until is None or found.age is None:
         return f"{found.level}: shows no complete window yet ({after})"
     when = f"{about(found.age)} ago" if found.age > 0 else "which is not over yet"

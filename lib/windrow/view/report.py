@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from windrow.spec.quality.fixes import count_of, place_of, quarantines, total_of, values_of
+from windrow.spec.quality.fixes import count_of, place_of, quarantines, share_of, total_of, values_of
 from windrow.spec.quality.judgements import GateResult, Judgement
 from windrow.view.diff import Diff
 from windrow.view.reports.arrival import Arrival
@@ -24,6 +24,7 @@ WORDS = {
     "lasted": lasted,
     "count_of": count_of,
     "place_of": place_of,
+    "share_of": share_of,
     "total_of": total_of,
     "values_of": values_of,
 }

@@ -5,12 +5,13 @@ Rule: docs/operations.md#freshness.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.look import look
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.stages.stage import Stage
+from windrow.spec.stages.freshness import Freshness
 from windrow.store.delta.location import Lake
 from windrow.store.reading.tables import Condition, Groups, Tables
 from windrow.view.freshness import StageFreshness
@@ -31,21 +32,24 @@ def freshness_of(pipeline: Pipeline, spark: SparkSession | None = None, now: int
 
 def freshness_in(tables: Tables, pipeline: Pipeline, now: int) -> list[StageFreshness]:
     """The same, as these tables tell it."""
-    every = (stage_freshness(tables, Lake.of(pipeline.lake), stage, now) for stage in pipeline.stages)
-    return [one for one in every if one is not None]
+    allowed = {stage.name: stage.freshness for stage in pipeline.stages if stage.freshness is not None}
+    return freshness_among(tables, Lake.of(pipeline.lake), allowed, now)
 
 
-def stage_freshness(tables: Tables, lake: Lake, stage: Stage, now: int) -> StageFreshness | None:
-    """That of one stage; None where its pipeline file says nothing of it."""
-    if stage.freshness is None:
-        return None
+def freshness_among(tables: Tables, lake: Lake, allowed: Mapping[str, Freshness], now: int) -> list[StageFreshness]:
+    """That of the stages of which it is said how old they may be."""
+    return [stage_freshness(tables, lake, stage, one, now) for stage, one in allowed.items()]
+
+
+def stage_freshness(tables: Tables, lake: Lake, stage: str, allowed: Freshness, now: int) -> StageFreshness:
+    """That of one stage."""
     until = _complete_until(tables, lake, stage)
-    return StageFreshness(stage.name, stage.freshness, until, None if until is None else now - until)
+    return StageFreshness(stage, allowed, until, None if until is None else now - until)
 
 
-def _complete_until(tables: Tables, lake: Lake, stage: Stage) -> int | None:
+def _complete_until(tables: Tables, lake: Lake, stage: str) -> int | None:
     """The greatest end of a window in `current` whose pane is not early."""
-    current = tables.open(lake.table(stage.name, "current"))
+    current = tables.open(lake.table(stage, "current"))
     if current is None:
         return None
     conditions = (Condition("timing", "!=", "early"), Condition("window_end", "is known"))

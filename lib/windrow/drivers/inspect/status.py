@@ -29,6 +29,7 @@ from windrow.store.journal.control import Control
 from windrow.store.reading.generations import Generation, newest_generations
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
 from windrow.store.upstream.offsets import Offsets, steps_between
+from windrow.view.freshness import StageFreshness
 from windrow.view.status import PartitionStatus, SourceStatus, StageStatus
 
 if TYPE_CHECKING:
@@ -123,8 +124,13 @@ class _Reader:
             shown=0 if current is None else current.number_of_rows(),
             open_cells=cells.open_windows(stage, last) if cells.are_slices else ticks.open_cells,
             backfills=ticks.backfills,
-            freshness=stage_freshness(self.tables, self.lake, stage, clock_micros()),
+            freshness=self._freshness(stage),
         )
+
+    def _freshness(self, stage: Stage) -> StageFreshness | None:
+        if stage.freshness is None:
+            return None
+        return stage_freshness(self.tables, self.lake, stage.name, stage.freshness, clock_micros())
 
     def _log(self, read: Source | Stage) -> LogRows:
         if isinstance(read, Source):

@@ -14,6 +14,7 @@ from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, any_of, bigint, col
+from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.run import Run
 from windrow.engine.frames import apply, local, over, select, where, with_column
@@ -58,11 +59,13 @@ class Gates:
         work, reason = self.run.work, col(envelope.REASON)
         if step == 0:
             (schema,) = [one.columns for one in work.pipeline.sources if one.name == source]
-            return LocatedRows.of_source(local(work.spark, [], struct_of(f"{ENVELOPE_TYPES}, {schema.ddl}")))
+            nothing = local(work.spark, [], struct_of(f"{ENVELOPE_TYPES}, {schema.ddl}"))
+            return LocatedRows.of_source(nothing)
         inside = any_of(col(envelope.EVENT_TIME).between(bigint(first), bigint(end - 1)) for first, end in times)
         judged = inside & (reason.is_null() | (reason == "rejected"))
         rows = where(work.raws[source].rows(work.spark, 0, step), judged)
-        return LocatedRows.of_source(rows, shows_partition=not work.pipeline.source(source).hides_partitions)
+        shows_partition = not work.pipeline.source(source).hides_partitions
+        return LocatedRows.of_source(rows, shows_partition, partitions_of(work, source))
 
     def _suite(self, subject: str) -> str:
         """The path of the suite of a source or stage; nothing without one."""
@@ -84,6 +87,21 @@ class Gates:
         QualityResults.of(work.lake).append(work.spark, judged, result)
         self.run.record("gate", subject, {**result.to_mapping(), **of})
         return [result]
+
+
+def partitions_of(work: PipelineWork, source: str) -> dict[str, int]:
+    """The partitions of a source that its stages have read rows of, each with the greatest event time of these."""
+    found: dict[str, int] = {}
+    for item in work.stages:
+        if item.runner.last is None:
+            continue
+        for name, read in work.pipeline.upstreams_of(work.pipeline.stage(item.name)).items():
+            of_input = item.runner.last.clock.inputs.get(name)
+            clock = item.runner.last.clock if of_input is None else of_input.clock
+            if read.name == source:
+                known = {part: one.greatest_event_time for part, one in clock.partitions.items() if part is not None}
+                found |= {part: max(time, found.get(part, time)) for part, time in known.items()}
+    return found
 
 
 def _located(item: StageWork, windows: DataFrame) -> LocatedRows:

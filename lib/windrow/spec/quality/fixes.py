@@ -1,4 +1,4 @@
-"""What to say and what to type where a gate has stopped: the rows that broke its expectations, and a quarantine."""
+"""What to say and what to type where a gate has stopped: which rows broke it, where some are missing, a quarantine."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from windrow.spec.quality.broken_rows import BrokenFile, BrokenRow, BrokenRows
+from windrow.spec.quality.shares import Share
 from windrow.spec.words import many
 
 if TYPE_CHECKING:
     from windrow.spec.quality.judgements import GateResult, Judgement
 
 FEW = 5
-"""So many files, keys and rows of an expectation stand in an error."""
+"""So many files, keys, rows and partitions of an expectation stand in an error."""
 
 
 def quarantines(results: Iterable[GateResult], typed: str = "FILE") -> list[str]:
@@ -33,7 +34,7 @@ def quarantines(results: Iterable[GateResult], typed: str = "FILE") -> list[str]
 
 
 def broken_lines(results: Iterable[GateResult]) -> list[str]:
-    """Which rows stop these gates: a few files, keys and rows of each expectation."""
+    """Which rows stop these gates, or where they are missing: a few files, keys, rows and partitions of each one."""
     return [line for result in results for judgement in result.judgements if judgement.stops for line in _of(judgement)]
 
 
@@ -54,6 +55,12 @@ def count_of(file: BrokenFile) -> str:
     return f"{file.broken:,} of {many(file.judged, 'row')} ({file.share:.2f} %)"
 
 
+def share_of(share: Share) -> str:
+    """How many rows of a source partition: `0 of 40 rows (0.00 %), its newest row is of 2013-01-01T05:00:00Z`."""
+    newest = "" if share.newest is None else f", its newest row is of {share.newest}"
+    return f"{share.rows:,} of {many(share.of, 'row')} ({share.percent:.2f} %){newest}"
+
+
 def total_of(broken: BrokenRows) -> str:
     """How many rows there are, in how many files or of how many keys."""
     rows, files = many(broken.rows, "row"), many(broken.number_of_files, "file")
@@ -64,10 +71,16 @@ def total_of(broken: BrokenRows) -> str:
 
 
 def _of(judgement: Judgement) -> Iterator[str]:
-    broken = judgement.broken
-    if broken is None:
-        return
-    yield f"{judgement.expectation}: {total_of(broken)}"
+    broken, shares = judgement.broken, judgement.shares
+    if broken is not None:
+        yield f"{judgement.expectation}: {total_of(broken)}"
+        yield from _rows_of(broken)
+    elif shares is not None:
+        yield f"{judgement.expectation}: {judgement.figure}"
+    yield from (f"  {share.name}: {share_of(share)}" for share in (shares.first[:FEW] if shares is not None else ()))
+
+
+def _rows_of(broken: BrokenRows) -> Iterator[str]:
     for file in broken.files[:FEW]:
         if file.name is not None:
             yield f"  {file.name}: {count_of(file)}"

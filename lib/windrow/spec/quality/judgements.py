@@ -11,6 +11,7 @@ from windrow.spec.errors import GATE_STOPPED, WindrowError
 from windrow.spec.quality.broken_rows import BrokenRows
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.fixes import broken_lines, quarantines
+from windrow.spec.quality.shares import Shares
 
 
 class Outcome(StrEnum):
@@ -26,7 +27,8 @@ class Judgement:
     """One expectation of a suite over one set of rows: what came of it, its figure in words, and a few examples.
 
     `rows_broken` is how many rows broke it, where it is about single rows or keys; `value` is the number that was
-    observed, where it is about a column or a table. `broken` says which rows broke it.
+    observed, where it is about a column or a table. `broken` says which rows broke it, `shares` in which source
+    partitions rows or values are missing.
     """
 
     expectation: str
@@ -37,6 +39,7 @@ class Judgement:
     broken: BrokenRows | None = None
     rows_broken: int | None = None
     value: float | None = None
+    shares: Shares | None = None
 
     @property
     def stops(self) -> bool:
@@ -51,16 +54,17 @@ class Judgement:
             "figure": self.figure, "examples": list(self.examples),
             "broken": None if self.broken is None else self.broken.to_mapping(),
             "rows_broken": self.rows_broken, "value": self.value,
+            "shares": None if self.shares is None else self.shares.to_mapping(),
         }  # fmt: skip
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Judgement:
         """What `to_mapping` wrote."""
-        broken = mapping.get("broken")  # an earlier version has written none of the last three
+        broken, shares = mapping.get("broken"), mapping.get("shares")  # an earlier version has written neither
         return cls(
             mapping["expectation"], Severity(mapping["severity"]), Outcome(mapping["outcome"]), mapping["figure"],
             tuple(mapping["examples"]), None if broken is None else BrokenRows.from_mapping(broken),
-            mapping.get("rows_broken"), mapping.get("value"),
+            mapping.get("rows_broken"), mapping.get("value"), None if shares is None else Shares.from_mapping(shares),
         )  # fmt: skip
 
 

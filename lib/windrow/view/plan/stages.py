@@ -16,6 +16,7 @@ from windrow.spec.stages.cogroups import alone
 from windrow.spec.stages.inputs import ONLY, JoinKind
 from windrow.spec.stages.stage import Accumulation, Emission, Stage
 from windrow.spec.triggers.closing import can_close
+from windrow.view.freshness import allowed_text
 from windrow.view.plan.tables import WRITES, tables_of_stage, writes
 from windrow.view.text.sections import Section
 from windrow.view.text.times import length, many
@@ -47,6 +48,7 @@ def stage_section(stage: Stage, lake: str | None, upstreams: Mapping[str, Source
             ("panes", [*_panes(stage), *([_TAKES_BACK] if takes_back else [])]),
             ("expires", [_expires(stage)]),
             ("late", _late(stage)),
+            ("freshness", _freshness(stage)),
             ("computes", [f"{name} = {words}" for name, words in results_in_words(stage).items()]),
             *([] if stage.having is None else [("shows", [f"panes for which {plain(stage.having)}"])]),
             (WRITES, writes(stage.name, lake, tables_of_stage(stage, results_in_words(stage)))),
@@ -160,6 +162,12 @@ def _expires(stage: Stage) -> str:
         return "never; the window's state is kept for good"
     lateness = f" + {length(stage.allowed_lateness)}" if stage.allowed_lateness else ""
     return f"a window, with its state, when the watermark reaches its end{lateness}"
+
+
+def _freshness(stage: Stage) -> list[str]:
+    if stage.freshness is None:
+        return []
+    return [f"{allowed_text(stage.freshness)}, from the end of the newest window that is complete"]
 
 
 def _late(stage: Stage) -> list[str]:
