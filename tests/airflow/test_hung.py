@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from demo.airflow import BIN, ROOT, Airflow
+from demo.own_airflow import BIN, ROOT, Airflow
 
 pytestmark = [pytest.mark.airflow, pytest.mark.long]
 

@@ -141,8 +141,8 @@ class _Dags:
         return made(
             application=str(JOBS / ("step.py" if is_step else "job.py")),
             application_args=[
-                step, str(self.file), "--project", str(self.project), "--run", "{{ run_id }}",
-                *(self._span() if is_step else kind.arguments(schedule)),
+                step, str(self.file), "--project", str(self.project),
+                *(self._of_run(kind) if is_step else ["--run", "{{ run_id }}", *kind.arguments(schedule)]),
             ],
             lake=self.pipeline.lake,
             sources=[Arrivals.of(source) for source in self.pipeline.sources],
@@ -151,13 +151,16 @@ class _Dags:
             **common,
         )  # fmt: skip
 
-    def _span(self) -> list[str]:
-        """The arguments of a step of a backfill."""
-        report = "out/" + self.pipeline.pipeline + "-{{ run_id | replace(':', '') | replace('+', '_') }}.html"
-        return [
+    def _of_run(self, kind: Kind) -> list[str]:
+        """The arguments of a step: the run as the lake knows it, its span if it has one, and its page."""
+        page = kind.run_of("{{ run_id | replace(':', '') | replace('+', '_') }}")
+        span = [
             "--from", "{{ params['from'] or (data_interval_start if not params['to'] else '') }}",
             "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
-            "--output", str(self.project / report),
+        ]  # fmt: skip
+        return [
+            "--run", kind.run_of("{{ run_id }}"), *(span if kind.has_span else ()),
+            "--output", str(self.project / "out" / f"{self.pipeline.pipeline}-{page}.html"),
             "--link", "{{ ti.log_url if ti.log_url.startswith('http') else '' }}",
         ]  # fmt: skip
 

@@ -181,10 +181,11 @@ class ReportStep(Step):
         """
         if not self._can_be_read():
             return self._submit(context, uuid4().hex, ends=False)
-        if not Audits.of(Lake.of(self.lake)).recorded(ArrowTables(), {context["run_id"]}):
+        words = list(self.application_args or ())
+        if not Audits.of(Lake.of(self.lake)).recorded(ArrowTables(), {words[words.index("--run") + 1]}):
             raise AirflowSkipException("the run has left nothing in the lake, so there is no page")
-        words = [sys.executable, "-m", "windrow", "report", *(self.application_args or ())[1:]]
-        made = subprocess.run(words, capture_output=True, text=True)
+        command = [sys.executable, "-m", "windrow", "report", *words[1:]]
+        made = subprocess.run(command, capture_output=True, text=True)
         if made.returncode:
             raise self._error(StepOutcome(made.returncode, made.stderr.strip()))
         self.log.info("%s", made.stdout.strip())
