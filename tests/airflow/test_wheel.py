@@ -1,4 +1,4 @@
-"""windrow as a platform team has it: a wheel in an empty environment with Airflow and without Spark, and jobs elsewhere.
+"""windrow as a platform has it: a wheel in an empty environment with Airflow and without Spark, and jobs elsewhere.
 
 The DAG processor, the scheduler, the triggerer and the tasks run in an environment that has nothing but the wheel with
 its extra `airflow`. Its `spark-submit` is that of another environment, as on an edge node: there the jobs run.
