@@ -19,9 +19,11 @@ def processes_of(home: Path) -> dict[int, list[str]]:
     return found
 
 
+def drivers_of(home: Path) -> list[int]:
+    """The Spark drivers that make the steps of runs, the oldest first."""
+    return sorted(number for number, words in processes_of(home).items() if DRIVER in words and "--through" in words)
+
+
 def driver_of(home: Path) -> int | None:
-    """The Spark driver that makes the steps of a run."""
-    for number, words in processes_of(home).items():
-        if DRIVER in words and "--through" in words:
-            return number
-    return None
+    """The oldest of them."""
+    return next(iter(drivers_of(home)), None)

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import pytest
 
 from demo.own_airflow import BIN, ROOT, Airflow
 from tests.airflow.hits import BACKFILL, START, Hits
+from tests.airflow.until import until
 from windrow.drivers.spark.jvm import session_jars
 
 pytestmark = [pytest.mark.airflow, pytest.mark.crash, pytest.mark.long]  # the jobs start JVMs
@@ -107,13 +108,6 @@ def airflow(hits: Hits, empty: Path) -> Iterator[Airflow]:
         yield made
 
 
-def until(holds: Callable[[], bool], seconds: float = 240) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.5)
-
-
 def consumed(airflow: Airflow) -> list[int]:
     """How often the consumers have run."""
     return [len(airflow.runs(dag)) for dag in ("by_table", "by_pipeline")]
@@ -143,7 +137,7 @@ def test_the_environment_has_no_spark_and_windrow_by_the_wheel(empty: Path) -> N
 
 def test_all_dags_are_there_and_wrong_files_are_import_errors(hits: Hits, airflow: Airflow) -> None:
     right = {f"hits_{kind}" for kind in ("backfill", "restate", "maintain", "stream")}
-    wrong = {f"{name}_{kind.partition('_')[2]}" for name in ("wrong", "same") for kind in right}
+    wrong = {kind.replace("hits", "wrong") for kind in right} | {"same_backfill"}
     until(lambda: len(airflow.ask("/api/v2/importErrors")["import_errors"]) > 0)
     dags = airflow.ask("/api/v2/dags?limit=100")["dags"]
     assert {dag["dag_id"] for dag in dags} == {*right, *wrong, "by_table", "by_pipeline"}
