@@ -5,7 +5,6 @@ One Airflow and one lake; the tests follow each other.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import threading
@@ -14,16 +13,27 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from typing import Any
+from datetime import UTC, datetime
 
 import pytest
-import yaml
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
-from demo.airflow import DAG, Airflow, arrive, new_project
+from demo.airflow import DAG, FILE, arrive
+from demo.own_airflow import Airflow
+from tests.airflow.flights import (
+    STAGE,
+    Flights,
+    Row,
+    busy_hour,
+    hour,
+    is_of,
+    late_flight,
+    project_of_one_stage,
+    rows_of,
+    write,
+)  # fmt: skip
+from tests.airflow.processes import driver_of
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill
@@ -33,7 +43,6 @@ from windrow.store.journal.outcomes import OUTCOME
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark, pytest.mark.long]
 
-STAGE = "departures_hourly"
 RESTATE = "flights_restate"
 FILES = 5
 SPAN = {"from": "2013-01-01T03:00:00+00:00", "to": "2013-01-04T03:00:00+00:00"}
@@ -44,25 +53,12 @@ HALF = 3
 SECRET = "correct horse battery"
 """The value of a variable that jobs are given."""
 
-Row = dict[str, Any]
-
 
 @dataclass
-class Flights:
-    """The project, its Airflow, and what was right before the faults were planted."""
+class WrongDays(Flights):
+    """The flights, of which some days are wrong, and the states of the runs of the first backfill."""
 
-    airflow: Airflow
-    project: Path
-    files: dict[str, list[Row]]
     states: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> list[Row]:
-        return [row for rows in self.files.values() for row in rows]
-
-    @property
-    def data(self) -> Path:
-        return self.project / "data" / "flights"
 
     def backfill(self) -> None:
         """The three days; their states."""
@@ -73,33 +69,12 @@ class Flights:
     def by_hand(self, run: str) -> str:
         """A run over all of the days at once; its page."""
         began = datetime.now(UTC)
-        self.airflow.command("dags", "trigger", DAG, "--run-id", run, "--conf", json.dumps(SPAN))
+        self.airflow.trigger(DAG, run, SPAN)
         assert self.airflow.wait_for(DAG, 1, began) == {run: "success"}
-        return (self.project / "out" / f"flights-{run}.html").read_text()
+        return self.page(run)
 
     def state(self, day: int) -> str:
         return self.states[run_of(day)]
-
-    def report(self, day: int) -> str:
-        return (self.project / "out" / f"flights-{run_of(day).replace(':', '').replace('+', '_')}.html").read_text()
-
-    def table(self, owner: str, name: str) -> DeltaTable:
-        return DeltaTable(str(self.project / "lake" / "flights" / owner / name))
-
-    def shown(self) -> Counter[tuple[str, str, datetime]]:
-        """The number of flights of every window that `current` shows."""
-        rows = self.table(STAGE, "current").to_pyarrow_table().to_pylist()
-        return Counter({(row["origin"], row["carrier"], row["window_start"]): row["flights"] for row in rows})
-
-    def events(self) -> list[dict[str, Any]]:
-        """What the events of the table say, the oldest first."""
-        found = self.airflow.ask("/api/v2/assets/events?order_by=timestamp&limit=100")["asset_events"]
-        return [event["extra"] for event in found if event["name"] == f"flights/{STAGE}"]
-
-    def right(self, days: range) -> Counter[tuple[str, str, datetime]]:
-        """The same of the rows that are right, by a plain count."""
-        departed = [(row["origin"], row["carrier"], hour(row)) for row in self.rows if row["departed_at"]]
-        return Counter(window for window in departed if any(is_of(day, window[2]) for day in days))
 
     def versions(self) -> dict[str, int]:
         """How often every table was written."""
@@ -113,16 +88,6 @@ def run_of(day: int) -> str:
     return f"backfill__2013-01-{day + 1:02}T03:00:00+00:00"
 
 
-def hour(row: Row) -> datetime:
-    departed = datetime.fromisoformat(row["departed_at"]).astimezone(UTC)
-    return departed.replace(minute=0, second=0)
-
-
-def is_of(day: int, moment: datetime) -> bool:
-    start = datetime(2013, 1, day, 3, tzinfo=UTC)
-    return start <= moment < start + timedelta(days=1)
-
-
 def planted(row: Row, index: int) -> list[Row]:
     """What becomes of a row: it is wrong on a day of faults."""
     if not row["departed_at"]:
@@ -134,47 +99,25 @@ def planted(row: Row, index: int) -> list[Row]:
     return [] if is_of(HALF, hour(row)) and index % 2 else [row]
 
 
-def write(path: Path, rows: list[Row]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
 @pytest.fixture(scope="module")
-def flights(tmp_path_factory) -> Iterator[Flights]:  # type: ignore[no-untyped-def]
-    """Three days and two more, with the faults, of a project with the first stage of the flights."""
+def flights(tmp_path_factory) -> Iterator[WrongDays]:  # type: ignore[no-untyped-def]
+    """Three days and two more, with the faults."""
     root = tmp_path_factory.mktemp("scheduled")
-    project = new_project(root / "project", FILES)
-    file = project / "conf" / "pipelines" / "flights.yaml"
-    pipeline = yaml.safe_load(file.read_text())
-    pipeline["stages"] = [stage for stage in pipeline["stages"] if stage["name"] == STAGE]
-    pipeline["schedule"]["spark"]["env"] = {"PASSPHRASE": "${SECRET}"}
-    pipeline["schedule"]["restate"] = "late"
-    file.write_text(yaml.safe_dump(pipeline))
-    files = {}
-    for path in sorted((project / "data" / "flights").glob("*.json")):
-        files[path.name] = [json.loads(line) for line in path.read_text().splitlines()]
-        write(path, [made for index, row in enumerate(files[path.name]) for made in planted(row, index)])
-    airflow = Airflow(root / "home", project, file.parent, {"SECRET": SECRET})
+    spark = {"connection": "spark_local", "env": {"PASSPHRASE": "${SECRET}"}}
+    project = project_of_one_stage(root / "project", FILES, spark=spark, restate="late")
+    files = rows_of(project / "data" / "flights")
+    for name, rows in files.items():
+        write(project / "data" / "flights" / name, [made for i, row in enumerate(rows) for made in planted(row, i)])
+    airflow = Airflow(root / "home", project, (project / FILE).parent, {"SECRET": SECRET})
     with airflow.running():
-        airflow.command("dags", "reserialize")
-        airflow.command("dags", "unpause", DAG)
-        yield Flights(airflow, project, files)
-
-
-def driver_of(airflow: Airflow) -> int | None:
-    """The process of the Spark driver that makes the steps of a run."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            words = (folder / "cmdline").read_bytes().split(b"\0")
-            is_driver = b"org.apache.spark.deploy.SparkSubmit" in words and b"--through" in words
-            if is_driver and f"AIRFLOW_HOME={airflow.home}".encode() in (folder / "environ").read_bytes():
-                return int(folder.name)
-    return None
+        airflow.unpause(DAG)
+        yield WrongDays(airflow, project, files)
 
 
 def kill_driver(airflow: Airflow, when: Callable[[], bool], other_than: int | None = None) -> int | None:
     """kill -9 of a driver, as soon as it is there and something holds; which one."""
     for _ in range(20 * 600):
-        number = driver_of(airflow)
+        number = driver_of(airflow.home)
         if number not in (None, other_than) and when():
             os.kill(number, signal.SIGKILL)
             return number
@@ -182,11 +125,11 @@ def kill_driver(airflow: Airflow, when: Callable[[], bool], other_than: int | No
     return None
 
 
-def test_every_pipeline_can_be_imported(flights: Flights) -> None:
+def test_every_pipeline_can_be_imported(flights: WrongDays) -> None:
     assert "No data found" in flights.airflow.command("dags", "list-import-errors")
 
 
-def test_days_that_are_right_are_published_and_others_are_not(flights: Flights) -> None:
+def test_days_that_are_right_are_published_and_others_are_not(flights: WrongDays) -> None:
     """On the first day the driver is killed behind compute, and the next one in the middle of publish."""
     lake = flights.project / "lake" / "flights"
 
@@ -234,18 +177,18 @@ def test_days_that_are_right_are_published_and_others_are_not(flights: Flights) 
         (HALF, "gate_results", "column_mean_to_be_between(flights, min_value=2.15, max_value=3.2)"),
     ],
 )
-def test_the_gate_is_red_and_the_report_says_why(flights: Flights, day: int, gate: str, expectation: str) -> None:
+def test_the_gate_is_red_and_the_report_says_why(flights: WrongDays, day: int, gate: str, expectation: str) -> None:
     tries = flights.airflow.tries(DAG, run_of(day))
     assert (tries[gate], tries["report"][0]) == (("failed", 1), "success")
     assert tries["publish"][0] == "upstream_failed"
-    page = flights.report(day)
+    page = flights.page(run_of(day))
     assert expectation in page and "nothing was published" in page
     if day == NEGATIVE:
         rows = [row for row in flights.rows if row["departed_at"] and is_of(day, hour(row))]
         assert f"of {2 * len(rows):,} rows" in page, "all of them are there twice"
 
 
-def test_corrected_days_are_published(spark, flights: Flights) -> None:
+def test_corrected_days_are_published(spark, flights: WrongDays) -> None:
     """By the steps that the tasks make, in this process: a task takes longer to start than to do its work."""
     pipeline = load(flights.project / "conf" / "pipelines" / "flights.yaml", project=flights.project)
     for path in sorted(flights.data.glob("arrivals-2013-01-0[2-4]*.json")):
@@ -259,11 +202,11 @@ def test_corrected_days_are_published(spark, flights: Flights) -> None:
     assert flights.shown() == flights.right(range(1, 4))
 
 
-def test_a_run_waits_until_its_windows_have_expired_and_then_publishes(flights: Flights) -> None:
+def test_a_run_waits_until_its_windows_have_expired_and_then_publishes(flights: WrongDays) -> None:
     """A day whose last flights have not landed: nothing of it is shown, and no try has failed."""
     before, began = flights.shown(), datetime.now(UTC)
     span = {"from": "2013-01-05T03:00:00+00:00", "to": "2013-01-06T03:00:00+00:00"}
-    flights.airflow.command("dags", "trigger", DAG, "--run-id", "fifth", "--conf", json.dumps(span))
+    flights.airflow.trigger(DAG, "fifth", span)
     assert flights.airflow.wait_for_waiting(DAG) == "fifth"
     assert "have not expired" in flights.airflow.waits_for(DAG, "fifth")
     assert flights.shown() == before
@@ -273,7 +216,7 @@ def test_a_run_waits_until_its_windows_have_expired_and_then_publishes(flights: 
     assert sum(flights.shown().values()) > sum(before.values())
 
 
-def test_a_second_time_changes_nothing(flights: Flights) -> None:
+def test_a_second_time_changes_nothing(flights: WrongDays) -> None:
     """The same backfill makes no run again; by hand, over all of the days at once, a run finds nothing to change."""
     before, runs, events = flights.versions(), flights.airflow.runs(DAG), flights.events()
     flights.airflow.backfill(DAG, "2013-01-01", "2013-01-04")
@@ -284,27 +227,22 @@ def test_a_second_time_changes_nothing(flights: Flights) -> None:
     assert flights.events() == events
 
 
-def test_a_flight_that_lands_behind_a_publish_is_restated_by_a_run_of_its_own(flights: Flights) -> None:
+def test_a_flight_that_lands_behind_a_publish_is_restated_by_a_run_of_its_own(flights: WrongDays) -> None:
     """In an hour whose windows alone would pass the gate, which judges what is restated."""
-    flights.airflow.command("dags", "unpause", RESTATE)
+    flights.airflow.unpause(RESTATE)
     before, events, began = flights.shown(), flights.events(), datetime.now(UTC)
-    hours: dict[datetime, list[int]] = {}
-    for (_, _, start), number in before.items():
-        hours.setdefault(start, []).append(number)
-    start = next(hour for hour, n in hours.items() if len(n) > 10 and 2.3 < sum(n) / len(n) < 3)
-    origin, carrier, _ = next(window for window in before if window[2] == start)
-    moment = f"{start:%Y-%m-%dT%H}:59:30Z"
-    row = {**flights.rows[0], "origin": origin, "carrier": carrier, "departed_at": moment, "arrived_at": moment}
-    write(flights.data / "late.json", [{**row, "flight": 9999, "distance": 200, "dep_delay": 0}])
+    start = busy_hour(before)
+    window = next(window for window in before if window[2] == start)
+    write(flights.data / "late.json", [late_flight(flights.rows[0], window)])
     flights.by_hand("behind")
     (state,) = flights.airflow.wait_for(RESTATE, 1, began).values()
     assert state == "success"
-    assert flights.shown() - before == Counter({(origin, carrier, start): 1})
+    assert flights.shown() - before == Counter({window: 1})
     (event,) = flights.events()[len(events) :]
     assert event["run"].startswith("restate__flights__") and event["inserted"] + event["changed"] > 0
 
 
-def test_the_value_of_a_secret_is_in_no_file(flights: Flights) -> None:
+def test_the_value_of_a_secret_is_in_no_file(flights: WrongDays) -> None:
     """In none of the lake, of the pages, of the logs, or of Airflow's database."""
     roots = (flights.project, flights.airflow.home)
     files = [path for root in roots for path in root.rglob("*") if path.is_file()]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from demo.airflow import BIN, ROOT, Airflow
+from demo.own_airflow import BIN, ROOT, Airflow
 
 pytestmark = [pytest.mark.airflow, pytest.mark.long]
 
@@ -33,7 +33,7 @@ from windrow.airflow import dags_of
 made = dags_of("pipelines", "{project}")
 for dag in made.values():
     for task in dag.tasks:
-        task.execution_timeout, task.retries = timedelta(seconds=40), 0
+        task.execution_timeout, task.retries = timedelta(seconds=90), 0
 globals().update(made)
 """
 
@@ -73,6 +73,7 @@ def test_a_job_that_hangs_fails_at_its_timeout(airflow: Airflow) -> None:
         airflow.command("dags", "unpause", f"{name}_backfill")
         airflow.command("dags", "trigger", f"{name}_backfill", "--run-id", "one", "--conf", json.dumps(SPAN))
     assert airflow.wait_for("good_backfill", 1, began, seconds=200) == {"one": "success"}
+    assert airflow.runs("hung_backfill") == {"one": "running"}, "it hangs all the while"
     assert airflow.wait_for("hung_backfill", 1, began, seconds=200) == {"one": "failed"}
     tries = airflow.tries("hung_backfill", "one")
     assert (tries["land"], tries["publish"][0]) == (("failed", 1), "upstream_failed")

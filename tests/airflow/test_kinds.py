@@ -54,9 +54,13 @@ def test_a_pipeline_has_the_dags_that_its_schedule_names(tmp_path: Path, schedul
 def test_each_kind_has_its_tasks_and_jobs(tmp_path: Path) -> None:
     made = dags(tmp_path, f"{ALL}}}")
     assert {kind: steps(dag) for kind, dag in made.items() if kind != "backfill"} == {
-        "restate": ["restate", "clean"], "maintain": ["maintain"], "stream": ["stream"],
+        "restate": ["restate", "clean", "report"], "maintain": ["maintain"], "stream": ["stream"],
     }  # fmt: skip
-    assert [task.task_id for task in made["restate"].tasks if task.is_teardown] == ["clean"]
+    assert [task.task_id for task in made["restate"].tasks if task.is_teardown] == ["clean", "report"]
+    assert made["restate"].get_task("report").application_args[4:8] == [
+        "--run", "restate__{{ run_id }}",
+        "--output", f"{tmp_path}/out/traffic-restate__{{{{ run_id | replace(':', '') | replace('+', '_') }}}}.html",
+    ]  # fmt: skip
     (stream,) = made["stream"].tasks
     assert stream.application.endswith("windrow/cli/jobs/job.py")
     assert stream.application_args == [

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from deltalake import DeltaTable
 
-from demo.airflow import BIN, free_port
+from demo.own_airflow import BIN, free_port
 from tests.lake import pipeline, write_files
 from windrow.spec.pipelines.submissions import Submission
 from windrow.store.delta.location import Lake

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from demo.airflow import ROOT, Airflow
+from demo.own_airflow import ROOT, Airflow
 from tests.airflow import submits
 
 pytestmark = [pytest.mark.airflow, pytest.mark.long]

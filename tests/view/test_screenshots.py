@@ -1,12 +1,5 @@
 """Pages as a browser shows them, as wide as a desk and a phone. The pictures stay in out/screens."""
 
-import os
-import re
-import shutil
-import signal
-import struct
-import subprocess
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +7,7 @@ import pytest
 
 import windrow
 from tests.spec.pages import ROOT
+from tests.view.browser import check_picture, needs_browser
 from tests.view.test_notebook import pipeline_of, stage
 from tests.view.test_report import START, report
 from tests.view.test_report_parts import ARRIVAL, line
@@ -25,16 +19,9 @@ from windrow.view.report import Balance, Part, page
 from windrow.view.reports.index import Index, index_page
 from windrow.view.reports.parts import Attempt, StageFigures, State, StepTime
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-SCREENS = Path(__file__).resolve().parents[2] / "out" / "screens"
 WIDTHS = {"desktop": 1200, "phone": 390}
-MEASURE = "<script>parent.postMessage([document.documentElement.scrollWidth, innerWidth].join(' of '), '*')</script>"
-FRAME = """<body style="margin: 0"><script>onmessage = (event) => {{ document.title = event.data }}</script>
-<iframe src="page.html" width="{width}" height="{height}" style="border: 0; display: block"></iframe>"""
-"""A window of Chromium has a least width, which is more than a phone's; a frame has none."""
-HEIGHT = 3000
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium (Debian: apt-get install chromium)")
+pytestmark = needs_browser
 
 
 def full_page() -> str:
@@ -87,20 +74,6 @@ def all_runs() -> str:
     return index_page(Index("flights", START, lines, 400), lambda run: f"{run}.html")
 
 
-def browse(*options: str) -> str:
-    """What Chromium prints; it is ended with all that it has started."""
-    assert BROWSER is not None
-    words = [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", *options]
-    process = subprocess.Popen(
-        words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True
-    )
-    try:
-        return process.communicate(timeout=90)[0]
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-
-
 def notebook(theme: str) -> str:
     """A pipeline of many stages and one of few, and the tables of a stage, which has a column with a long name."""
     long = "a_result_with_a_name_that_is_much_longer_than_others"
@@ -126,26 +99,4 @@ def dark(text: str) -> str:
 @pytest.mark.parametrize("page_name", PAGES)
 @pytest.mark.parametrize("device", WIDTHS)
 def test_it_fits_and_is_not_blank(device: str, page_name: str, tmp_path: Path) -> None:
-    width = WIDTHS[device]
-    SCREENS.mkdir(parents=True, exist_ok=True)
-    picture = SCREENS / f"{page_name}-{device}.png"
-    picture.unlink(missing_ok=True)
-    text = PAGES[page_name]()
-    (tmp_path / "page.html").write_text(text.replace("</body>", f"{MEASURE}</body>"))
-    (tmp_path / "frame.html").write_text(FRAME.format(width=width, height=HEIGHT))
-    size, profile = f"--window-size={max(width, 500)},{HEIGHT}", f"--user-data-dir={tmp_path}/profile"
-    url = f"file://{tmp_path}/frame.html"
-    dom = browse(size, profile, "--dump-dom", url)
-    measured = re.search(r"<title>(\d+) of (\d+)</title>", dom)
-    assert measured is not None, dom[:500]
-    assert int(measured[1]) <= int(measured[2]) == width, "nothing is wider than the screen"
-    browse(size, profile, f"--screenshot={picture}", url)
-    drawn = picture.read_bytes()
-    assert struct.unpack(">II", drawn[16:24]) == (max(width, 500), HEIGHT)
-    assert len(drawn) > 10 * blank(size, profile, tmp_path), "there is something to see"
-
-
-def blank(size: str, profile: str, folder: Path) -> int:
-    """How large the picture of an empty page is."""
-    browse(size, profile, f"--screenshot={folder}/blank.png", "about:blank")
-    return (folder / "blank.png").stat().st_size
+    check_picture(PAGES[page_name](), f"{page_name}-{device}", WIDTHS[device], tmp_path)

@@ -145,8 +145,7 @@ class _Dags:
             application=str(JOBS / ("step.py" if is_step else "job.py")),
             application_args=[
                 step, str(self.file), "--project", str(self.project),
-                "--run", run_argument(self.pipeline.pipeline, _RUN),
-                *(self._span() if is_step else kind.arguments(schedule)),
+                *(self._of_run(kind) if is_step else self._of_job(kind)),
             ],
             lake=self.pipeline.lake,
             run_of=partial(kind.run_of, self.pipeline.pipeline),
@@ -157,13 +156,21 @@ class _Dags:
             **common,
         )  # fmt: skip
 
-    def _span(self) -> list[str]:
-        """The arguments of a step of a backfill."""
-        report = "out/" + self.pipeline.pipeline + "-{{ run_id | replace(':', '') | replace('+', '_') }}.html"
-        return [
+    def _of_job(self, kind: Kind) -> list[str]:
+        """The arguments of a job: the run, as it names it itself, and what its kind has."""
+        return ["--run", run_argument(self.pipeline.pipeline, _RUN), *kind.arguments(self.pipeline.schedule or BY_HAND)]
+
+    def _of_run(self, kind: Kind) -> list[str]:
+        """The arguments of a step: the run as the lake knows it, its span if it has one, and its page."""
+        name, page = self.pipeline.pipeline, "{{ run_id | replace(':', '') | replace('+', '_') }}"
+        page = page if kind.has_span else f"{kind.name}__{page}"
+        span = [
             "--from", "{{ params['from'] or (data_interval_start if not params['to'] else '') }}",
             "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
-            "--output", str(self.project / report),
+        ]  # fmt: skip
+        return [
+            "--run", kind.run_of(name, _RUN), *(span if kind.has_span else ()),
+            "--output", str(self.project / "out" / f"{name}-{page}.html"),
             "--link", "{{ ti.log_url if ti.log_url.startswith('http') else '' }}",
         ]  # fmt: skip
 

@@ -98,7 +98,7 @@ KINDS = (
     ),
     Kind(
         "restate",
-        ("restate", CLEAN),
+        ("restate", CLEAN, STEPS[-1]),
         "Each run counts the late rows that no restatement has counted, and corrects their windows.",
         _restate,
         publishes="restate",

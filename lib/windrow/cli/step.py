@@ -91,10 +91,11 @@ def step(
             made: Backfill | None = None
             for one in _steps(step, through):
                 with recorded(pipeline, spark, run, attempt, one), gate_told(typed, output):
-                    span, mode = _span(from_, to), _mode(wait, early, whole)
                     if one is Step.REPORT:
+                        span = time_of("--from", from_), time_of("--to", to)
                         typer.echo(write_report(pipeline, spark, run, *span, output, typed, link))
                     else:
+                        span, mode = _span(from_, to), _mode(wait, early, whole)
                         made = made or _begun(one, pipeline, spark, run, span, mode)
                         _make(one, made)
                 point(f"step:after_{one.value}")

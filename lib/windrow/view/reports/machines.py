@@ -32,6 +32,7 @@ def report_mapping(report: Report) -> dict[str, Any]:
         "start": _time(report.start), "end": _time(report.end), "made_at": _time(report.made_at),
         "lasted_us": report.lasted, "link": report.link, "facts": dict(report.facts),
         "next": [asdict(step) for step in report.next], "waiting": list(report.waiting),
+        "quarantines": report.quarantines,
         "stages": [{**asdict(stage), "unchanged": stage.unchanged} for stage in report.stages],
         "changed": [diff_mapping(one) for one in report.changed],
         "balances": [{**asdict(one), "adds_up": one.adds_up} for one in report.balances],
