@@ -140,6 +140,10 @@ def test_a_run_that_waits_is_left_to_the_triggerer(bag, ends: Ends, tmp_path: Pa
         "sources": [{"source": "departures", "connector": "files", "path": str(ROOT / "data/flights")}],
         "on_timeout": "fail",
         "poke_interval": 300,
+        "allowed": {},
+        "told": {},
+        "landed": {},
+        "due": None,
     }
     assert deferred.method_name == "resume"
 

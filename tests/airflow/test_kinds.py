@@ -58,7 +58,7 @@ def test_each_kind_has_its_tasks_and_jobs(tmp_path: Path) -> None:
     }  # fmt: skip
     assert [task.task_id for task in made["restate"].tasks if task.is_teardown] == ["clean", "report"]
     assert made["restate"].get_task("report").application_args[4:8] == [
-        "--run", "restate__{{ run_id }}",
+        "--run", "restate__traffic__{{ run_id }}",
         "--output", f"{tmp_path}/out/traffic-restate__{{{{ run_id | replace(':', '') | replace('+', '_') }}}}.html",
     ]  # fmt: skip
     (stream,) = made["stream"].tasks
