@@ -2,6 +2,8 @@
 
 Run by `make setup`, with any Python >= 3.11 and nothing but its standard library. Each step leaves a stamp when it has
 finished, and a step whose stamp is current is passed over, so that a second run does nothing and needs no network.
+
+With the word `packages` it leaves out the last step, the only one that runs windrow itself.
 """
 
 from __future__ import annotations
@@ -110,6 +112,8 @@ def main() -> None:
     step("windrow", str(ROOT) + digest(PROJECT) + digest(LOCK), "installing windrow (editable)", install_windrow)
     jars("jars", JARS, (DELTA,))
     jars("kafka", KAFKA_JARS, KAFKA)
+    if sys.argv[1:] == ["packages"]:
+        return say("packages and jars are ready: .venv")
     packages = digest(LOCK) + digest(ARCHIVE_SCRIPT) + "".join(map(str, jar_sizes(JARS).values()))
     step("archive", java_version() + packages, "archiving Spark's classes, so that it starts sooner", archive_classes)
     say("ready: .venv")
