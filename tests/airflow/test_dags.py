@@ -246,6 +246,17 @@ def test_a_lake_that_only_spark_can_read_has_a_job_for_each_step(bag, monkeypatc
         assert job[0] == step and "--through" not in job
 
 
+def test_a_run_whose_steps_have_found_nothing_has_no_page(bag, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """Its first step was refused before the run began: how that ended is all that there is."""
+    from airflow.sdk.exceptions import AirflowSkipException
+
+    report = bag.dags["flights_backfill"].get_task("report")
+    monkeypatch.setattr(report, "lake", str(tmp_path))
+    record(str(tmp_path), RUN, "one", "land", 2, "windrow: stages.hourly means something else than when it last ran")
+    with pytest.raises(AirflowSkipException):
+        report.execute(started())
+
+
 @pytest.mark.parametrize(("code", "is_final"), [(3, True), (2, True), (75, False), (None, False)])
 def test_a_gate_is_not_tried_again_and_a_machine_is(ends: Ends, code: int | None, is_final: bool) -> None:
     """By what the step has recorded, whatever the text of the error says."""

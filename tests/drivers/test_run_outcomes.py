@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from windrow.drivers.inspect.reports.changed import changed_windows
 from windrow.drivers.inspect.reports.history import history_of
 from windrow.drivers.inspect.reports.outcome import in_windows, outcome_of, stage_figures, waiting_lines
 from windrow.drivers.pipeline.clocks import ClocksOfSource
@@ -16,6 +17,7 @@ from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
 from windrow.spec.times import HOUR, SECOND
 from windrow.store.journal.audits import Recorded
+from windrow.store.reading.arrow import ArrowTables
 from windrow.view.reports.parts import State
 
 ABOUT = {"start": 0, "end": 24 * HOUR, "stages": ["sums", "behind"]}
@@ -92,6 +94,16 @@ def test_the_steps_since_the_run_last_began() -> None:
     assert [(one.exit_code, one.message) for one in made.attempts] == [(3, "the gate")]
 
 
+def people(mask: list[str]) -> Pipeline:
+    source = {
+        "name": "people", "files": {"path": "/data"}, "schema": "host string, at string",
+        "event_time": {"column": "at", "format": "iso8601"}, "watermark": {"bounded_delay": "1h"}, "partition": "host",
+        "quality": {"suite": "people.yaml", "mask": mask},
+    }  # fmt: skip
+    stage = {"name": "hourly", "window": {"fixed": {"size": "1h"}}, "aggregates": {"n": {"count": "*"}}}
+    return Pipeline.from_mapping({"pipeline": "p", "lake": "/no/lake", "sources": [source], "stages": [stage]})
+
+
 @pytest.mark.parametrize(
     ("mask", "words"),
     [([], "partition a, b of source people"), (["HOST"], "2 of 3 partitions of source people")],
@@ -99,12 +111,12 @@ def test_the_steps_since_the_run_last_began() -> None:
 )
 def test_what_holds_a_watermark_back_shows_no_masked_value(mask: list[str], words: str) -> None:
     """It stands in the log and on the page of a run that waits."""
-    people = {
-        "name": "people", "files": {"path": "/data"}, "schema": "host string, at string",
-        "event_time": {"column": "at", "format": "iso8601"}, "watermark": {"bounded_delay": "1h"}, "partition": "host",
-        "quality": {"suite": "people.yaml", "mask": mask},
-    }  # fmt: skip
-    stage = {"name": "hourly", "window": {"fixed": {"size": "1h"}}, "aggregates": {"n": {"count": "*"}}}
-    made = Pipeline.from_mapping({"pipeline": "p", "lake": "/lake", "sources": [people], "stages": [stage]})
-    clock = StageClock().seen({"a": HOUR, "b": HOUR, "c": 9 * HOUR}, 9 * HOUR, None)
+    made, clock = people(mask), StageClock().seen({"a": HOUR, "b": HOUR, "c": 9 * HOUR}, 9 * HOUR, None)
     assert slowest_of(ClocksOfSource.of(made.sources[0], made.stages[0]), clock) == words
+
+
+def test_a_run_has_a_page_when_its_stage_is_no_longer_in_the_file() -> None:
+    """Nothing is known then of the columns that its windows have, nor which of them are masked."""
+    changes = {"stage": "sums", "windows": 9, "inserted": 0, "withdrawn": 0, "changed": 1, "first": [], **ABOUT}
+    found = {("publish", "sums"): PUBLISHED, ("changes", "sums"): changes}
+    assert changed_windows(ArrowTables(), people([]), found) == []

@@ -35,4 +35,4 @@ class Clean(BaseOperator):
         except NotReadable as error:
             self.log.warning("What is staged stays until it is maintained: %s", error)
         else:
-            self.log.info("Deleted in %s: %s", place.path, ", ".join(found) or "nothing")
+            self.log.info("Deleted of what run %s has staged: %s", self.run, ", ".join(found) or "nothing")

@@ -222,8 +222,11 @@ class ReportStep(Step):
         So it is where the job has hung, or could not be submitted.
         """
         if not self._can_be_read():
-            return self._submit(context, uuid4().hex, ends=False)
-        if not Audits.of(Lake.of(self.lake)).recorded(ArrowTables(), {self.run_of(context["run_id"])}):
+            outcome = self._submit(context, uuid4().hex, ends=False)
+            if outcome.exit_code:
+                raise self._error(outcome)
+            return
+        if not Audits.of(Lake.of(self.lake)).read_run(ArrowTables(), self.run_of(context["run_id"])):
             raise AirflowSkipException("the run has left nothing in the lake, so there is no page")
         words = [sys.executable, "-m", "windrow", "report", *(self.application_args or ())[1:]]
         made = subprocess.run(words, capture_output=True, text=True)

@@ -22,13 +22,15 @@ from windrow.view.diff import Diff, WindowDiffers
 def changed_windows(tables: Tables, pipeline: Pipeline, found: Mapping[tuple[str, str], Found]) -> list[Diff]:
     """By stage: what a run has changed or withdrawn, or has staged where its gate has stopped.
 
-    Of a run that has only inserted windows there is nothing old to show.
+    Of a run that has only inserted windows there is nothing old to show, nor of a stage that the file no longer has.
     """
-    staged = [_staged(result) for (step, _), result in found.items() if step == "changes"]
+    known = {stage.name for stage in pipeline.stages}
+    staged = [_staged(result) for (step, subject), result in found.items() if step == "changes" and subject in known]
     made = [
         _published(tables, pipeline, pipeline.stage(subject), result["tick"])
         for (step, subject), result in found.items()
-        if step == "publish" and result["tick"] is not None and result["changed"] + result["withdrawn"]
+        if step == "publish" and subject in known
+        if result["tick"] is not None and result["changed"] + result["withdrawn"]
     ]
     shown = [one for one in made if one is not None and not one.is_equal]
     return [*(_masked(pipeline, one) for one in shown), *(one for one in staged if not one.is_equal)]
