@@ -10,6 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -114,7 +115,7 @@ def test_every_run_of_a_week_waits_and_then_publishes(flights: Flights, late: li
             assert not [words for words in processes_of(home).values() if "java" in words[0]]
             page = of_task(flights, run, "xcomEntries/waits_for")["value"]
             assert "departures_hourly: " in page and "have not expired" in page and "held back by source" in page
-            until(lambda run=run: says_how_far(flights, run))
+            until(partial(says_how_far, flights, run))
             if day == LATE:
                 late.append(lands_late(flights))
             arrive(flights.project, 1)

@@ -65,6 +65,11 @@ def test_a_gate_that_stops_and_what_stays() -> None:
     assert stage_figures(found)[0].windows is None
 
 
+def test_nothing_is_computed_of_rows_whose_gate_has_stopped() -> None:
+    steps = history(("rows", "sums", 1, {"read": 10, "stopped": True}), ("rows", "behind", 2, {"read": 10})).steps
+    assert [(step.step, step.subject) for step in steps] == [("counted", "sums"), ("computed", "behind")]
+
+
 def test_rows_wait_until_their_windows_are_published() -> None:
     rows = {"read": 10, "dead_rows": 3, "kept": 6, "filtered": 1, "reasons": {"rejected": 3}, **ABOUT}
     names = []

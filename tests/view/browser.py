@@ -59,7 +59,7 @@ def check_picture(text: str, name: str, width: int, folder: Path) -> None:
     browse(size, profile, f"--screenshot={picture}", url)
     drawn = picture.read_bytes()
     assert struct.unpack(">II", drawn[16:24]) == (max(width, 500), HEIGHT)
-    assert len(drawn) > 10 * blank(size, profile, folder), "there is something to see"
+    assert len(drawn) > 5 * blank(size, profile, folder), "there is something to see"
 
 
 def blank(size: str, profile: str, folder: Path) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from xml.etree import ElementTree as xml
 
 import pytest
@@ -135,6 +136,31 @@ def test_the_figure_is_told_in_words_and_stays_in_its_frame() -> None:
         assert all(left <= x <= left + width for _, x in drawing.across)
         late, at_once = next(dot for dot in drawing.panes if dot.kind == "late"), drawing.diagonal
         assert at_once is not None and late.y < drawing.y(START + 6 * HOUR), "a later time is farther up"
+
+
+def test_a_figure_of_a_minute_has_seconds_at_its_axis() -> None:
+    """In a run that is made by hand over what is there, everything happens at once."""
+    panes = [ShownPanes("on_time", START + i * HOUR, START + i * 5 * SECOND, 1) for i in range(4)]
+    soon = Arrival("hourly", [(START, START), (START + 4 * HOUR, START + 20 * SECOND)], panes)
+    for _, drawing in soon.drawings:
+        labels = [label for label, _ in drawing.up]
+        assert len(set(labels)) == len(labels) > 1 and "00:00:10" in labels
+        assert "01-01 02:00" in [label for label, _ in drawing.across]
+
+
+def test_of_a_long_message_of_a_try_the_page_has_the_first_line() -> None:
+    """What stands behind it is on the page already."""
+    text = page(stopped(attempts=[Attempt(START, 3, "the gate stops: one. Hint: two\n  ten rows in one file")]))
+    assert "<td>the gate stops: one. Hint: two</td>" in text
+
+
+def test_a_restatement_ends_with_the_start_of_its_last_window() -> None:
+    day, last = page(report(end=START + HOUR)), page(report(end=START + HOUR + 1))
+    assert "start from 2013-01-01 00:00 to 2013-01-01 01:00 (UTC)" in day
+    assert "start from 2013-01-01 00:00 through 2013-01-01 01:00 (UTC)" in last
+    of_one = replace(line(1), end=START + HOUR + 1, lasted=29_777_800)
+    text = index_page(Index("flights", START, [of_one], 1), str)
+    assert "2013-01-01 00:00 - 01:00<" in text and "at most 29.8" in text
 
 
 def test_json_says_what_the_page_says() -> None:

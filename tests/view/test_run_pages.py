@@ -15,6 +15,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import yaml
@@ -46,7 +47,7 @@ SUITES = {
 PIPELINE: dict[str, Any] = {
     "pipeline": "departures", "lake": "lake",
     "sources": [{
-        "name": "departures", "files": {"path": "data"}, "schema": "at string, airport string, delay int",
+        "name": "departures", "files": {"path": "${DATA}"}, "schema": "at string, airport string, delay int",
         "event_time": {"column": "at", "format": "iso8601"}, "watermark": {"bounded_delay": "0s"},
         "quality": "departures.yaml",
     }],
@@ -75,7 +76,8 @@ class Project:
 
     def run(self, name: str, hour: str, *words: str) -> Result:
         """A run by the one job that a DAG submits for it, through publish."""
-        return windrow("step", "land", "p.yaml", "--run", name, *HOURS[hour], "--through", "publish", *words)
+        attempt = ("--attempt", f"{name}-{uuid4().hex}")
+        return windrow("step", "land", "p.yaml", "--run", name, *HOURS[hour], "--through", "publish", *attempt, *words)
 
     def report(self, name: str, kind: str) -> dict[str, Any]:
         """The page of a run, kept as that of a kind, and the same for machines."""
@@ -123,6 +125,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(autouse=True)
 def here(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project.root)
+    monkeypatch.setenv("DATA", str(project.root / "data"))  # the session of the tests is in another folder
 
 
 def pasted(command: str, folder: Path) -> None:

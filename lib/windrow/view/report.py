@@ -14,10 +14,11 @@ from windrow.view.reports.parts import Attempt, NextStep, StageFigures, State, S
 from windrow.view.templates import template
 from windrow.view.text.bars import NARROW, Bars
 from windrow.view.text.table import cell
-from windrow.view.text.times import many, moment, window
+from windrow.view.text.times import many, moment, starts, window
 
 WORDS = {
     "moment": moment,
+    "starts": starts,
     "many": many,
     "window": window,
     "cell": cell,

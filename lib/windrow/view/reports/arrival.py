@@ -113,12 +113,12 @@ class Drawing:
     @property
     def across(self) -> list[tuple[str, float]]:
         """Event times below the axis."""
-        return [(_short(time), self.x(time)) for time in _axis(*self._events, int(self.frame[2] // 78))]
+        return [(label, self.x(time)) for label, time in _axis(*self._events, int(self.frame[2] // 78))]
 
     @property
     def up(self) -> list[tuple[str, float]]:
         """Processing times beside the axis."""
-        return [(_short(time), self.y(time)) for time in _axis(*self._times, 6)]
+        return [(label, self.y(time)) for label, time in _axis(*self._times, 6)]
 
     @property
     def watermark(self) -> str:
@@ -171,12 +171,8 @@ def _spread(first: int, last: int) -> Point:
     return first - margin, last + margin
 
 
-def _axis(first: int, last: int, most: int) -> list[int]:
-    """Round times between the two."""
+def _axis(first: int, last: int, most: int) -> list[tuple[str, int]]:
+    """Round times between the two: `01-02 05:00`, or `05:00:10` where they are less than a minute apart."""
     step = next((width for width in WIDTHS if (last - first) // width <= most), WIDTHS[-1])
-    return list(range(first + -first % step, last + 1, step))
-
-
-def _short(time: int) -> str:
-    """`01-02 05:00`: a time without its year and seconds."""
-    return format_time(time)[5:16].replace("T", " ")
+    part = slice(11, 19) if step < MINUTE else slice(5, 16)
+    return [(format_time(time)[part].replace("T", " "), time) for time in range(first + -first % step, last + 1, step)]

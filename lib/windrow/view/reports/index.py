@@ -83,7 +83,7 @@ class Index:
         named: dict[str, list[tuple[RunLine, float | None]]] = {
             "rows read": [(run, run.rows) for run in oldest],
             "windows that changed": [(run, _sum(run.changed, run.withdrawn)) for run in oldest],
-            "seconds": [(run, run.lasted / 1_000_000) for run in oldest],
+            "seconds": [(run, round(run.lasted / 1_000_000, 1)) for run in oldest],
         }
         known = {name: [(run, n) for run, n in numbers if n is not None] for name, numbers in named.items()}
         return [Trend(name, numbers) for name, numbers in known.items() if any(number for _, number in numbers)]

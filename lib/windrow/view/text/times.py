@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from windrow.spec.times import DAY, HOUR, INFINITY, MINUS_INFINITY, MINUTE, format_time, micros_of
+from windrow.spec.times import DAY, HOUR, INFINITY, MINUS_INFINITY, MINUTE, SECOND, format_time, micros_of
 from windrow.spec.words import length as length
 from windrow.spec.words import many as many
 
@@ -20,6 +20,16 @@ def moment(time: Moment | None) -> str:
         return "the end of time"
     text = format_time(micros).removesuffix("Z").replace("T", " ")
     return text.removesuffix(":00")
+
+
+def starts(start: int, end: int) -> str:
+    """`from 2013-01-01 05:00 to 2013-01-02 05:00`, the end excluded.
+
+    It is `through` the last start where only this one is known, as of a restatement: `end` is a microsecond behind it.
+    """
+    if end % SECOND == 1:
+        return f"from {moment(start)} through {moment(end - 1)}"
+    return f"from {moment(start)} to {moment(end)}"
 
 
 def window(start: Moment | None, end: Moment | None) -> str:

@@ -39,8 +39,15 @@ def history_of(rows: Sequence[Recorded]) -> RunHistory:
     found = [row for row in rows if row.at >= begun and row.step != OUTCOME]
     before = [None, *(row.at for row in found)]
     steps = [
-        StepTime(_NAMES.get(row.step, row.step), row.subject, row.at, None if last is None else row.at - last)
+        StepTime(_name(row), row.subject, row.at, None if last is None else row.at - last)
         for row, last in zip(found, before, strict=False)
     ]
     attempts = [Attempt(row.at, row.result["exit_code"], row.result["message"]) for row in rows if row.step == OUTCOME]
     return RunHistory(steps[-MOST:], attempts[-MOST:])
+
+
+def _name(row: Recorded) -> str:
+    """Rows whose gate has stopped are counted, and nothing is computed of them."""
+    if row.step == "rows" and row.result.get("stopped"):
+        return "counted"
+    return _NAMES.get(row.step, row.step)
