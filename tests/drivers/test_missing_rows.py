@@ -95,7 +95,7 @@ def test_partitions_that_nobody_is_shown_are_not_named(spark, tmp_path: Path) ->
     words = (by_key(tmp_path, ENOUGH, mask=("k",)), "--run", "tuesday", *NEXT_DAY)
     assert windrow("step", "land", *words, "--whole").code == 0
     stopped = windrow("step", "gate_rows", *words)
-    assert stopped.code == 3 and "partition" not in stopped.err
+    assert stopped.code == 3 and "partition " not in stopped.err
     (judgement,) = judgements_of(tmp_path, "tuesday").judgements
     assert judgement.shares == Shares(1, (Share(6, 6, file=f"file:{tmp_path}/data/tue.json"),))
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
@@ -26,8 +26,8 @@ class LocatedRows:
     """Rows, the columns that a suite knows, and the columns that say where a row is.
 
     `order`: what rows are listed by. `at`: the fields of a `BrokenRow` but for its values, as far as a row has them.
-    `names`: columns that name a row, and are listed with it: the keys of a result. `partitions`: the source partitions
-    that have had rows so far, also where none of them is here, with their greatest event times in microseconds.
+    `names`: columns that name a row, and are listed with it: the keys of a result. `partitions` gives the source
+    partitions that have had rows so far, also if none of them is here, with their greatest event times in microseconds.
     """
 
     frame: DataFrame
@@ -35,11 +35,11 @@ class LocatedRows:
     order: Column
     at: Mapping[str, Column]
     names: Sequence[str] = ()
-    partitions: Mapping[str, int] = field(default_factory=dict)
+    partitions: Callable[[], Mapping[str, int]] = dict
 
     @classmethod
     def of_source(
-        cls, rows: DataFrame, shows_partition: bool = True, partitions: Mapping[str, int] | None = None
+        cls, rows: DataFrame, shows_partition: bool = True, partitions: Callable[[], Mapping[str, int]] = dict
     ) -> LocatedRows:
         """Rows of `raw`, with their envelope. The source partition may be a value that nobody is shown."""
         file = envelope.file_of()
@@ -50,9 +50,8 @@ class LocatedRows:
             "row": col(envelope.ROW), "event_time": as_timestamp(col(envelope.EVENT_TIME)).cast("string"),
         }  # fmt: skip
         order = struct(step=col(envelope.STEP), row=col(envelope.ROW))
-        known = partitions or {} if shows_partition else {}
         columns = [name for name in rows.columns if name not in envelope.ENVELOPE]
-        return cls(rows, columns, order, at, partitions=known)
+        return cls(rows, columns, order, at, partitions=partitions if shows_partition else dict)
 
     @classmethod
     def of_results(cls, rows: DataFrame, keys: Sequence[str]) -> LocatedRows:

@@ -42,7 +42,8 @@ def find_shares(rows: LocatedRows, broken: Mapping[int, Expectation]) -> dict[in
         counts[f"n_{number}"] = call("count_if", all_of([applies, *missing]))
         totals |= _totals(number, one)
     (found,) = group(group(with_column(rows.with_places(), _PART, part), (_PART,), counts), (), totals).collect()
-    shares = {number: _shares(found, number, one, rows.partitions) for number, one in told.items()}
+    known = rows.partitions() if any(one.expect in _COUNTED for one in told.values()) else {}
+    shares = {number: _shares(found, number, one, known) for number, one in told.items()}
     return {number: one for number, one in shares.items() if one.first}
 
 

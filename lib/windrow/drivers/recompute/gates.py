@@ -13,11 +13,11 @@ from pyspark.sql import DataFrame
 from windrow.compile.columns import KEY, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.panes.panes import as_timestamp
-from windrow.compile.sql.columns import Column, any_of, bigint, col
+from windrow.compile.sql.columns import Column, any_of, bigint, call, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.run import Run
-from windrow.engine.frames import apply, local, over, select, where, with_column
+from windrow.engine.frames import apply, group, local, over, select, where, with_column
 from windrow.engine.tick.published import Span
 from windrow.quality.gate import judge
 from windrow.quality.located import LocatedRows
@@ -65,7 +65,7 @@ class Gates:
         judged = inside & (reason.is_null() | (reason == "rejected"))
         rows = where(work.raws[source].rows(work.spark, 0, step), judged)
         shows_partition = not work.pipeline.source(source).hides_partitions
-        return LocatedRows.of_source(rows, shows_partition, partitions_of(work, source))
+        return LocatedRows.of_source(rows, shows_partition, lambda: partitions_of(work, source, step))
 
     def _suite(self, subject: str) -> str:
         """The path of the suite of a source or stage; nothing without one."""
@@ -89,18 +89,26 @@ class Gates:
         return [result]
 
 
-def partitions_of(work: PipelineWork, source: str) -> dict[str, int]:
-    """The partitions of a source that its stages have read rows of, each with the greatest event time of these."""
+def partitions_of(work: PipelineWork, source: str, step: int) -> dict[str, int]:
+    """The partitions of a source that have had rows up to a landing step, with the greatest event time of each.
+
+    The stages that read the source know it; before their first tick the rows do.
+    """
+    clocks = [
+        item.runner.last.clock.inputs[name].clock if name in item.runner.last.clock.inputs else item.runner.last.clock
+        for item in work.stages
+        for name, read in work.pipeline.upstreams_of(work.pipeline.stage(item.name)).items()
+        if read.name == source and item.runner.last is not None
+    ]
+    known = [(name, one.greatest_event_time) for clock in clocks for name, one in clock.partitions.items()]
+    if not clocks:
+        greatest = {"greatest": call("max", col(envelope.EVENT_TIME))}
+        landed = group(work.raws[source].rows(work.spark, 0, step), (envelope.PARTITION,), greatest)
+        known = [(row[envelope.PARTITION], row["greatest"]) for row in landed.collect()]
     found: dict[str, int] = {}
-    for item in work.stages:
-        if item.runner.last is None:
-            continue
-        for name, read in work.pipeline.upstreams_of(work.pipeline.stage(item.name)).items():
-            of_input = item.runner.last.clock.inputs.get(name)
-            clock = item.runner.last.clock if of_input is None else of_input.clock
-            if read.name == source:
-                known = {part: one.greatest_event_time for part, one in clock.partitions.items() if part is not None}
-                found |= {part: max(time, found.get(part, time)) for part, time in known.items()}
+    for partition, time in known:
+        if partition is not None and time is not None:
+            found[partition] = max(time, found.get(partition, time))
     return found
 
 
