@@ -113,7 +113,7 @@ class Backfill:
         """All steps one after the other; those that have to do with gates only where the pipeline has suites."""
         if self.work.suites and not dry_run:
             return self.staged()
-        began = time.time_ns() // 1000
+        began = self._begins_at()
         found = [tried_again(lambda item=item: self.at_once(item, dry_run)) for item in self.stages]  # type: ignore[misc]
         if not dry_run:
             record_published(self._run, began, found)
@@ -212,6 +212,10 @@ class Backfill:
     @property
     def _how(self) -> dict[str, object]:
         return {"mode": self.mode.value, "waits": self.waits}
+
+    def _begins_at(self) -> int | None:
+        """When a run without gates begins, in microseconds: now; None where it has begun before."""
+        return time.time_ns() // 1000
 
     def _begun(self) -> dict[str, int]:
         """The last landing step of every source when the run began."""

@@ -21,7 +21,7 @@ Findings = Mapping[tuple[str, str], Found]
 def outcome_of(found: Findings, gates: Iterable[GateResult], history: RunHistory) -> tuple[State, str]:
     """The state of a run, and a sentence."""
     published = {subject: result for (step, subject), result in found.items() if step == "publish"}
-    stages = next(iter(found.values()))["stages"]
+    stages = _stages_of(found)
     stopping = [gate.subject for gate in gates if gate.stops]
     committed = [subject for subject, result in published.items() if result["tick"] is not None]
     if stopping:
@@ -37,6 +37,16 @@ def outcome_of(found: Findings, gates: Iterable[GateResult], history: RunHistory
         return State.WAITING if waiting else State.PUBLISHED, f"Published: {', '.join(committed)}.{but}"
     unchanged = "Nothing changed: the tables already had these results."
     return (State.WAITING, f"Nothing was published.{but}") if waiting else (State.UNCHANGED, unchanged)
+
+
+def span_of(results: Iterable[Found]) -> tuple[int, int]:
+    """The windows of a run start in [start, end): a restatement of stages behind others has found a span of its own."""
+    spans = [(result["start"], result["end"]) for result in results]
+    return min(start for start, _ in spans), max(end for _, end in spans)
+
+
+def _stages_of(found: Findings) -> list[str]:
+    return list(dict.fromkeys(stage for result in found.values() for stage in result["stages"]))
 
 
 def _waits(history: RunHistory) -> bool:
@@ -73,8 +83,7 @@ def stage_figures(found: Findings) -> list[StageFigures]:
                 subject, result["windows"], result["inserted"], result["changed"], result["withdrawn"],
                 waiting.get("windows", 0), result.get("tick"),
             )  # fmt: skip
-    stages = next(iter(found.values()))["stages"]
-    return [figures.get(name, StageFigures(name)) for name in stages]
+    return [figures.get(name, StageFigures(name)) for name in _stages_of(found)]
 
 
 def in_windows(found: Findings) -> list[Balance]:
