@@ -8,9 +8,11 @@ import pytest
 
 from tests.cli.command import windrow
 from tests.cli.test_wrong_input import write
-from tests.lake import content, iso, judged, pipeline, table, write_files
+from tests.lake import BEHIND, content, iso, judged, pipeline, table, write_files
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.late import late_rows_in
+from windrow.drivers.inspect.report import report_of_run
+from windrow.drivers.inspect.reports.index import index_in
 from windrow.drivers.inspect.runs import published_in
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
@@ -23,6 +25,7 @@ from windrow.spec.quality.judgements import GateFailed
 from windrow.spec.times import HOUR, parse_time
 from windrow.store.delta.location import Lake
 from windrow.store.reading.arrow import ArrowTables
+from windrow.view.reports.parts import State
 
 FILES = 3
 START = parse_time("2024-01-01T00:00:00Z")
@@ -175,6 +178,33 @@ def test_what_a_killed_backfill_has_published_is_known_when_it_begins_anew(spark
     steps("land", "publish")
     (published,) = published_in(ArrowTables(), Lake.of(made.lake), "monday")
     assert (published.stage, published.inserted) == ("sums", table(spark, tmp_path, "current").count())
+
+
+TOTALS = {
+    "name": "totals", "from": "sums", "keys": ["k"], "window": {"fixed": {"size": "60s"}},
+    "accumulation": "retracting", "aggregates": {"num": {"sum": "num"}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["night", None])
+def test_one_run_tells_of_the_stages_in_front_and_behind(spark, tmp_path: Path, name: str | None) -> None:
+    """What was corrected in front comes behind in the same run: one page, and what both have published."""
+    write_files(tmp_path / "data", range(FILES))
+    (tmp_path / BEHIND).write_text(json.dumps([TOTALS]))
+    made = pipeline(tmp_path, allowed_lateness="0s")
+    run(made, spark, once=True, drain=True)
+    results = restate(made, spark, run=name)
+    assert [result.backfilled is not None for result in results] == [True, True]
+    report = report_of_run(ArrowTables(), made, name or "last", None, None)
+    published = published_in(ArrowTables(), Lake.of(made.lake), report.run)
+    assert [one.stage for one in published] == ["sums", "totals"]
+    assert report.state is State.PUBLISHED and report.outcome == "Published: sums, totals."
+    assert [(one.stage, one.tick) for one in report.stages] == [(one.stage, one.tick) for one in published]
+    assert (report.start, report.end) == (min(one.start for one in published), max(one.end for one in published))
+    assert {diff.stage for diff in report.changed} == {"sums", "totals"}
+    assert [step.step for step in report.steps].count("begin") == 1
+    (line,) = index_in(ArrowTables(), made).runs
+    assert (line.run, line.start, line.end) == (report.run, report.start, report.end)
 
 
 @pytest.mark.long

@@ -14,7 +14,7 @@ from windrow.drivers.inspect.look import look
 from windrow.drivers.inspect.reports.arrival import arrivals_of
 from windrow.drivers.inspect.reports.changed import changed_windows
 from windrow.drivers.inspect.reports.history import read_history
-from windrow.drivers.inspect.reports.outcome import in_windows, outcome_of, stage_figures, waiting_lines
+from windrow.drivers.inspect.reports.outcome import in_windows, outcome_of, span_of, stage_figures, waiting_lines
 from windrow.drivers.inspect.status import status_in
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.loading import suites_of
@@ -160,9 +160,7 @@ def report_of_run(tables: Tables, pipeline: Pipeline, run: str, start: int | Non
     if not found:
         raise SpecError("--run", "has left nothing in this lake", run, _last_run(reader))
     if start is None or end is None:
-        start, end = (
-            bound(result[name] for result in found.values()) for bound, name in ((min, "start"), (max, "end"))
-        )
+        start, end = span_of(found.values())
     gates = [GateResult.from_mapping(result) for (step, _), result in found.items() if step == "gate"]
     history = read_history(reader.tables, reader.lake, run)
     state, outcome = outcome_of(found, gates, history)

@@ -113,17 +113,16 @@ class Backfill:
         """All steps one after the other; those that have to do with gates only where the pipeline has suites."""
         if self.work.suites and not dry_run:
             return self.staged()
-        began = time.time_ns() // 1000
+        began = self._begins_at()
         found = [tried_again(lambda item=item: self.at_once(item, dry_run)) for item in self.stages]  # type: ignore[misc]
         if not dry_run:
             record_published(self._run, began, found)
         return found
 
-    def staged(self, goes_on: bool = False) -> list[BackfillResult]:
-        """All steps, by way of the staging area; `goes_on` says that the run has begun before. Raises GateFailed."""
+    def staged(self) -> list[BackfillResult]:
+        """All steps, by way of the staging area. Raises GateFailed."""
         try:
-            if not goes_on:
-                self._begun()
+            self._begun()
             return self.publish()
         finally:
             self.discard()
@@ -215,6 +214,10 @@ class Backfill:
     @property
     def _how(self) -> dict[str, object]:
         return {"mode": self.mode.value, "waits": self.waits}
+
+    def _begins_at(self) -> int | None:
+        """When a run without gates begins, in microseconds: now; None where it has begun before."""
+        return time.time_ns() // 1000
 
     def _begun(self) -> dict[str, int]:
         """The last landing step of every source when the run began."""

@@ -22,7 +22,7 @@ from windrow.engine.final import PANE_TIME
 from windrow.engine.tick.published import Span
 from windrow.spec.pipelines.masks import masks_of
 from windrow.spec.quality.hidden import new_secret, without_values
-from windrow.store.journal.audits import BEGIN
+from windrow.store.journal.audits import BEGIN, Finding
 from windrow.store.journal.staging import Staged
 
 FIRST = 20
@@ -50,9 +50,10 @@ def record_changes(run: Run, windows: StagedWindows, scope: Scope, of: Staged) -
     run.record("changes", item.name, {"stage": item.name, "windows": number, **values, "first": first})
 
 
-def record_published(run: Run, began: int, results: Iterable[BackfillResult]) -> None:
-    """What a run without gates has published, in one commit of the audits."""
-    run.record_all([(BEGIN, "", {}, began), *(("publish", one.stage, asdict(one), None) for one in results)])
+def record_published(run: Run, began: int | None, results: Iterable[BackfillResult]) -> None:
+    """What a run without gates has published, in one commit of the audits; None where it has begun before."""
+    begin: list[Finding] = [] if began is None else [(BEGIN, "", {}, began)]
+    run.record_all([*begin, *(("publish", one.stage, asdict(one), None) for one in results)])
 
 
 def _window(row: Row, shown: Callable[[Any], Any]) -> dict[str, Any]:

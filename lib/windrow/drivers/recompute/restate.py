@@ -30,6 +30,7 @@ from windrow.engine.tick.published import Span, starts_in
 from windrow.spec.errors import NotYet
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.store.journal.audits import BEGIN
 from windrow.store.journal.control import has_stream
 from windrow.store.journal.late import Late, LateWindows
 
@@ -87,43 +88,38 @@ def restate(
     work = PipelineWork.open(pipeline, spark, clock=clock)
     if run is not None:
         Restatement(work, run, MINUS_INFINITY, INFINITY).settle()
+    name = run or f"{KIND}-{uuid4().hex[:12]}"
     results: list[RestateResult] = []
     for level in work.levels:
-        goes_on = any(result.backfilled is not None for result in results)
-        results += _restate(work, [item for item in level if stage in (None, item.name)], dry_run, run, goes_on)
+        late = {item.name: _find(work, item, dry_run) for item in level if stage in (None, item.name)}
+        requests = {of: Request(found.spans, KIND) for of, found in late.items() if found.spans}
+        made: dict[str, BackfillResult] = {}
+        if requests:
+            goes_on = any(result.backfilled is not None for result in results)
+            restatement = Restatement.of(work, name, requests, goes_on)
+            made = {one.stage: one for one in (restatement.whole(dry_run) if run is None else restatement.staged())}
+        results += [
+            RestateResult(of, found.rows, found.windows, len(found.spans), made.get(of), found.waiting)
+            for of, found in late.items()
+        ]
     return results
-
-
-def _restate(
-    work: PipelineWork, items: list[StageWork], dry_run: bool, run: str | None, goes_on: bool
-) -> list[RestateResult]:
-    """Restate stages of which none reads another; what was corrected in front of them comes to them first.
-
-    `goes_on` says that a run with a name has begun with those.
-    """
-    late = {item.name: _find(work, item, dry_run) for item in items}
-    requests = {name: Request(found.spans, KIND) for name, found in late.items() if found.spans}
-    made: dict[str, BackfillResult] = {}
-    if requests:
-        restatement = Restatement.of(work, run or f"{KIND}-{uuid4().hex[:12]}", requests)
-        results = restatement.whole(dry_run) if run is None else restatement.staged(goes_on)
-        made = {result.stage: result for result in results}
-    return [
-        RestateResult(name, found.rows, found.windows, len(found.spans), made.get(name), found.waiting)
-        for name, found in late.items()
-    ]
 
 
 @dataclass
 class Restatement(Backfill):
-    """A backfill that knows for each stage which windows it recomputes; [start, end) holds them all."""
+    """A backfill that knows for each stage which windows it recomputes; [start, end) holds them all.
+
+    It is over stages of which none reads another. Those behind are another one under the same name, to which what was
+    corrected in front has come: it `goes_on`.
+    """
 
     requests: Mapping[str, Request] = field(default_factory=dict)
+    goes_on: bool = False
 
     @classmethod
-    def of(cls, work: PipelineWork, run: str, requests: Mapping[str, Request]) -> Restatement:
+    def of(cls, work: PipelineWork, run: str, requests: Mapping[str, Request], goes_on: bool = False) -> Restatement:
         starts, ends = zip(*(span for request in requests.values() for span in request.spans), strict=True)
-        return cls(work, run, min(starts), max(ends), requests=requests)
+        return cls(work, run, min(starts), max(ends), requests=requests, goes_on=goes_on)
 
     @property
     def stages(self) -> list[StageWork]:
@@ -131,6 +127,14 @@ class Restatement(Backfill):
 
     def request_of(self, item: StageWork) -> Request:
         return self.requests[item.name]
+
+    def _begins_at(self) -> int | None:
+        return None if self.goes_on else super()._begins_at()
+
+    def _begun(self) -> dict[str, int]:
+        """A run begins once: what it has published of stages in front, or in a try that was killed, stands."""
+        begun = self._run.found().get((BEGIN, ""))
+        return super()._begun() if begun is None else dict(begun["steps"])
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.reports.history import history_of
-from windrow.drivers.inspect.reports.outcome import Findings, outcome_of, stage_figures
+from windrow.drivers.inspect.reports.outcome import Findings, outcome_of, span_of, stage_figures
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateResult
 from windrow.store.delta.location import Lake
@@ -37,10 +37,10 @@ def _line(run: str, rows: Sequence[Recorded]) -> RunLine:
     found: Findings = {(row.step, row.subject): row.result for row in own}
     gates = [GateResult.from_mapping(result) for (step, _), result in found.items() if step == "gate"]
     state, outcome = outcome_of(found, gates, history_of(rows))
-    about, figures = own[0].result, stage_figures(found)
+    (start, end), figures = span_of(found.values()), stage_figures(found)
     read = [int(result["read"]) for (step, _), result in found.items() if step == "rows" and "read" in result]
     return RunLine(
-        run, about["start"], about["end"], own[0].at, own[-1].at - own[0].at, state, outcome,
+        run, start, end, own[0].at, own[-1].at - own[0].at, state, outcome,
         max(read, default=None), *(_sum(figures, name) for name in ("windows", "inserted", "changed", "withdrawn")),
     )  # fmt: skip
 

@@ -44,6 +44,12 @@ def outcome_of(found: Findings, gates: Iterable[GateResult], history: RunHistory
     return (State.WAITING, f"Nothing was published.{but}") if waiting else (State.UNCHANGED, unchanged)
 
 
+def span_of(results: Iterable[Found]) -> tuple[int, int]:
+    """The windows of a run start in [start, end): a restatement of stages behind others has found a span of its own."""
+    spans = [(result["start"], result["end"]) for result in results]
+    return min(start for start, _ in spans), max(end for _, end in spans)
+
+
 def _waits(history: RunHistory) -> bool:
     return bool(history.attempts) and history.attempts[-1].exit_code == WINDOWS_WAIT
 
