@@ -12,19 +12,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, Asset, BaseOperator, Param, chain
+from airflow.sdk import DAG, BaseOperator, Param, chain
 from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
 from windrow.airflow.assets import assets_of
 from windrow.airflow.clean import Clean
 from windrow.airflow.files import PipelineFile, schedule_of
 from windrow.airflow.hooks import hooks_of, watch_of
-from windrow.airflow.kinds import CLEAN, KINDS, TEARDOWNS, Kind, When
-from windrow.airflow.late_rows import late_rows_of
+from windrow.airflow.kinds import CLEAN, KINDS, TEARDOWNS, TELL, Kind, When
 from windrow.airflow.notify import LOGGED
 from windrow.airflow.options import DagOptions
 from windrow.airflow.pools import pool_of
-from windrow.airflow.steps import STEPS, ReportStep, Step, WrongFile
+from windrow.airflow.steps import REPORT, STEPS, ReportStep, Step, TellStep, WrongFile
+from windrow.airflow.watchers import Watched, watched_of
 from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import Schedule
@@ -36,6 +36,11 @@ BY_HAND = Schedule()
 """Of a pipeline without a schedule its defaults hold."""
 LONGEST_DELAY = timedelta(minutes=30)
 _TIME = "A time in ISO 8601, for a run by hand: the windows that start in [from, to)."
+_SPAN = (
+    "--from", "{{ params['from'] or (data_interval_start if not params['to'] else '') }}",
+    "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
+)  # fmt: skip
+"""The arguments of a step of a backfill."""
 _ABOUT = """{about}
 
 ```text
@@ -69,7 +74,7 @@ def wrong_dags(name: str, files: Sequence[PipelineFile], options: DagOptions) ->
     schedules = [schedule_of(file.path) for file in files]
     schedule = schedules[0] if len(schedules) == 1 and schedules[0] is not None else BY_HAND
     made = []
-    for kind, when in _kinds(schedule, late_rows_of(name, None, schedule)):
+    for kind, when in _kinds(schedule, watched_of(name, None, schedule)):
         dag = _dag(kind.dag_id(name), schedule.tags, f"Wrong: {errors}", _WRONG.format(errors=errors), **when)
         dag.tags.add("wrong")
         made.append(_with_tasks(dag, [WrongFile(task_id=step, error=errors) for step in kind.steps]))
@@ -98,7 +103,7 @@ class _Dags:
         plan = f"{headline(self.pipeline)}\n\n{laid_out(plan_sections(self.pipeline), 100)}"
         stages, assets = ", ".join(stage.name for stage in self.pipeline.stages), self._assets()
         found = []
-        for kind, when in _kinds(schedule, late_rows_of(name, self.pipeline, schedule)):
+        for kind, when in _kinds(schedule, watched_of(name, self.pipeline, schedule)):
             page = _ABOUT.format(about=kind.about, plan=plan, pool=self.pool, assets=assets if kind.publishes else "")
             about = f"{kind.name.capitalize()} of {stages}"
             dag = _dag(kind.dag_id(name), schedule.tags, about, page, **self._limits(kind), **when)
@@ -122,6 +127,7 @@ class _Dags:
 
     def _task(self, kind: Kind, step: str) -> BaseOperator:
         schedule, goes_on = self.schedule, kind.goes_on(self.schedule)
+        is_beside = goes_on or not kind.writes
         common: dict[str, Any] = {
             "task_id": step,
             "owner": schedule.owner,
@@ -130,19 +136,23 @@ class _Dags:
             "retry_exponential_backoff": 2,
             "max_retry_delay": LONGEST_DELAY,
             "execution_timeout": None if goes_on else timedelta(microseconds=schedule.execution_timeout),
-            "pool": self.options.pool or "default_pool" if goes_on else self.pool,
-            **hooks_of(kind, step, self.pipeline, self.options),
+            "pool": self.options.pool or "default_pool" if is_beside else self.pool,
+            **({} if goes_on else hooks_of(kind, step, self.pipeline, self.options)),
         }
         if step == CLEAN:
             stages = [stage.name for stage in self.pipeline.stages]
             return Clean(lake=self.pipeline.lake, run=kind.run_of("{{ run_id }}"), stages=stages, **common)
-        is_step = step in STEPS
-        made = ReportStep if step == STEPS[-1] else Step
-        return made(
-            application=str(JOBS / ("step.py" if is_step else "job.py")),
+        if step == TELL:
+            return TellStep(**common)
+        if step == REPORT:
+            common["run_of"] = kind.run_of
+        run = kind.run_of("{{ run_id }}") if step == REPORT else "{{ run_id }}"
+        return (ReportStep if step == REPORT else Step)(
+            application=str(JOBS / ("step.py" if step in STEPS else "job.py")),
             application_args=[
-                step, str(self.file), "--project", str(self.project), "--run", "{{ run_id }}",
-                *(self._span() if is_step else kind.arguments(schedule)),
+                step, str(self.file), "--project", str(self.project), "--run", run,
+                *(_SPAN if kind.has_span else ()), *(self._page(kind, step) if kind.has_page else ()),
+                *kind.arguments(schedule),
             ],
             lake=self.pipeline.lake,
             sources=[Arrivals.of(source) for source in self.pipeline.sources],
@@ -152,20 +162,17 @@ class _Dags:
             **common,
         )  # fmt: skip
 
-    def _span(self) -> list[str]:
-        """The arguments of a step of a backfill."""
-        report = "out/" + self.pipeline.pipeline + "-{{ run_id | replace(':', '') | replace('+', '_') }}.html"
-        return [
-            "--from", "{{ params['from'] or (data_interval_start if not params['to'] else '') }}",
-            "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
-            "--output", str(self.project / report),
-            "--link", "{{ ti.log_url if ti.log_url.startswith('http') else '' }}",
-        ]  # fmt: skip
+    def _page(self, kind: Kind, step: str) -> list[str]:
+        """The arguments that say where the page of a run is, as `windrow report` names it, and what it links to."""
+        run = kind.run_of("{{ run_id | replace(':', '') | replace('+', '_') }}")
+        page = str(self.project / "out" / f"{self.pipeline.pipeline}-{run}.html")
+        link = ["--link", "{{ ti.log_url if ti.log_url.startswith('http') else '' }}"]
+        return ["--output", page, *(link if step in STEPS else ())]
 
 
-def _kinds(schedule: Schedule, late_rows: Asset) -> list[tuple[Kind, When]]:
+def _kinds(schedule: Schedule, watched: Watched) -> list[tuple[Kind, When]]:
     """The kinds of DAGs that a schedule names, and when each runs."""
-    found = [(kind, kind.when(schedule, late_rows)) for kind in KINDS]
+    found = [(kind, kind.when(schedule, watched)) for kind in KINDS]
     return [(kind, when) for kind, when in found if when is not None]
 
 

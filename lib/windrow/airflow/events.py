@@ -48,13 +48,14 @@ class Changes(ABC):
 
 
 class RunChanges(Changes):
-    """An event for the table of each stage that the run has changed."""
+    """An event for the table of each stage that the run has changed; none where those of a stream told of its tick."""
 
     def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
         assets, told = assets_of(self.pipeline), set(map(_commit, before))
+        by_stream = _told([extra for extra in before if "panes" in extra])
         for one in published_in(ArrowTables(), lake, run):
-            extra = _extra(run, one)
-            if one.stage in assets and _commit(extra) not in told:
+            extra, is_new = _extra(run, one), one.tick > by_stream.get((one.stage, one.generation), 0)
+            if one.stage in assets and is_new and _commit(extra) not in told:
                 yield assets[one.stage], extra
 
 
@@ -62,13 +63,8 @@ class StreamChanges(Changes):
     """An event for the table of each stage that has shown panes in ticks of which there is no event yet."""
 
     def found(self, lake: Lake, run: str, before: Sequence[Extra]) -> Iterator[tuple[Asset, Extra]]:
-        told: dict[tuple[str, int], int] = {}
-        for extra in before:
-            if "generation" in extra:
-                stage = (extra["stage"], extra["generation"])
-                told[stage] = max(extra["tick"], told.get(stage, 0))
         assets = assets_of(self.pipeline)
-        for one in ticked_in(ArrowTables(), lake, assets, told):
+        for one in ticked_in(ArrowTables(), lake, assets, _told(before)):
             yield assets[one.stage], {"run": run, **asdict(one)}
 
 
@@ -95,6 +91,16 @@ class Announcement:
         except SpecError as error:
             _LOG.warning("What has changed is not known here: %s", error)
             return list(self.changes.when_unknown(run))
+
+
+def _told(before: Sequence[Extra]) -> dict[tuple[str, int], int]:
+    """By stage and generation, the newest tick that these events have told of."""
+    told: dict[tuple[str, int], int] = {}
+    for extra in before:
+        if "generation" in extra:
+            stage = (extra["stage"], extra["generation"])
+            told[stage] = max(extra["tick"], told.get(stage, 0))
+    return told
 
 
 def _commit(extra: Extra) -> tuple[Any, ...]:

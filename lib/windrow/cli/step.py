@@ -91,11 +91,12 @@ def step(
             made: Backfill | None = None
             for one in _steps(step, through):
                 with recorded(pipeline, spark, run, attempt, one), gate_told(typed, output):
-                    span, mode = _span(from_, to), _mode(wait, early, whole)
+                    mode = _mode(wait, early, whole)
                     if one is Step.REPORT:
+                        span = (time_of("--from", from_), time_of("--to", to))
                         typer.echo(write_report(pipeline, spark, run, *span, output, typed, link))
                     else:
-                        made = made or _begun(one, pipeline, spark, run, span, mode)
+                        made = made or _begun(one, pipeline, spark, run, _span(from_, to), mode)
                         _make(one, made)
                 point(f"step:after_{one.value}")
     except Exception as error:
