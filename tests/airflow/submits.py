@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from deltalake import write_deltalake
+from deltalake import CommitProperties, write_deltalake
 
 from windrow.spec.pipelines.loading import load
 from windrow.spec.quality.expectations import Severity
@@ -47,6 +47,15 @@ def complete(lake: Path, until: datetime) -> None:
     schema = pa.schema([("timing", pa.string()), ("window_end", pa.timestamp("us", tz="UTC"))])
     rows = pa.Table.from_pylist([{"timing": "on_time", "window_end": until}], schema)
     write_deltalake(str(lake / STAGE / "current"), rows, mode="overwrite")
+
+
+def show(lake: Path, tick: int, panes: int) -> None:
+    """A tick of a stream that has made so many panes, which people see."""
+    _append(lake / STAGE / "ticks", [{"generation": 1, "tick": tick, "panes": panes, "retractions": 0}])
+    notes = {"step": tick, "writer": "w", "generation": 1, "journal_step": tick}
+    told = CommitProperties(custom_metadata={"userMetadata": json.dumps(notes)})
+    rows = pa.table({"tick": [tick]})
+    write_deltalake(str(lake / STAGE / "current"), rows, mode="append", commit_properties=told)
 
 
 def made(lake: Path) -> list[str]:

@@ -240,6 +240,11 @@ def test_a_flight_that_lands_behind_a_publish_is_restated_by_a_run_of_its_own(fl
     assert flights.shown() - before == Counter({window: 1})
     (event,) = flights.events()[len(events) :]
     assert event["run"].startswith("restate__flights__") and event["inserted"] + event["changed"] > 0
+    (path,) = (flights.project / "out").glob("flights-restate__*.html")
+    page = path.read_text()
+    assert "Windows old and new" in page and f"Published: {STAGE}." in page and "the task</a>" in page
+    origin, carrier, start = window
+    assert all(value in page for value in (origin, carrier, f"{start:%Y-%m-%d %H:%M}"))
 
 
 def test_the_value_of_a_secret_is_in_no_file(flights: WrongDays) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import CommitProperties, DeltaTable, write_deltalake
 
 from windrow.spec.pipelines.loading import load
 from windrow.spec.times import HOUR
@@ -66,6 +66,21 @@ def begin(lake: Path, generation: int) -> None:
     write(lake, "_windrow/generations", **{name: [value] for name, value in row.items()})
 
 
+def show(lake: Path, generation: int, tick: int) -> None:
+    """The table `current` shows the ticks of a generation up to one."""
+    notes = {"step": tick, "writer": "w", "generation": generation, "journal_step": tick}
+    told = CommitProperties(custom_metadata={"userMetadata": json.dumps(notes)})
+    rows = pa.table({"num": [tick]})
+    write_deltalake(str(lake / stage_of() / "current"), rows, mode="append", commit_properties=told)
+
+
+def shown(lake: Path, generation: int, *panes: int, first: int = 1) -> None:
+    """Ticks with so many panes, and a retraction each, that stand in the table `ticks`."""
+    numbers = {"tick": [first + index for index in range(len(panes))], "panes": list(panes)}
+    retractions = [1] * len(panes)
+    write(lake, f"{stage_of()}/ticks", generation=[generation] * len(panes), retractions=retractions, **numbers)
+
+
 def stage_of() -> str:
     return load(ROOT / "conf" / "pipelines" / "traffic.yaml").stages[0].name
 
@@ -74,10 +89,6 @@ def test_a_stream_tells_of_the_ticks_behind_those_that_were_told(tmp_path: Path)
     from windrow.airflow.events import StreamChanges
 
     stage, events = stage_of(), Events()
-
-    def ticks(generation: int, *panes: int, first: int = 1) -> None:
-        numbers = {"tick": [first + index for index in range(len(panes))], "panes": list(panes)}
-        write(tmp_path, f"{stage}/ticks", generation=[generation] * len(panes), retractions=[1] * len(panes), **numbers)
 
     def told() -> list[dict[str, Any]]:
         return tell(tmp_path, str(tmp_path), StreamChanges, events)
@@ -90,12 +101,19 @@ def test_a_stream_tells_of_the_ticks_behind_those_that_were_told(tmp_path: Path)
 
     assert told() == []
     begin(tmp_path, 1)
-    ticks(1, 3, 4)
+    shown(tmp_path, 1, 3, 4)
+    assert told() == [], "people do not see them yet"
+    show(tmp_path, 1, 2)
     assert told() == [event(1, 2, 7, 2)] and told() == []
-    ticks(1, 5, first=3)
+    shown(tmp_path, 1, 5, 6, first=3)
+    show(tmp_path, 1, 3)
     assert told() == [event(1, 3, 5, 1)]
+    show(tmp_path, 1, 4)
+    assert told() == [event(1, 4, 6, 1)]
     begin(tmp_path, 2)
-    ticks(2, 9)
+    shown(tmp_path, 2, 9)
+    assert told() == [], "the tables show the generation before"
+    show(tmp_path, 2, 1)
     assert told() == [event(2, 1, 9, 1)] and told() == []
     events += [{"stage": "other", "generation": 1, "tick": tick} for tick in range(2000)]
     assert told() == [], "another stage may have changed often since then"
@@ -135,8 +153,34 @@ def test_a_run_tells_of_what_it_has_published_also_when_it_has_begun_anew(tmp_pa
     assert told() == [(2, 5, 4)] and told() == []
 
 
+def test_a_commit_of_a_run_is_told_of_once_beside_a_stream(tmp_path: Path) -> None:
+    """By the run itself, or by what tells of the stream, whoever comes first."""
+    from windrow.airflow.events import RunChanges, StreamChanges
+
+    stage, events = stage_of(), Events()
+    begin(tmp_path, 1)
+
+    def publish(tick: int) -> None:
+        numbers = {"windows": 1, "inserted": 1, "changed": 0, "withdrawn": 0, "start": 0, "end": 9, "stages": [stage]}
+        result = json.dumps({"stage": stage, "tick": tick, **numbers})
+        row = {"run": "monday", "step": "publish", "subject": stage, "result": result, "at": tick}
+        write(tmp_path, "_windrow/audits", **{name: [value] for name, value in row.items()})
+        shown(tmp_path, 1, 4, first=tick)
+        show(tmp_path, 1, tick)
+
+    def told(told_by: type) -> list[int]:
+        return [extra["tick"] for extra in tell(tmp_path, str(tmp_path), told_by, events)]
+
+    publish(1)
+    assert (told(RunChanges), told(StreamChanges), told(RunChanges)) == ([1], [], [])
+    publish(2)
+    assert (told(StreamChanges), told(RunChanges), told(StreamChanges)) == ([2], [], [])
+    publish(3)
+    assert told(RunChanges) == [3]
+
+
 def test_late_rows_are_told_of_when_there_are_newer_ones(tmp_path: Path) -> None:
-    from windrow.airflow.late_rows import NewLateRows
+    from windrow.airflow.watchers import NewLateRows
 
     stage = stage_of()
     made = NewLateRows(lake=str(tmp_path), stages=[stage], poke_interval=0.05)
@@ -164,6 +208,40 @@ def test_late_rows_are_told_of_when_there_are_newer_ones(tmp_path: Path) -> None
 
     begin(tmp_path, 1)
     assert asyncio.run(told()) == [{"rows": 1, "tick": 4}, {"rows": 2, "tick": 5}]
+
+
+def test_new_panes_are_told_of_when_people_see_them(tmp_path: Path) -> None:
+    from windrow.airflow.watchers import NewPanes
+
+    stage = stage_of()
+    made = NewPanes(lake=str(tmp_path), stages=[stage], poke_interval=0.05)
+    trigger = NewPanes(**made.serialize()[1])
+
+    async def told() -> list[Any]:
+        """The events while a stream goes on."""
+        found: list[Any] = []
+
+        async def listen() -> None:
+            async for event in trigger.run():
+                found.append(event.payload["shown"][stage])
+
+        listening = asyncio.create_task(listen())
+        for change in (
+            lambda: shown(tmp_path, 1, 3, 4),
+            lambda: show(tmp_path, 1, 2),
+            lambda: shown(tmp_path, 1, 0, first=3),
+            lambda: shown(tmp_path, 1, 5, first=4),
+            lambda: show(tmp_path, 1, 4),
+        ):
+            change()
+            await asyncio.sleep(0.5)
+        listening.cancel()
+        return found
+
+    begin(tmp_path, 1)
+    assert asyncio.run(told()) == [
+        {"panes": 7, "retractions": 2, "tick": 2}, {"panes": 5, "retractions": 2, "tick": 4},
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("told", ["RunChanges", "StreamChanges"])

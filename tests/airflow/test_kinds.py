@@ -38,6 +38,11 @@ def steps(dag: Any) -> list[str]:
     return [task.task_id for task in dag.topological_sort()]
 
 
+def given(task: Any, option: str) -> str:
+    words: list[str] = task.application_args
+    return words[words.index(option) + 1]
+
+
 @pytest.mark.parametrize(
     ("schedule", "kinds"),
     [
@@ -45,6 +50,7 @@ def steps(dag: Any) -> list[str]:
         ("schedule: {spark: {connection: spark_prod}}", {"backfill"}),
         ('schedule: {restate: "0 6 * * *"}', {"backfill", "restate"}),
         (f"{ALL}}}", {"backfill", "restate", "maintain", "stream"}),
+        ("schedule: {stream: long}", {"backfill", "stream", "events"}),
     ],
 )
 def test_a_pipeline_has_the_dags_that_its_schedule_names(tmp_path: Path, schedule: str, kinds: set[str]) -> None:
@@ -57,10 +63,12 @@ def test_each_kind_has_its_tasks_and_jobs(tmp_path: Path) -> None:
         "restate": ["restate", "clean", "report"], "maintain": ["maintain"], "stream": ["stream"],
     }  # fmt: skip
     assert [task.task_id for task in made["restate"].tasks if task.is_teardown] == ["clean", "report"]
-    assert made["restate"].get_task("report").application_args[4:8] == [
-        "--run", "restate__traffic__{{ run_id }}",
-        "--output", f"{tmp_path}/out/traffic-restate__{{{{ run_id | replace(':', '') | replace('+', '_') }}}}.html",
-    ]  # fmt: skip
+    restate, _, report = made["restate"].tasks
+    page = str(tmp_path / "out" / "traffic-restate__traffic__{{ run_id")
+    assert restate.page == report.page and restate.page.startswith(page)
+    assert given(report, "--run") == "restate__traffic__{{ run_id }}"
+    assert given(restate, "--run") == "traffic__{{ run_id }}"
+    assert "--from" not in report.application_args and "--link" not in restate.application_args
     (stream,) = made["stream"].tasks
     assert stream.application.endswith("windrow/cli/jobs/job.py")
     assert stream.application_args == [
@@ -87,9 +95,11 @@ def test_no_two_runs_of_a_lake_have_the_same_name(tmp_path: Path) -> None:
 def test_one_dag_at_a_time_writes_to_a_lake_but_a_stream_that_goes_on(tmp_path: Path) -> None:
     made = dags(tmp_path, 'schedule: {stream: long, maintain: "0 5 * * *", deadline: 6h}')
     backfill, (stream,) = made["backfill"], made["stream"].tasks
+    (tell,) = made["events"].tasks
     (pool,) = {task.pool for kind in ("backfill", "maintain") for task in made[kind].tasks}
     assert pool.startswith("windrow_traffic_") and (stream.pool, stream.execution_timeout) == ("default_pool", None)
     assert stream.application_args[-1] == "traffic__{{ run_id }}", "it is not told to end"
+    assert (tell.pool, tell.execution_timeout) == ("default_pool", timedelta(hours=2))
     assert (made["stream"].dagrun_timeout, made["stream"].deadline) == (None, None)
     assert backfill.dagrun_timeout == timedelta(hours=36) + 7 * 3 * timedelta(hours=2)
     others = dags(tmp_path, pool="default_pool")
@@ -144,6 +154,14 @@ def test_only_what_publishes_gives_events(tmp_path: Path) -> None:
     }  # fmt: skip
     assert outlets == {step: ["traffic"] for step in ("publish", "restate", "stream")}
     assert "`traffic/" in made["backfill"].doc_md and str(tmp_path / "lake") in made["backfill"].doc_md
+
+
+def test_a_stream_that_goes_on_is_told_of_by_a_dag_of_its_own(tmp_path: Path) -> None:
+    made = dags(tmp_path, "schedule: {stream: long}")
+    outlets = {task.task_id: task.outlets for kind in ("stream", "events") for task in made[kind].tasks}
+    assert [outlets["stream"], [alias.name for alias in outlets["tell"]]] == [[], ["traffic"]]
+    (panes,) = made["events"].timetable.asset_condition.objects
+    assert panes.name == "traffic/new panes" and len(panes.watchers) == 1
 
 
 def test_no_value_of_the_environment_stands_in_an_asset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from demo.own_airflow import ROOT, Airflow
 from tests.airflow import submits
+from windrow.cli.report import page_name
 
 pytestmark = [pytest.mark.airflow, pytest.mark.long]
 
@@ -60,7 +62,10 @@ options = DagOptions(
     on_warning=lambda context: write("warnings", [context["run_id"], *context["warnings"]]),
 )
 globals().update(dags_of("pipelines", {project!r}, options))
-for name, schedule in {{"by_table": Asset.ref(name="clicks/hourly"), "by_pipeline": AssetAlias("clicks")}}.items():
+consumers = {{
+    "by_table": Asset.ref(name="clicks/hourly"), "by_pipeline": AssetAlias("clicks"), "of_views": AssetAlias("views")
+}}
+for name, schedule in consumers.items():
     with DAG(name, schedule=[schedule], catchup=False, is_paused_upon_creation=False) as globals()[name]:
         task(lambda: None, task_id="read")()
 """
@@ -89,6 +94,11 @@ class Scheduled:
             assert time.monotonic() < until, (state, self.airflow.tasks(dag, run))
             time.sleep(0.5)
         return state
+
+    def returned(self, dag: str, run: str, task: str) -> str:
+        """What a task has returned, as its page shows it."""
+        entry = f"/api/v2/dags/{dag}/dagRuns/{quote(run)}/taskInstances/{task}/xcomEntries/return_value"
+        return str(self.airflow.ask(entry)["value"]).strip('"')
 
     def events(self) -> list[dict[str, Any]]:
         return list(self.airflow.ask("/api/v2/assets/events?order_by=timestamp")["asset_events"])
@@ -124,7 +134,11 @@ def scheduled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scheduled]:
     airflow = Airflow(root / "home", project, project / "pipelines", more)
     with airflow.running():
         airflow.command("dags", "reserialize")
-        dags = {"clicks": ("backfill", "restate"), "views": ("backfill", "stream", "maintain"), "stale": ("backfill",)}
+        dags = {
+            "clicks": ("backfill", "restate"),
+            "views": ("backfill", "stream", "maintain", "events"),
+            "stale": ("backfill",),
+        }
         for dag in [f"{pipeline}_{kind}" for pipeline, kinds in dags.items() for kind in kinds]:
             airflow.command("dags", "unpause", dag)
         yield Scheduled(airflow, project)
@@ -174,7 +188,13 @@ def test_late_rows_are_restated_when_they_are_there_and_once(scheduled: Schedule
         "clicks/late rows",
         {"late": {"hourly": {"rows": 1, "tick": 7}}},
     )
-    assert (restated["name"], restated["extra"]["run"]) == ("clicks/hourly", f"restate__clicks__{restatement}")
+    named = f"restate__clicks__{restatement}"
+    assert (restated["name"], restated["extra"]["run"]) == ("clicks/hourly", named)
+    assert scheduled.airflow.tasks("clicks_restate", restatement)["report"] == "success"
+    path = scheduled.returned("clicks_restate", restatement, "report")
+    assert Path(path).name == page_name("clicks", named)
+    page = Path(path).read_text()
+    assert "Published: hourly." in page and f"<code>{named}</code>" in page and "the task</a>" in page
 
 
 def test_a_gate_that_stops_leaves_nothing_staged_and_whoever_wants_to_know_is_told(scheduled: Scheduled) -> None:
@@ -233,6 +253,30 @@ def test_a_stream_goes_on_and_maintenance_comes_by_the_clock(scheduled: Schedule
         assert time.monotonic() < until
         time.sleep(1)
     assert "maintain" in submits.made(scheduled.lake("views"))
+
+
+def test_what_a_stream_that_goes_on_shows_is_told_of_once_a_look(scheduled: Scheduled) -> None:
+    lake, airflow = scheduled.lake("views"), scheduled.airflow
+    assert "running" in airflow.runs("views_stream").values() and not airflow.runs("of_views")
+
+    def consumed(times: int) -> list[dict[str, Any]]:
+        """What the events of the table say, when its consumer has run so often and nothing is left for it."""
+        until = time.monotonic() + 90
+        while len(airflow.runs("of_views")) < times:
+            assert time.monotonic() < until, (airflow.runs("views_events"), scheduled.events())
+            time.sleep(0.5)
+        time.sleep(6)
+        assert len(airflow.runs("of_views")) == times
+        return [event["extra"] for event in scheduled.events() if event["name"] == "views/hourly"]
+
+    submits.show(lake, 1, panes=7)
+    (first,) = consumed(1)
+    assert {name: first[name] for name in ("stage", "tick", "panes", "retractions")} == {
+        "stage": "hourly", "tick": 1, "panes": 7, "retractions": 0,
+    }  # fmt: skip
+    submits.show(lake, 2, panes=0)
+    submits.show(lake, 3, panes=2)
+    assert [extra["tick"] for extra in consumed(2)] == [1, 3]
 
 
 def test_results_that_grow_stale_while_a_run_waits_are_told_of_once_and_it_waits_on(scheduled: Scheduled) -> None:

@@ -12,19 +12,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, Asset, BaseOperator, Param, chain
+from airflow.sdk import DAG, BaseOperator, Param, chain
 from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
 from windrow.airflow.assets import assets_of
 from windrow.airflow.clean import Clean
 from windrow.airflow.files import PipelineFile, schedule_of
 from windrow.airflow.hooks import hooks_of, watch_of
-from windrow.airflow.kinds import CLEAN, KINDS, TEARDOWNS, Kind, When, run_argument
-from windrow.airflow.late_rows import late_rows_of
+from windrow.airflow.kinds import CLEAN, KINDS, TEARDOWNS, TELL, Kind, When, run_argument
 from windrow.airflow.notify import LOGGED
 from windrow.airflow.options import DagOptions
 from windrow.airflow.pools import pool_of
-from windrow.airflow.steps import STEPS, ReportStep, Step, WrongFile
+from windrow.airflow.steps import REPORT, STEPS, ReportStep, Step, TellStep, WrongFile
+from windrow.airflow.watchers import Watched, watched_of
 from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import Schedule
@@ -37,6 +37,11 @@ BY_HAND = Schedule()
 LONGEST_DELAY = timedelta(minutes=30)
 _RUN = "{{ run_id }}"
 _TIME = "A time in ISO 8601, for a run by hand: the windows that start in [from, to)."
+_SPAN = (
+    "--from", "{{ params['from'] or (data_interval_start if not params['to'] else '') }}",
+    "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
+)  # fmt: skip
+"""The arguments of a step of a backfill."""
 _ABOUT = """{about}
 
 ```text
@@ -70,7 +75,7 @@ def wrong_dags(name: str, files: Sequence[PipelineFile], options: DagOptions) ->
     errors = "\n".join(file.words for file in files)
     schedule = next(filter(None, (schedule_of(file.path) for file in files)), BY_HAND)
     made = []
-    for kind, when in _kinds(schedule, late_rows_of(name, None, schedule)):
+    for kind, when in _kinds(schedule, watched_of(name, None, schedule)):
         page, told = _WRONG.format(errors=errors), options.on_failure
         dag = _dag(kind.dag_id(name), schedule.tags, f"Wrong: {errors}", page, on_failure_callback=told, **when)
         dag.tags.add("wrong")
@@ -100,7 +105,7 @@ class _Dags:
         plan = f"{headline(self.pipeline)}\n\n{laid_out(plan_sections(self.pipeline), 100)}"
         stages, assets = ", ".join(stage.name for stage in self.pipeline.stages), self._assets()
         found = []
-        for kind, when in _kinds(schedule, late_rows_of(name, self.pipeline, schedule)):
+        for kind, when in _kinds(schedule, watched_of(name, self.pipeline, schedule)):
             page = _ABOUT.format(about=kind.about, plan=plan, pool=self.pool, assets=assets if kind.publishes else "")
             about = f"{kind.name.capitalize()} of {stages}"
             dag = _dag(kind.dag_id(name), schedule.tags, about, page, **self._limits(kind), **when)
@@ -124,6 +129,7 @@ class _Dags:
 
     def _task(self, kind: Kind, step: str) -> BaseOperator:
         schedule, goes_on = self.schedule, kind.goes_on(self.schedule)
+        is_beside = goes_on or not kind.writes
         common: dict[str, Any] = {
             "task_id": step,
             "owner": schedule.owner,
@@ -132,20 +138,22 @@ class _Dags:
             "retry_exponential_backoff": 2,
             "max_retry_delay": LONGEST_DELAY,
             "execution_timeout": None if goes_on else timedelta(microseconds=schedule.execution_timeout),
-            "pool": self.options.pool or "default_pool" if goes_on else self.pool,
-            **hooks_of(kind, step, self.pipeline, self.options),
+            "pool": self.options.pool or "default_pool" if is_beside else self.pool,
+            **({} if goes_on else hooks_of(kind, step, self.pipeline, self.options)),
         }
         if step == CLEAN:
             stages = [stage.name for stage in self.pipeline.stages]
             run = kind.run_of(self.pipeline.pipeline, _RUN)
             return Clean(lake=self.pipeline.lake, run=run, stages=stages, **common)
-        is_step = step in STEPS
-        made = ReportStep if step == STEPS[-1] else Step
-        return made(
-            application=str(JOBS / ("step.py" if is_step else "job.py")),
+        if step == TELL:
+            return TellStep(**common)
+        run = (kind.run_of if step in STEPS else run_argument)(self.pipeline.pipeline, _RUN)
+        return (ReportStep if step == REPORT else Step)(
+            application=str(JOBS / ("step.py" if step in STEPS else "job.py")),
             application_args=[
-                step, str(self.file), "--project", str(self.project),
-                *(self._of_run(kind) if is_step else self._of_job(kind)),
+                step, str(self.file), "--project", str(self.project), "--run", run,
+                *(_SPAN if kind.has_span else ()), *(self._page(kind, step) if kind.has_page else ()),
+                *kind.arguments(schedule),
             ],
             lake=self.pipeline.lake,
             run_of=partial(kind.run_of, self.pipeline.pipeline),
@@ -156,28 +164,18 @@ class _Dags:
             **common,
         )  # fmt: skip
 
-    def _of_job(self, kind: Kind) -> list[str]:
-        """The arguments of a job: the run, as it names it itself, and what its kind has."""
-        return ["--run", run_argument(self.pipeline.pipeline, _RUN), *kind.arguments(self.pipeline.schedule or BY_HAND)]
-
-    def _of_run(self, kind: Kind) -> list[str]:
-        """The arguments of a step: the run as the lake knows it, its span if it has one, and its page."""
-        name, page = self.pipeline.pipeline, "{{ run_id | replace(':', '') | replace('+', '_') }}"
-        page = page if kind.has_span else f"{kind.name}__{page}"
-        span = [
-            "--from", "{{ params['from'] or (data_interval_start if not params['to'] else '') }}",
-            "--to", "{{ params['to'] or (data_interval_end if not params['from'] else '') }}",
-        ]  # fmt: skip
-        return [
-            "--run", kind.run_of(name, _RUN), *(span if kind.has_span else ()),
-            "--output", str(self.project / "out" / f"{name}-{page}.html"),
-            "--link", "{{ ti.log_url if ti.log_url.startswith('http') else '' }}",
-        ]  # fmt: skip
+    def _page(self, kind: Kind, step: str) -> list[str]:
+        """The arguments that say where the page of a run is, as `windrow report` names it, and what it links to."""
+        name = self.pipeline.pipeline
+        run = kind.run_of(name, "{{ run_id | replace(':', '') | replace('+', '_') }}").removeprefix(f"{name}__")
+        page = str(self.project / "out" / f"{name}-{run}.html")
+        link = ["--link", "{{ ti.log_url if ti.log_url.startswith('http') else '' }}"]
+        return ["--output", page, *(link if step in STEPS else ())]
 
 
-def _kinds(schedule: Schedule, late_rows: Asset) -> list[tuple[Kind, When]]:
+def _kinds(schedule: Schedule, watched: Watched) -> list[tuple[Kind, When]]:
     """The kinds of DAGs that a schedule names, and when each runs."""
-    found = [(kind, kind.when(schedule, late_rows)) for kind in KINDS]
+    found = [(kind, kind.when(schedule, watched)) for kind in KINDS]
     return [(kind, when) for kind, when in found if when is not None]
 
 

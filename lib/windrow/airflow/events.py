@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -54,17 +54,18 @@ class Changes(ABC):
 
 
 class RunChanges(Changes):
-    """An event for the table of each stage that the run has changed."""
+    """An event for the table of each stage that the run has changed; none where those of a stream told of its tick."""
 
     def found(self, lake: Lake, run: str, events: Any) -> Iterator[tuple[Asset, Extra]]:
         assets, published = assets_of(self.pipeline), published_in(ArrowTables(), lake, run)
         if not published:
             return
         first = datetime.fromtimestamp(min(one.at for one in published) / SECOND, UTC)
-        told = {_commit(extra) for extra in _extras(events.after(first - APART))}
+        extras = _extras(events.after(first - APART))
+        told, by_stream = set(map(_commit, extras)), _newest(extra for extra in extras if "panes" in extra)
         for one in published:
-            extra = _extra(run, one)
-            if one.stage in assets and _commit(extra) not in told:
+            extra, is_new = _extra(run, one), one.tick > by_stream.get((one.stage, one.generation), 0)
+            if one.stage in assets and is_new and _commit(extra) not in told:
                 yield assets[one.stage], extra
 
 
@@ -82,11 +83,7 @@ def _told(stages: Collection[str], events: Any) -> dict[tuple[str, int], int]:
     number = NEWEST
     while True:
         extras = _extras(events.ascending(False).limit(number))
-        told: dict[tuple[str, int], int] = {}
-        for extra in extras:
-            if "generation" in extra:
-                stage = (extra["stage"], extra["generation"])
-                told[stage] = max(extra["tick"], told.get(stage, 0))
+        told = _newest(extras)
         if len(extras) < number or {stage for stage, _ in told} >= set(stages):
             return told
         number *= 10
@@ -118,6 +115,16 @@ class Announcement:
 
 def _extras(events: Any) -> list[Extra]:
     return [event.extra or {} for event in events]
+
+
+def _newest(extras: Iterable[Extra]) -> dict[tuple[str, int], int]:
+    """By stage and generation, the newest tick that these events have told of."""
+    told: dict[tuple[str, int], int] = {}
+    for extra in extras:
+        if "generation" in extra:
+            stage = (extra["stage"], extra["generation"])
+            told[stage] = max(extra["tick"], told.get(stage, 0))
+    return told
 
 
 def _commit(extra: Extra) -> tuple[Any, ...]:

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from airflow.sdk import Asset, CronDataIntervalTimetable, CronTriggerTimetable
+from airflow.sdk import CronDataIntervalTimetable, CronTriggerTimetable
 
 from windrow.airflow.events import Changes, RunChanges, StreamChanges
-from windrow.airflow.steps import STEPS
+from windrow.airflow.steps import REPORT, STEPS
+from windrow.airflow.watchers import Watched
 from windrow.spec.pipelines.schedules import LATE, LONG, Schedule
 
 CLEAN = "clean"
 """The step that deletes what a run has staged."""
-TEARDOWNS = (CLEAN, STEPS[-1])
+TELL = "tell"
+"""The step that tells what a stream has changed."""
+TEARDOWNS = (CLEAN, REPORT)
 """The steps that are made whatever came before."""
 When = Mapping[str, Any]
 """The options of a DAG that say when it runs."""
@@ -26,21 +29,24 @@ When = Mapping[str, Any]
 class Kind:
     """A kind of DAG: `<pipeline>_<name>`, with a task for each step, one behind the other.
 
-    `when` is given the schedule of a pipeline, and the asset of its late rows; a pipeline for which it gives None has
-    no such DAG. `has_span` says that a run is over a span of windows and waits for them. The step `publishes` changes
-    tables, and `changes` finds out which. `arguments` are those of its job. `goes_on` says that a step does not end by
-    itself: nothing ends it, and it leaves the slot of its lake to the others.
+    `when` is given the schedule of a pipeline, and the assets that start its DAGs; a pipeline for which it gives None
+    has no such DAG. `has_span` says that a run is over a span of windows and waits for them. Behind the step
+    `publishes` consumers are told of the tables that have changed, which `changes` finds out. `arguments` are those of
+    its job. `goes_on` says that a step does not end by itself: nothing ends it, it tells nobody, and it leaves the slot
+    of its lake to the others, as does a kind that does not write there. One that `has_page` has a report of each run.
     """
 
     name: str
     steps: tuple[str, ...]
     about: str
-    when: Callable[[Schedule, Asset], When | None]
+    when: Callable[[Schedule, Watched], When | None]
     has_span: bool = False
     publishes: str | None = None
     changes: type[Changes] = RunChanges
     arguments: Callable[[Schedule], tuple[str, ...]] = lambda schedule: ()
     goes_on: Callable[[Schedule], bool] = lambda schedule: False
+    writes: bool = True
+    has_page: bool = False
 
     def dag_id(self, pipeline: str) -> str:
         return f"{pipeline}_{self.name}"
@@ -61,7 +67,7 @@ class Kind:
         return timedelta(microseconds=tries + (schedule.wait if self.has_span else 0))
 
 
-def _backfill(schedule: Schedule, _: Asset) -> When:
+def _backfill(schedule: Schedule, _: Watched) -> When:
     """By data intervals, which Airflow's own timetable for cron expressions has not."""
     if schedule.cron is None or schedule.start is None:
         return {"schedule": None}
@@ -70,16 +76,21 @@ def _backfill(schedule: Schedule, _: Asset) -> When:
     return {"schedule": interval, "start_date": _moment(schedule.start), "end_date": end}
 
 
-def _restate(schedule: Schedule, late_rows: Asset) -> When | None:
+def _restate(schedule: Schedule, watched: Watched) -> When | None:
     if schedule.restate == LATE:
-        return {"schedule": [late_rows]}
+        return {"schedule": [watched.late_rows]}
     return _at(schedule.restate, schedule)
 
 
-def _stream(schedule: Schedule, _: Asset) -> When | None:
+def _stream(schedule: Schedule, _: Watched) -> When | None:
     if schedule.stream == LONG:
         return {"schedule": "@continuous", "start_date": datetime(2024, 1, 1, tzinfo=UTC)}
     return _at(schedule.stream, schedule)
+
+
+def _events(schedule: Schedule, watched: Watched) -> When | None:
+    """A task gives its events when it ends, and a stream that goes on does not end."""
+    return {"schedule": [watched.panes]} if schedule.stream == LONG else None
 
 
 def _at(cron: str | None, schedule: Schedule) -> When | None:
@@ -89,18 +100,20 @@ def _at(cron: str | None, schedule: Schedule) -> When | None:
 KINDS = (
     Kind(
         "backfill",
-        (*STEPS[:-1], CLEAN, STEPS[-1]),
+        (*STEPS[:-1], CLEAN, REPORT),
         "Each run is over the windows that start in its data interval, or, by hand, in the params `from` and `to`.\n"
         "It publishes when all of them have expired, and waits until then.",
         _backfill,
         has_span=True,
+        has_page=True,
         publishes="publish",
     ),
     Kind(
         "restate",
-        ("restate", CLEAN, STEPS[-1]),
+        ("restate", CLEAN, REPORT),
         "Each run counts the late rows that no restatement has counted, and corrects their windows.",
         _restate,
+        has_page=True,
         publishes="restate",
     ),
     Kind(
@@ -118,6 +131,16 @@ KINDS = (
         changes=StreamChanges,
         arguments=lambda schedule: () if schedule.stream == LONG else ("--once",),
         goes_on=lambda schedule: schedule.stream == LONG,
+    ),
+    Kind(
+        "events",
+        (TELL,),
+        "Each run tells consumers what the tables show that they did not show before: a stream that goes on tells of\n"
+        "nothing itself.",
+        _events,
+        publishes=TELL,
+        changes=StreamChanges,
+        writes=False,
     ),
 )
 

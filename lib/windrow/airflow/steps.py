@@ -33,7 +33,9 @@ from windrow.store.reading.arrow import ArrowTables
 
 JOB_STEPS = ("land", "gate_rows", "compute", "gate_results", "publish")
 """The steps that one job can make, in their order."""
-STEPS = (*JOB_STEPS, "report")
+REPORT = "report"
+"""The step that writes the page of a run."""
+STEPS = (*JOB_STEPS, REPORT)
 FINAL = (WRONG_INPUT, GATE_STOPPED)
 """Exit codes of a step after which trying again would give the same."""
 WAITS_FOR = "waits_for"
@@ -214,25 +216,37 @@ class Step(SparkSubmitOperator):
 
 
 class ReportStep(Step):
-    """The report of a run. It needs no Spark, and no job, where the lake can be read from here."""
+    """The report of a run. It needs no Spark, and no job, where the lake can be read from here.
+
+    What the task returns is where the page is.
+    """
 
     def execute(self, context: Any) -> Any:
         """Write the page, whatever the steps before have come to. Raises AirflowSkipException where there is nothing.
 
-        So it is where the job has hung, or could not be submitted.
+        So it is where the job has hung, or could not be submitted, or has found nothing to restate.
         """
+        run = self.run_of(context["run_id"])
         if not self._can_be_read():
             outcome = self._submit(context, uuid4().hex, ends=False)
             if outcome.exit_code:
                 raise self._error(outcome)
-            return
-        if not Audits.of(Lake.of(self.lake)).read_run(ArrowTables(), self.run_of(context["run_id"])):
+            return self.page
+        if not Audits.of(Lake.of(self.lake)).read_run(ArrowTables(), run):
             raise AirflowSkipException("the run has left nothing in the lake, so there is no page")
         words = [sys.executable, "-m", "windrow", "report", *(self.application_args or ())[1:]]
         made = subprocess.run(words, capture_output=True, text=True)
         if made.returncode:
             raise self._error(StepOutcome(made.returncode, made.stderr.strip()))
         self.log.info("%s", made.stdout.strip())
+        return self.page
+
+
+class TellStep(BaseOperator):
+    """A task that does nothing itself: what has changed is told behind it."""
+
+    def execute(self, context: Any) -> Any:
+        self.log.info("What has changed is told behind this task")
 
 
 class WrongFile(BaseOperator):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from windrow.cli.options import Conf, File, Master, Project, Set, opened, width
+from windrow.cli.options import Conf, File, Master, Project, Set, as_typed, gate_told, opened, width
+from windrow.cli.report import Output
 from windrow.cli.restate import restated_text
 from windrow.cli.run import Once, tick_line
 from windrow.cli.session import session
@@ -33,6 +34,7 @@ def job(
     file: File,
     run: Run,
     attempt: Attempt = None,
+    output: Output = None,
     once: Once = False,
     settings: Set = None,
     project: Project = None,
@@ -41,11 +43,14 @@ def job(
 ) -> None:
     """Restate, maintain, or stream, and keep in the audits how it has ended. Exit codes are those of a step.
 
+    A gate that stops names the page that `windrow report --run restate__NAME` writes.
+
     Example: windrow job restate conf/pipelines/flights.yaml --run monday
     """
     try:
         pipeline, named = opened(file, settings, project), f"{job.value}__{run}"
-        with session(master, conf) as spark, recorded(pipeline, spark, named, attempt, job):
+        told = gate_told(as_typed(file, settings, project), output)
+        with session(master, conf) as spark, recorded(pipeline, spark, named, attempt, job), told:
             _do(job, pipeline, spark, named, once)
     except Exception as error:
         raise ended(error) from None

@@ -21,11 +21,6 @@ class LateRows:
     rows: int
     tick: int
 
-    @property
-    def of(self) -> tuple[str, int]:
-        """Whose ticks these are."""
-        return self.stage, self.generation
-
 
 def late_rows_in(tables: Tables, lake: Lake, stages: Iterable[str]) -> list[LateRows]:
     """The dead letters of these stages that a restatement may still count. Raises NotReadable."""

@@ -1,4 +1,4 @@
-"""What the ticks of stages have shown, as the tables `ticks` tell it; read without Spark."""
+"""What the tables `current` show of the ticks of stages, as the tables `ticks` count it; read without Spark."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ class Ticked:
 
 
 def ticked_in(tables: Tables, lake: Lake, stages: Iterable[str], since: Mapping[tuple[str, int], int]) -> list[Ticked]:
-    """The stages that have shown something in ticks behind those `since`, by stage and generation.
+    """The stages whose table `current` shows something of ticks behind those `since`, by stage and generation.
 
-    Raises NotReadable where only Spark reads the lake.
+    That table may be behind the others, as a stream writes it less often. Raises NotReadable where only Spark reads the
+    lake.
     """
     generations = newest_generations(tables, lake.internal("generations"))
     found = [_ticked(tables, lake, stage, generations[stage].number, since) for stage in stages if stage in generations]
@@ -34,11 +35,14 @@ def ticked_in(tables: Tables, lake: Lake, stages: Iterable[str], since: Mapping[
 def _ticked(
     tables: Tables, lake: Lake, stage: str, generation: int, since: Mapping[tuple[str, int], int]
 ) -> Ticked | None:
-    ticks = tables.open(lake.table(stage, "ticks"))
-    if ticks is None:
+    current, ticks = (tables.open(lake.table(stage, name)) for name in ("current", "ticks"))
+    notes = {} if current is None else current.notes()
+    if ticks is None or notes.get("generation") != generation:
         return None
-    later = Condition("generation", "=", generation), Condition("tick", ">", since.get((stage, generation), 0))
-    (sums,) = ticks.groups(Groups((), ("tick",), ("panes", "retractions")), *later).to_pylist() or [{}]
+    own = Condition("generation", "=", generation)
+    until = int(notes["journal_step"])
+    later = Condition("tick", ">", since.get((stage, generation), 0)), Condition("tick", "<=", until)
+    (sums,) = ticks.groups(Groups((), ("tick",), ("panes", "retractions")), own, *later).to_pylist() or [{}]
     if not sums.get("panes") and not sums.get("retractions"):
         return None
     return Ticked(stage, generation, sums["tick"], sums["panes"], sums["retractions"])
