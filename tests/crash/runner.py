@@ -41,6 +41,7 @@ TASKS: Mapping[str, Callable[[Path, SparkSession], object]] = {
     "snapshots": lambda root, spark: run(pipeline(root), spark, once=True),
     "drain": lambda root, spark: run(pipeline(root), spark, once=True, drain=True),
     "from_start": lambda root, spark: run(judged(root), spark, once=True, drain=True, from_start=True),
+    "judged": lambda root, spark: run(judged(root), spark, once=True, drain=True),
     "backfill": lambda root, spark: monday(PipelineWork.open(judged(root), spark)).publish(),
     "early": lambda root, spark: backfill(pipeline(root), spark, MONDAY, MONDAY + DAY, early=True),
     "restate": lambda root, spark: restate(judged(root), spark),

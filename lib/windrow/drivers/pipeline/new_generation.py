@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.sql.columns import Column, bigint, call, coalesce, col, quoted
+from windrow.drivers.pipeline.judged import Judgements
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.engine.frames import where
@@ -21,7 +22,7 @@ from windrow.store.delta.location import Lake
 from windrow.store.journal.audits import STREAM_RUN, Audits
 from windrow.store.journal.control import Control
 from windrow.store.projections.current import standing
-from windrow.store.projections.quality_results import Judged, QualityResults
+from windrow.store.projections.quality_results import Judged
 from windrow.store.projections.tick_range import TickRange
 
 
@@ -41,13 +42,14 @@ def judged_columns(stage: Stage, rows: DataFrame) -> DataFrame:
 class NewGeneration:
     """The gate of a stage whose tables show another generation. `passed` is the tick up to which it was passed.
 
-    `path` is that of the suite, `clock` tells the time in microseconds.
+    `path` is that of the suite, `judgements` keeps what it finds, `clock` tells the time in microseconds.
     """
 
     spark: SparkSession
     lake: Lake
     suite: Suite | None
     path: str
+    judgements: Judgements
     clock: Callable[[], int]
     passed: int = field(default=0)
 
@@ -62,10 +64,12 @@ class NewGeneration:
         result = judge(stage.name, LocatedRows.of_results(shown, [*stage.keys]), self.suite)
         generation = runner.journal.generation
         judged = Judged(STREAM_RUN, stage.name, self.path, self.clock(), generation, last.tick)
-        QualityResults.of(self.lake).append(self.spark, judged, result)
-        found = {"generation": generation, "passed_until": MINUS_INFINITY if result.stops else until}
-        Audits.of(self.lake).record(
-            self.spark, STREAM_RUN, "gate", stage.name, {**result.to_mapping(), **found, "is_new": result.stops}
+        about = {"generation": generation, "passed_until": MINUS_INFINITY if result.stops else until}
+        about["is_new"] = result.stops
+        audits = Audits.of(self.lake)
+        self.judgements.settle(audits.of_run(self.spark, STREAM_RUN).get(("gate", stage.name)))
+        self.judgements.keep(
+            judged, result, lambda found: audits.record(self.spark, STREAM_RUN, "gate", stage.name, {**found, **about})
         )
         if result.stops:
             raise GateFailed((result,), STREAM_RUN, _stays(result, generation))

@@ -15,6 +15,7 @@ from windrow.drivers.ingest.in_place.landing import LandingInPlace
 from windrow.drivers.ingest.landings import AnyLanding, raw_and_landing
 from windrow.drivers.pipeline.clocks import Clocks, ClocksOfSource, ClocksOfStage, InputClocks
 from windrow.drivers.pipeline.compiled import compiled_stage
+from windrow.drivers.pipeline.judged import Judgements
 from windrow.drivers.pipeline.new_generation import NewGeneration
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
@@ -54,6 +55,7 @@ class PipelineWork:
     sources: list[SourceProjections]
     stages: list[StageWork]
     suites: dict[str, Suite]
+    judgements: Judgements
     clock: Callable[[], int] = clock_micros
 
     @classmethod
@@ -75,16 +77,17 @@ class PipelineWork:
         for raw in raws.values():
             raw.check(session)
         stages: dict[str, StageWork] = {}
+        kept = Judgements(session, lake)
         for stage in pipeline.stages:
             upstreams = pipeline.upstreams_of(stage)
             above = {name: item.runner.journal.generation for name, item in stages.items()}
             fingerprint = fingerprint_of(stage, upstreams, above)
             number = _generation(session, generations, known.get(stage.name), stage, fingerprint, from_start)
-            gate = NewGeneration(session, lake, suites.get(stage.name), suite_path(pipeline, stage.name), clock)
+            gate = NewGeneration(session, lake, suites.get(stage.name), suite_path(pipeline, stage.name), kept, clock)
             opening = _Opening(session, lake, pipeline, stage, number, gate, constraints_of(stage.name, suites))
             stages[stage.name] = opening.over(upstreams, raws, stages)
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
-        return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites, clock)
+        return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites, kept, clock)
 
     @property
     def levels(self) -> list[list[StageWork]]:

@@ -31,6 +31,7 @@ POINTS = (
     "admission:after_journal",
     "opening:before_withdrawal",
     "opening:after_withdrawal",
+    "gate:after_audits",
     "backfill:after_staging",
     "backfill:before_journal",
     "backfill:after_journal",

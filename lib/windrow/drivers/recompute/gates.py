@@ -25,7 +25,7 @@ from windrow.spec.pipelines.loading import suite_path
 from windrow.spec.pipelines.table_columns import ENVELOPE_TYPES
 from windrow.spec.quality.judgements import GateFailed, GateResult, Outcome
 from windrow.store.projections.creation import struct_of
-from windrow.store.projections.quality_results import Judged, QualityResults
+from windrow.store.projections.quality_results import Judged
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ class Gates:
             return []
         of = {"version": version, "suite": suite.to_list(), "mask": sorted(suite.mask)}
         found = self.run.found().get(("gate", subject))
+        work.judgements.settle(found)
         if found is not None and of == {name: found.get(name) for name in of}:
             before = GateResult.from_mapping(found)
             if not any(judgement.outcome is Outcome.ERROR for judgement in before.judgements):
                 return [before]
         result = judge(subject, rows(), suite)
-        QualityResults.of(work.lake).append(work.spark, judged, result)
-        self.run.record("gate", subject, {**result.to_mapping(), **of})
+        work.judgements.keep(judged, result, lambda found: self.run.record("gate", subject, {**found, **of}))
         return [result]
 
 

@@ -12,7 +12,7 @@ from windrow.spec.pipelines.loading import suite_path
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.journal.audits import STREAM_RUN, Audits
-from windrow.store.projections.quality_results import Judged, QualityResults
+from windrow.store.projections.quality_results import Judged
 
 
 def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
@@ -25,6 +25,7 @@ def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
         return None
     audits = Audits.of(work.lake)
     found = audits.of_run(work.spark, STREAM_RUN).get(("gate", item.name))
+    work.judgements.settle(found)
     generation, until = item.runner.journal.generation, last.clock.expired_end
     is_same = found is not None and found["generation"] == generation
     before = int(found["passed_until"]) if found is not None and is_same else MINUS_INFINITY
@@ -39,8 +40,8 @@ def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
     shown = judged_columns(stage, expired)
     result = judge(item.name, LocatedRows.of_results(shown, [*stage.keys]), suite)
     judged = Judged(STREAM_RUN, item.name, suite_path(work.pipeline, item.name), work.clock(), generation, last.tick)
-    QualityResults.of(work.lake).append(work.spark, judged, result)
-    passed_until = before if result.stops else until
-    found = {**result.to_mapping(), "generation": generation, "passed_until": passed_until}
-    audits.record(work.spark, STREAM_RUN, "gate", item.name, found)
+    about = {"generation": generation, "passed_until": before if result.stops else until}
+    work.judgements.keep(
+        judged, result, lambda found: audits.record(work.spark, STREAM_RUN, "gate", item.name, {**found, **about})
+    )
     return result

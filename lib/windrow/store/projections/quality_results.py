@@ -1,7 +1,7 @@
 """The table `quality_results` of a lake: what every suite has found, one row for each of its expectations.
 
-The rows of a judgement are one append. A gate that judges again under the name of its run, because it was killed or
-because its rows have changed, appends again: the newest of a run and a stage count.
+The rows of a judgement are one append. A gate that judges again under the name of its run, because its rows have
+changed, appends again: the newest of a run and a stage count.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from windrow.compile.sql.columns import Column, bigint, call, lit, null
-from windrow.engine.frames import literals
+from windrow.compile.sql.columns import Column, bigint, call, col, lit, null
+from windrow.engine.frames import literals, where
 from windrow.spec.pipelines.table_columns import QUALITY_COMMENTS, QUALITY_RESULTS
 from windrow.spec.quality.judgements import GateResult, Judgement
 from windrow.store.delta.location import Lake, Location
@@ -44,6 +44,14 @@ class QualityResults:
     @classmethod
     def of(cls, lake: Lake) -> QualityResults:
         return cls(lake.quality_results)
+
+    def have(self, spark: SparkSession, judged: Judged) -> bool:
+        """Whether a judgement stands there: no other of its run and subject was made at the same time."""
+        if not self.location.exists(spark):
+            return False
+        own = (col("run") == judged.run) & (col("stage") == judged.subject)
+        at = col("at") == call("timestamp_micros", bigint(judged.at))
+        return not where(self.location.read(spark), own & at).isEmpty()
 
     def append(self, spark: SparkSession, judged: Judged, result: GateResult) -> None:
         """Write down what came of every expectation of a suite; nothing of a suite that has none."""
