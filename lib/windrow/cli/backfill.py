@@ -6,24 +6,8 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.options import (
-    Conf,
-    File,
-    From,
-    Json,
-    Master,
-    Project,
-    Set,
-    StageName,
-    To,
-    as_typed,
-    gate_told,
-    is_before,
-    opened,
-    print_json,
-    time_of,
-)
-from windrow.cli.session import session
+from windrow.cli.common import Common, command
+from windrow.cli.options import From, Json, StageName, To, is_before, print_json, time_of
 from windrow.spec.errors import SpecError
 from windrow.view.backfill import backfilled_mapping, backfilled_text
 
@@ -34,18 +18,15 @@ Whole = Annotated[bool, typer.Option("--whole", help="Assert that the history is
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what differs, and commit nothing.")]
 
 
+@command
 def backfill(
-    file: File,
+    common: Common,
     from_: From = None,
     to: To = None,
     stage: StageName = None,
     dry_run: DryRun = False,
     early: Early = False,
     whole: Whole = False,
-    settings: Set = None,
-    project: Project = None,
-    master: Master = None,
-    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Recompute the expired windows that start in a time span, and commit what differs from the tables.
@@ -54,14 +35,14 @@ def backfill(
 
     Example: windrow backfill conf/pipelines/flights.yaml --from 2013-01-01 --to 2013-02-01
     """
-    pipeline = opened(file, settings, project)
+    pipeline = common.pipeline
     start, end = time_of("--from", from_), time_of("--to", to)
     if start is None or end is None:
         raise SpecError("--to" if end is None else "--from", "is missing", None, "a backfill is over [--from, --to)")
     is_before(start, end)
     if stage is not None:
         pipeline.stage(stage)
-    with gate_told(as_typed(file, settings, project)), session(master, conf) as spark:
+    with common.gate_told(), common.session() as spark:
         from windrow.drivers.recompute.backfill import backfill as recompute
 
         results = recompute(pipeline, spark, start, end, stage, dry_run, early, whole)

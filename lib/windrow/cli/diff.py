@@ -7,23 +7,8 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.options import (
-    Conf,
-    File,
-    From,
-    Json,
-    Master,
-    Project,
-    Set,
-    StageName,
-    To,
-    is_before,
-    opened,
-    print_json,
-    time_of,
-    width,
-)
-from windrow.cli.session import looked
+from windrow.cli.common import Common, command
+from windrow.cli.options import From, Json, StageName, To, is_before, print_json, time_of, width
 from windrow.spec.errors import FAILED
 from windrow.spec.pipelines.loading import starting_from
 from windrow.view.diff import diff_mapping, diff_text
@@ -34,17 +19,14 @@ Generation = Annotated[
 ]
 
 
+@command
 def diff(
-    file: File,
+    common: Common,
     against: Against = None,
     generation: Generation = None,
     from_: From = None,
     to: To = None,
     stage: StageName = None,
-    settings: Set = None,
-    project: Project = None,
-    master: Master = None,
-    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Compare what the lake shows with another lake, or with another generation of its stages, window by window.
@@ -53,14 +35,14 @@ def diff(
 
     Example: windrow diff conf/pipelines/flights.yaml --against lake/flights-backfill
     """
-    pipeline = opened(file, settings, project)
+    pipeline = common.pipeline
     start, end = time_of("--from", from_), time_of("--to", to)
     is_before(start, end)
     from windrow.drivers.inspect.diff.diff import diff as compare
 
-    if against is not None and project is not None:
-        against = starting_from(replace(pipeline, lake=against), project).lake
-    found = looked(lambda spark: compare(pipeline, spark, against, generation, stage, start, end), master, conf)
+    if against is not None and common.project is not None:
+        against = starting_from(replace(pipeline, lake=against), common.project).lake
+    found = common.looked(lambda spark: compare(pipeline, spark, against, generation, stage, start, end))
     if as_json:
         print_json([diff_mapping(one) for one in found])
     else:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from windrow.cli.options import Conf, File, Master, Project, Set, as_typed, gate_told, opened, width
+from windrow.cli.common import Common, command
+from windrow.cli.options import width
 from windrow.cli.report import Output
 from windrow.cli.restate import restated_text
 from windrow.cli.run import Once, tick_line
-from windrow.cli.session import session
 from windrow.cli.step import Attempt, Run, ended, recorded
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.view.maintain import maintained_text
@@ -29,17 +29,14 @@ class Job(StrEnum):
     STREAM = "stream"
 
 
+@command
 def job(
     job: Annotated[Job, typer.Argument(help="Which job.", show_default=False)],
-    file: File,
+    common: Common,
     run: Run,
     attempt: Attempt = None,
     output: Output = None,
     once: Once = False,
-    settings: Set = None,
-    project: Project = None,
-    master: Master = None,
-    conf: Conf = None,
 ) -> None:
     """Restate, maintain, or stream, and keep in the audits how it has ended. Exit codes are those of a step.
 
@@ -48,9 +45,8 @@ def job(
     Example: windrow job restate conf/pipelines/flights.yaml --run monday
     """
     try:
-        pipeline, named = opened(file, settings, project), f"{job.value}__{run}"
-        told = gate_told(as_typed(file, settings, project), output)
-        with session(master, conf) as spark, recorded(pipeline, spark, named, attempt, job), told:
+        pipeline, named = common.pipeline, f"{job.value}__{run}"
+        with common.session() as spark, recorded(pipeline, spark, named, attempt, job), common.gate_told(output):
             _do(job, pipeline, spark, named, once)
     except Exception as error:
         raise ended(error) from None

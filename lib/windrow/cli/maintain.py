@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened, print_json, width
-from windrow.cli.session import session
+from windrow.cli.common import Common, command
+from windrow.cli.options import Json, print_json, width
 from windrow.spec.errors import SpecError
 from windrow.spec.times import parse_duration
 from windrow.view.maintain import maintained_mapping, maintained_text
@@ -16,14 +16,11 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done,
 Keep = Annotated[str, typer.Option("--keep", metavar="DURATION", help="How long old versions stay readable: 1h to 7d.")]
 
 
+@command
 def maintain(
-    file: File,
+    common: Common,
     dry_run: DryRun = False,
     keep: Keep = "7d",
-    settings: Set = None,
-    project: Project = None,
-    master: Master = None,
-    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Compact the journals, put small files together, and remove files that no version younger than --keep has.
@@ -32,12 +29,12 @@ def maintain(
 
     Example: windrow maintain conf/pipelines/flights.yaml --keep 2d
     """
-    pipeline = opened(file, settings, project)
+    pipeline = common.pipeline
     try:
         duration = parse_duration(keep)
     except SpecError as error:
         raise error.within("--keep") from error
-    with session(master, conf) as spark:
+    with common.session() as spark:
         from windrow.drivers.maintain import maintain as keep_up
 
         results = keep_up(pipeline, spark, duration, dry_run)

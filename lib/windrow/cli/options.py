@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from windrow.spec.errors import SpecError
-from windrow.spec.pipelines.loading import load
-from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateFailed
 from windrow.spec.times import format_time, parse_time
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="The pipeline file.", show_default=False)]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Replace a field of the file, for instance lake=/data/lake."),
-]
-Project = Annotated[
-    Path | None,
-    typer.Option("--project", metavar="DIR", help="Where relative paths start from.", show_default="this folder"),
-]
 Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark's master.", show_default="local[*]")]
 Conf = Annotated[
     list[str] | None, typer.Option("--conf", metavar="NAME=VALUE", help="A setting of Spark; may be given again.")
@@ -38,18 +25,6 @@ StageName = Annotated[
 _TIME = "of the windows' starts, for instance 2013-01-01 or 2013-01-01T05:00:00Z"
 From = Annotated[str | None, typer.Option("--from", metavar="TIME", help=f"The first {_TIME}.", show_default=False)]
 To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="The end of them, itself left out.")]
-
-
-def opened(file: Path, settings: Iterable[str] | None, project: Path | None) -> Pipeline:
-    """The pipeline of a command. Errors: SpecError."""
-    return load(file, pairs_of("--set", settings), project)
-
-
-def as_typed(file: Path, settings: Iterable[str] | None, project: Path | None) -> str:
-    """How another command names the same pipeline."""
-    given = [f"--set {shlex.quote(text)}" for text in settings or ()]
-    given += [] if project is None else [f"--project {shlex.quote(str(project))}"]
-    return " ".join([shlex.quote(str(file)), *given])
 
 
 @contextmanager

@@ -7,21 +7,18 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened, print_json
-from windrow.cli.session import session
+from windrow.cli.common import Common, command
+from windrow.cli.options import Json, print_json
 from windrow.spec.errors import SpecError
 from windrow.spec.times import format_time
 from windrow.view.text.times import many
 
 
+@command
 def quarantine(
-    file: File,
+    common: Common,
     landed: Annotated[str, typer.Option("--file", metavar="PATH", help="The landed file, or the end of its path.")],
     source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Of several sources, which.")] = None,
-    settings: Set = None,
-    project: Project = None,
-    master: Master = None,
-    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Take the rows of a landed file out: they become dead letters, and a backfill corrects what was made of them.
@@ -30,12 +27,12 @@ def quarantine(
 
     Example: windrow quarantine conf/pipelines/flights.yaml --file arrivals-2013-01-03.json
     """
-    pipeline = opened(file, settings, project)
+    pipeline = common.pipeline
     if source is None and len(pipeline.sources) > 1:
         names = ", ".join(item.name for item in pipeline.sources)
         raise SpecError("--source", "is missing", None, f"the pipeline has several: {names}")
     name = pipeline.sources[0].name if source is None else pipeline.source(source).name
-    with session(master, conf) as spark:
+    with common.session() as spark:
         from windrow.drivers.ingest.quarantine import quarantine as take_out
 
         done = take_out(pipeline, spark, name, landed)
@@ -50,4 +47,4 @@ def quarantine(
         )
     if done.start is not None and done.end is not None:
         span = f"--from {format_time(done.start)} --to {format_time(done.end)}"
-        typer.echo(f"windrow backfill {file} {span} corrects what was made of them")
+        typer.echo(f"windrow backfill {common.typed} {span} corrects what was made of them")

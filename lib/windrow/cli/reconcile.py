@@ -6,23 +6,8 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.options import (
-    Conf,
-    File,
-    From,
-    Json,
-    Master,
-    Project,
-    Set,
-    StageName,
-    To,
-    is_before,
-    opened,
-    print_json,
-    time_of,
-    width,
-)
-from windrow.cli.session import session
+from windrow.cli.common import Common, command
+from windrow.cli.options import From, Json, StageName, To, is_before, print_json, time_of, width
 from windrow.spec.errors import FAILED
 from windrow.view.reconcile import reconciled_mapping, reconciled_text
 
@@ -31,16 +16,13 @@ AllowLate = Annotated[
 ]
 
 
+@command
 def reconcile(
-    file: File,
+    common: Common,
     from_: From = None,
     to: To = None,
     stage: StageName = None,
     allow_late: AllowLate = False,
-    settings: Set = None,
-    project: Project = None,
-    master: Master = None,
-    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Compare the expired windows that the tables show with what a batch over the same rows gives.
@@ -50,12 +32,12 @@ def reconcile(
 
     Example: windrow reconcile conf/pipelines/flights.yaml
     """
-    pipeline = opened(file, settings, project)
+    pipeline = common.pipeline
     start, end = time_of("--from", from_), time_of("--to", to)
     is_before(start, end)
     if stage is not None:
         pipeline.stage(stage)
-    with session(master, conf) as spark:
+    with common.session() as spark:
         from windrow.drivers.recompute.reconcile import reconcile as compare
 
         results = compare(pipeline, spark, start, end, stage)

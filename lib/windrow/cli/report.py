@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from windrow.cli.options import Conf, File, From, Master, Project, Set, To, as_typed, is_before, opened, time_of
-from windrow.cli.session import looked
+from windrow.cli.common import Common, command
+from windrow.cli.options import From, To, is_before, time_of
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 
@@ -26,23 +26,18 @@ Index = Annotated[bool, typer.Option("--index", help="A page of all runs with tr
 Link = Annotated[str | None, typer.Option("--link", metavar="URL", help="The address of the task that made the run.")]
 
 
+@command
 def report(
-    file: File,
+    common: Common,
     run: Annotated[
         str | None,
         typer.Option("--run", metavar="NAME", help="A run, or `last`.", show_default="the stream"),
     ] = None,
-    index: Annotated[
-        bool, typer.Option("--index", help="A page of all runs with trends, in place of one run.")
-    ] = False,
+    index: Index = False,
     from_: From = None,
     to: To = None,
     output: Output = None,
     link: Link = None,
-    settings: Set = None,
-    project: Project = None,
-    master: Master = None,
-    conf: Conf = None,
 ) -> None:
     """Write what a run did as one HTML page that works offline, with JSON and JUnit XML beside it.
 
@@ -51,19 +46,18 @@ def report(
 
     Example: windrow report conf/pipelines/flights.yaml --output flights.html
     """
-    pipeline = opened(file, settings, project)
+    pipeline = common.pipeline
     start, end = time_of("--from", from_), time_of("--to", to)
     if (start is None) != (end is None):
         raise SpecError("--to" if end is None else "--from", "is missing", None, "both or none: [--from, --to)")
     is_before(start, end)
     if index and run is not None:
         raise SpecError("--index", "is a page of all runs, and does not go with --run", run)
-    typed = as_typed(file, settings, project)
     if index:
-        typer.echo(looked(lambda spark: write_index(pipeline, spark, output), master, conf))
+        typer.echo(common.looked(lambda spark: write_index(pipeline, spark, output)))
     else:
         typer.echo(
-            looked(lambda spark: write_report(pipeline, spark, run, start, end, output, typed, link), master, conf)
+            common.looked(lambda spark: write_report(pipeline, spark, run, start, end, output, common.typed, link))
         )
 
 

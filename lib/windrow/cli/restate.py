@@ -8,20 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from windrow.cli.backfill import DryRun
-from windrow.cli.options import (
-    Conf,
-    File,
-    Json,
-    Master,
-    Project,
-    Set,
-    StageName,
-    as_typed,
-    gate_told,
-    opened,
-    print_json,
-)
-from windrow.cli.session import session
+from windrow.cli.common import Common, command
+from windrow.cli.options import Json, StageName, print_json
 from windrow.spec.times import format_time
 from windrow.view.backfill import backfilled_text, late_text, waiting_text
 
@@ -29,14 +17,11 @@ if TYPE_CHECKING:
     from windrow.drivers.recompute.restate import RestateResult
 
 
+@command
 def restate(
-    file: File,
+    common: Common,
     stage: StageName = None,
     dry_run: DryRun = False,
-    settings: Set = None,
-    project: Project = None,
-    master: Master = None,
-    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Recompute the expired windows that have late rows among the dead letters, and commit what differs.
@@ -45,10 +30,10 @@ def restate(
 
     Example: windrow restate conf/pipelines/flights.yaml --dry-run
     """
-    pipeline = opened(file, settings, project)
+    pipeline = common.pipeline
     if stage is not None:
         pipeline.stage(stage)
-    with gate_told(as_typed(file, settings, project)), session(master, conf) as spark:
+    with common.gate_told(), common.session() as spark:
         from windrow.drivers.recompute.restate import restate as restate_late_rows
 
         results = restate_late_rows(pipeline, spark, stage, dry_run)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from windrow.cli.options import Conf, File, Json, Master, Project, Set, as_typed, gate_told, opened
-from windrow.cli.session import session
+from windrow.cli.common import Common, command
+from windrow.cli.options import Json
 from windrow.spec.errors import SpecError
 from windrow.spec.times import SECOND, parse_duration
 from windrow.view.run import TickLine, Ticks
@@ -25,26 +25,23 @@ FromStart = Annotated[
 ]
 
 
+@command
 def run(
-    file: File,
+    common: Common,
     once: Once = False,
     drain: Drain = False,
     every: Every = "10s",
     from_start: FromStart = False,
-    settings: Set = None,
-    project: Project = None,
-    master: Master = None,
-    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Run a pipeline as a stream: land rows, tick, project the tables. SIGTERM and Ctrl-C end it after the tick.
 
     Example: windrow run conf/pipelines/flights.yaml --once --drain
     """
-    pipeline = opened(file, settings, project)
+    pipeline = common.pipeline
     seconds = _seconds(every)
     ticks = Ticks([stage.name for stage in pipeline.stages], as_json, typer.echo)
-    with gate_told(as_typed(file, settings, project)), session(master, conf) as spark:
+    with common.gate_told(), common.session() as spark:
         from windrow.drivers.stream import stream
 
         with stream.stopped_by_signals() as stop:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from windrow.cli.options import Conf, File, Json, Master, Project, Set, opened, pairs_of, print_json, time_of, width
-from windrow.cli.session import looked
+from windrow.cli.common import Common, command
+from windrow.cli.options import Json, pairs_of, print_json, time_of, width
 from windrow.spec.stages.stage import Stage
 
 StageArgument = Annotated[str, typer.Argument(metavar="STAGE", help="A stage of the file.", show_default=False)]
@@ -21,29 +21,26 @@ Panes = Annotated[bool, typer.Option("--panes", help="Every pane and withdrawal,
 Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many rows, the newest.")]
 
 
+@command
 def show(
-    file: File,
+    common: Common,
     stage: StageArgument,
     key: Key = None,
     at: At = None,
     panes: Panes = False,
     limit: Limit = 20,
-    settings: Set = None,
-    project: Project = None,
-    master: Master = None,
-    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Show the windows of a stage as they stand, by start; or, with --panes, how they came to be. Times are UTC.
 
     Example: windrow show conf/pipelines/flights.yaml departures_hourly --key origin=JFK --at 2013-01-15T12:30:00Z
     """
-    pipeline = opened(file, settings, project)
+    pipeline = common.pipeline
     keys = keys_of(pipeline.stage(stage), key)
     inside = time_of("--at", at)
     from windrow.drivers.inspect.show import show as read
 
-    shown = looked(lambda spark: read(pipeline, spark, stage, panes, keys, inside, limit), master, conf)
+    shown = common.looked(lambda spark: read(pipeline, spark, stage, panes, keys, inside, limit))
     if as_json:
         print_json(shown.mappings())
     else:

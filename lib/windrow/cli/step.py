@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from windrow.cli.backfill import Early, Whole
+from windrow.cli.common import Common, command
 from windrow.cli.errors import TRACE, shown_plainly, step_code
-from windrow.cli.options import Conf, File, From, Master, Project, Set, To, as_typed, gate_told, opened, time_of
+from windrow.cli.options import From, To, time_of
 from windrow.cli.report import Link, Output, write_report
-from windrow.cli.session import session
 from windrow.drivers.pipeline.points import point
 from windrow.sources.java_words import in_one_line
 from windrow.spec.errors import SpecError, WindowsWait, WindrowError
@@ -60,9 +60,10 @@ Through = Annotated[
 ]
 
 
+@command
 def step(
     step: Annotated[Step, typer.Argument(help="Which step.", show_default=False)],
-    file: File,
+    common: Common,
     run: Run,
     through: Through = None,
     attempt: Attempt = None,
@@ -73,10 +74,6 @@ def step(
     wait: Wait = False,
     early: Early = False,
     whole: Whole = False,
-    settings: Set = None,
-    project: Project = None,
-    master: Master = None,
-    conf: Conf = None,
 ) -> None:
     """Make a step of a backfill: land, gate_rows, compute, gate_results, publish or report.
 
@@ -85,15 +82,14 @@ def step(
     Example: windrow step compute conf/pipelines/flights.yaml --run monday --from 2013-01-01 --to 2013-01-02
     """
     try:
-        pipeline = opened(file, settings, project)
-        typed = as_typed(file, settings, project)
-        with session(master, conf) as spark:
+        pipeline = common.pipeline
+        with common.session() as spark:
             made: Backfill | None = None
             for one in _steps(step, through):
-                with recorded(pipeline, spark, run, attempt, one), gate_told(typed, output):
+                with recorded(pipeline, spark, run, attempt, one), common.gate_told(output):
                     if one is Step.REPORT:
                         span = time_of("--from", from_), time_of("--to", to)
-                        typer.echo(write_report(pipeline, spark, run, *span, output, typed, link))
+                        typer.echo(write_report(pipeline, spark, run, *span, output, common.typed, link))
                     else:
                         span, mode = _span(from_, to), _mode(wait, early, whole)
                         made = made or _begun(one, pipeline, spark, run, span, mode)
