@@ -40,7 +40,7 @@ class Events(list[dict[str, Any]]):
 
 def tell(folder: Path, lake: str, told: type, events: Events) -> list[dict[str, Any]]:
     """The events that a task gives now."""
-    from windrow.airflow.events import Announcement
+    from windrow.airflow.telling.events import Announcement
 
     text = (ROOT / "conf" / "pipelines" / "traffic.yaml").read_text()
     (folder / "traffic.yaml").write_text(text.replace("lake: lake/traffic", f"lake: {lake}"))
@@ -80,7 +80,7 @@ def stage_of() -> str:
 
 
 def test_a_stream_tells_of_the_ticks_behind_those_that_were_told(tmp_path: Path) -> None:
-    from windrow.airflow.events import StreamChanges
+    from windrow.airflow.telling.events import StreamChanges
 
     stage, events = stage_of(), Events()
 
@@ -113,7 +113,7 @@ def test_a_stream_tells_of_the_ticks_behind_those_that_were_told(tmp_path: Path)
 
 def test_a_commit_of_a_run_is_told_of_once_beside_a_stream(tmp_path: Path) -> None:
     """By the run itself, or by what tells of the stream, whoever comes first."""
-    from windrow.airflow.events import RunChanges, StreamChanges
+    from windrow.airflow.telling.events import RunChanges, StreamChanges
 
     stage, events = stage_of(), Events()
     begin(tmp_path, 1)
@@ -138,7 +138,7 @@ def test_a_commit_of_a_run_is_told_of_once_beside_a_stream(tmp_path: Path) -> No
 
 
 def test_late_rows_are_told_of_when_there_are_newer_ones(tmp_path: Path) -> None:
-    from windrow.airflow.watchers import NewLateRows
+    from windrow.airflow.telling.watchers import NewLateRows
 
     stage = stage_of()
     made = NewLateRows(lake=str(tmp_path), stages=[stage], poke_interval=0.05)
@@ -169,7 +169,7 @@ def test_late_rows_are_told_of_when_there_are_newer_ones(tmp_path: Path) -> None
 
 
 def test_new_panes_are_told_of_when_people_see_them(tmp_path: Path) -> None:
-    from windrow.airflow.watchers import NewPanes
+    from windrow.airflow.telling.watchers import NewPanes
 
     stage = stage_of()
     made = NewPanes(lake=str(tmp_path), stages=[stage], poke_interval=0.05)
@@ -204,7 +204,7 @@ def test_new_panes_are_told_of_when_people_see_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("told", ["RunChanges", "StreamChanges"])
 def test_of_a_lake_that_cannot_be_read_consumers_hear_without_numbers(tmp_path: Path, told: str) -> None:
-    from windrow.airflow import events
+    from windrow.airflow.telling import events
 
     found = tell(tmp_path, "hdfs://nowhere/lake", getattr(events, told), Events())
     assert found == [{"asset": f"traffic/{stage_of()}"}]

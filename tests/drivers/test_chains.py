@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.lake import STAGE, pipeline, write_files
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import run

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from windrow.airflow.events import Announcement
-from windrow.airflow.freshness import FreshnessWatch
 from windrow.airflow.kinds import Kind
-from windrow.airflow.notify import Warnings
 from windrow.airflow.options import DagOptions
+from windrow.airflow.telling.events import Announcement
+from windrow.airflow.telling.freshness import FreshnessWatch
+from windrow.airflow.telling.notify import Warnings
 from windrow.spec.pipelines.pipeline import Pipeline
 
 
