@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 import windrow
 from demo import flights
 from demo.report import compared, happened
-from windrow.cli.run import tick_line
+from windrow.cli.commands.run import tick_line
 from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.spark.quiet import quiet_start
 from windrow.spec.times import parse_time

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from windrow.drivers.inspect.freshness import freshness_of as freshness_of
     from windrow.drivers.inspect.plan import plan as plan
     from windrow.drivers.inspect.report import report as report
-    from windrow.drivers.inspect.show import show as show
-    from windrow.drivers.inspect.status import status as status
+    from windrow.drivers.inspect.show.show import show as show
+    from windrow.drivers.inspect.status.status import status as status
     from windrow.drivers.maintain import Maintained as Maintained
     from windrow.drivers.maintain import maintain as maintain
     from windrow.drivers.recompute.backfill import backfill as backfill
@@ -146,8 +146,8 @@ _NAMES = {
     "drivers.inspect.freshness": "freshness_of",
     "drivers.inspect.plan": "plan",
     "drivers.inspect.report": "report",
-    "drivers.inspect.show": "show",
-    "drivers.inspect.status": "status",
+    "drivers.inspect.show.show": "show",
+    "drivers.inspect.status.status": "status",
     "drivers.maintain": "Maintained maintain",
     "drivers.recompute.backfill": "backfill",
     "drivers.recompute.publish.commit": "BackfillResult",

@@ -29,7 +29,7 @@ def left(lake: Path) -> set[str]:
 
 
 def clean(lake: str, run: str) -> None:
-    from windrow.airflow.clean import Clean
+    from windrow.airflow.tasks.clean import Clean
 
     Clean(task_id="clean", lake=lake, run=run, stages=["hourly", "daily"]).execute({})
 

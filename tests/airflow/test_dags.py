@@ -131,7 +131,7 @@ def test_windows_that_wait_are_looked_at_again_for_a_while(ends: Ends, ago: time
 def test_a_run_that_waits_is_left_to_the_triggerer(bag, ends: Ends, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     deferred: Any = ends("land", 4)
     path, given = deferred.trigger.serialize()
-    assert path == "windrow.airflow.trigger.WindowsExpired"
+    assert path == "windrow.airflow.tasks.trigger.WindowsExpired"
     assert datetime.fromisoformat(given.pop("deadline")) > datetime.now(UTC) + timedelta(hours=35)
     given["sources"][0].pop("seen")
     assert given == {

@@ -46,7 +46,7 @@ class Events(list[dict[str, Any]]):
 
 def tell(folder: Path, lake: str, told: type, events: Events) -> list[dict[str, Any]]:
     """The events that a task gives now."""
-    from windrow.airflow.events import Announcement
+    from windrow.airflow.telling.events import Announcement
 
     text = (ROOT / "conf" / "pipelines" / "traffic.yaml").read_text()
     (folder / "traffic.yaml").write_text(text.replace("lake: lake/traffic", f"lake: {lake}"))
@@ -86,7 +86,7 @@ def stage_of() -> str:
 
 
 def test_a_stream_tells_of_the_ticks_behind_those_that_were_told(tmp_path: Path) -> None:
-    from windrow.airflow.events import StreamChanges
+    from windrow.airflow.telling.events import StreamChanges
 
     stage, events = stage_of(), Events()
 
@@ -130,7 +130,7 @@ def audit(lake: Path, step: str, **found: Any) -> None:
 
 def test_a_run_tells_of_what_it_has_published_also_when_it_has_begun_anew(tmp_path: Path) -> None:
     """Whoever has killed its task behind the publish has it begin again, and then it finds nothing to change."""
-    from windrow.airflow.events import RunChanges
+    from windrow.airflow.telling.events import RunChanges
 
     events = Events()
 
@@ -155,7 +155,7 @@ def test_a_run_tells_of_what_it_has_published_also_when_it_has_begun_anew(tmp_pa
 
 def test_a_commit_of_a_run_is_told_of_once_beside_a_stream(tmp_path: Path) -> None:
     """By the run itself, or by what tells of the stream, whoever comes first."""
-    from windrow.airflow.events import RunChanges, StreamChanges
+    from windrow.airflow.telling.events import RunChanges, StreamChanges
 
     stage, events = stage_of(), Events()
     begin(tmp_path, 1)
@@ -180,7 +180,7 @@ def test_a_commit_of_a_run_is_told_of_once_beside_a_stream(tmp_path: Path) -> No
 
 
 def test_late_rows_are_told_of_when_there_are_newer_ones(tmp_path: Path) -> None:
-    from windrow.airflow.watchers import NewLateRows
+    from windrow.airflow.telling.watchers import NewLateRows
 
     stage = stage_of()
     made = NewLateRows(lake=str(tmp_path), stages=[stage], poke_interval=0.05)
@@ -211,7 +211,7 @@ def test_late_rows_are_told_of_when_there_are_newer_ones(tmp_path: Path) -> None
 
 
 def test_new_panes_are_told_of_when_people_see_them(tmp_path: Path) -> None:
-    from windrow.airflow.watchers import NewPanes
+    from windrow.airflow.telling.watchers import NewPanes
 
     stage = stage_of()
     made = NewPanes(lake=str(tmp_path), stages=[stage], poke_interval=0.05)
@@ -246,7 +246,7 @@ def test_new_panes_are_told_of_when_people_see_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("told", ["RunChanges", "StreamChanges"])
 def test_of_a_lake_that_cannot_be_read_consumers_hear_without_numbers(tmp_path: Path, told: str) -> None:
-    from windrow.airflow import events
+    from windrow.airflow.telling import events
 
     found = tell(tmp_path, "hdfs://nowhere/lake", getattr(events, told), Events())
     assert found == [{"asset": f"traffic/{stage_of()}"}]

@@ -220,7 +220,7 @@ class NoSpark:
 sys.meta_path.insert(0, NoSpark())
 import asyncio, json
 from airflow.dag_processing.dagbag import DagBag
-from windrow.airflow.trigger import WindowsExpired
+from windrow.airflow.tasks.trigger import WindowsExpired
 
 async def fired(lake):
     waits = dict(until={{"a": 7}}, sources=[], deadline="2999-01-01T00:00:00+00:00", on_timeout="fail")

@@ -41,7 +41,7 @@ schedule: {cron: "0 0 * * *", start: 2024-01-01, deadline: 3h}
 def home(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ.setdefault("AIRFLOW_HOME", str(tmp_path_factory.mktemp("airflow")))
     os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
-    import windrow.airflow.trigger  # noqa: F401
+    import windrow.airflow.tasks.trigger  # noqa: F401
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def task(project: Path, step: str, tell: Any) -> Any:
 
 
 def stale_event() -> dict[str, Any]:
-    from windrow.airflow.trigger import LANDED, STALE
+    from windrow.airflow.tasks.trigger import LANDED, STALE
 
     return {STALE: ["hourly: warn"], LANDED: {"clicks": 3}}
 
@@ -139,7 +139,7 @@ def test_a_lake_that_cannot_be_read_is_waited_for_too(project: Path) -> None:
 
 def trigger_of(project: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> tuple[Any, list[str]]:
     """A trigger as Airflow makes it from what it has kept, and what it says in the log of the task."""
-    from windrow.airflow.trigger import WindowsExpired
+    from windrow.airflow.tasks.trigger import WindowsExpired
 
     messages: list[str] = []
     logger = SimpleNamespace(info=lambda text, *values: messages.append(text % values))
@@ -169,7 +169,7 @@ async def fired(trigger: Any, seconds: float) -> list[Any]:
 
 
 def seen(project: Path) -> list[dict[str, Any]]:
-    from windrow.drivers.inspect.arrivals import Arrivals
+    from windrow.drivers.inspect.waiting.arrivals import Arrivals
 
     one = Arrivals("clicks", "files", str(project / "data")).looked_at()
     return [{"source": one.source, "connector": one.connector, "path": one.path, "seen": one.seen}]
@@ -178,7 +178,7 @@ def seen(project: Path) -> list[dict[str, Any]]:
 def test_the_triggerer_says_how_old_results_are_and_wakes_the_task_when_it_has_to_tell(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from windrow.airflow.trigger import LANDED, STALE
+    from windrow.airflow.tasks.trigger import LANDED, STALE
 
     complete(project, hours=3)
     trigger, said = trigger_of(project, monkeypatch, told={"hourly": "warn"}, sources=seen(project))
@@ -206,7 +206,7 @@ def test_a_task_that_has_told_waits_on_from_the_same_landing_step(
 def test_behind_a_publish_stale_results_are_told_of_by_runs_of_the_schedule(
     project: Path, run_type: str, times: int
 ) -> None:
-    from windrow.airflow.freshness import FreshnessWatch
+    from windrow.airflow.telling.freshness import FreshnessWatch
 
     heard: list[list[str]] = []
     publish = task(project, "publish", lambda context: heard.append(context["warnings"]))

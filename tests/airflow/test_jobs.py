@@ -55,7 +55,7 @@ def install(folder: Path, program: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def job(**submission: Any) -> Any:
-    from windrow.airflow.jobs import Job
+    from windrow.airflow.tasks.jobs import Job
 
     return Job.of(Submission.from_mapping(submission), "flights land", ["land", "flights.yaml"])
 

@@ -165,7 +165,7 @@ def test_a_stream_that_goes_on_is_told_of_by_a_dag_of_its_own(tmp_path: Path) ->
 
 
 def test_no_value_of_the_environment_stands_in_an_asset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from windrow.airflow.assets import assets_of
+    from windrow.airflow.telling.assets import assets_of
     from windrow.spec.pipelines.loading import load
 
     monkeypatch.setenv("SECRET", "s3://a-secret")

@@ -70,7 +70,7 @@ def all_steps(root: Path) -> list[str]:
 
 def test_what_holds_in_a_job_and_what_it_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job of all steps: its settings, a log of a few lines, and no value of `env` in any file."""
-    from windrow.airflow.jobs import Job
+    from windrow.airflow.tasks.jobs import Job
 
     (tmp_path / "cluster").mkdir()
     (tmp_path / "cluster" / "spark-defaults.conf").write_text(DEFAULTS)
@@ -128,7 +128,7 @@ def standalone(folder: Path) -> Iterator[str]:
 def test_a_standalone_cluster_runs_a_job_in_client_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
     from windrow.airflow.dags import JOBS
-    from windrow.airflow.jobs import Job
+    from windrow.airflow.tasks.jobs import Job
 
     root = project(tmp_path / "project")
     submission = Submission(driver_memory="1g", executor_memory="800m")

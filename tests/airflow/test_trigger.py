@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import windrow
-from windrow.drivers.inspect.arrivals import Arrivals
+from windrow.drivers.inspect.waiting.arrivals import Arrivals
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill
 from windrow.spec.errors import WindowsWait
@@ -47,13 +47,13 @@ schedule: {cron: "0 0 * * *", start: 2024-01-01, poke_interval: 1s}
 def home(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Airflow is imported before a test captures what is printed: its log goes where it was printed then."""
     os.environ.setdefault("AIRFLOW_HOME", str(tmp_path_factory.mktemp("airflow")))
-    import windrow.airflow.trigger  # noqa: F401
+    import windrow.airflow.tasks.trigger  # noqa: F401
 
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the trigger says in the log of the task."""
-    from windrow.airflow.trigger import WindowsExpired
+    from windrow.airflow.tasks.trigger import WindowsExpired
 
     messages: list[str] = []
     logger = SimpleNamespace(info=lambda text, *values: messages.append(text % values))
@@ -80,7 +80,7 @@ def run_of(project: Path, spark: Any) -> Backfill:
 
 def trigger_of(project: Path, until: dict[str, int], **options: Any) -> Any:
     """The trigger of a task that has looked at its sources just now, as Airflow makes it from what it has kept."""
-    from windrow.airflow.trigger import WindowsExpired
+    from windrow.airflow.tasks.trigger import WindowsExpired
 
     sources = [Arrivals.of(source).looked_at() for source in windrow.load("clicks.yaml", project=project).sources]
     deadline = (datetime.now(UTC) + timedelta(hours=1)).isoformat()

@@ -81,7 +81,7 @@ def lands_late(flights: Flights) -> Window:
 
 def wait_in_triggerer(flights: Flights, run: str) -> None:
     """Wait until the first task of a run has been taken by the triggerer, and nothing else waits."""
-    waits = (DAG, run, "land", "windrow.airflow.trigger.WindowsExpired")
+    waits = (DAG, run, "land", "windrow.airflow.tasks.trigger.WindowsExpired")
     until(lambda: any(one[:4] == waits and one.triggerer is not None for one in deferred(flights.airflow.home)))
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from windrow.cli.check import found
+from windrow.cli.commands.check import found
 from windrow.spec.errors import SpecError
 
 

@@ -11,7 +11,7 @@ from tests.cli.command import windrow
 from tests.cli.test_wrong_input import write
 from tests.lake import write_files
 from windrow.cli.errors import step_code
-from windrow.drivers.inspect.runs import published_in
+from windrow.drivers.inspect.telling.runs import published_in
 from windrow.spec.errors import NotYet, SpecError
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateFailed, GateResult, Judgement, Outcome

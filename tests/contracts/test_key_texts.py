@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
-from windrow.drivers.inspect.key_texts import stands_for, texts_of
+from windrow.drivers.inspect.show.key_texts import stands_for, texts_of
 
 VALUES: dict[str, list[str]] = {
     "string": ["'a'", "''", "'Null'", "'ä b'"],

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from demo.airflow import arrive, new_project
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill
 from windrow.drivers.recompute.reconcile import reconcile

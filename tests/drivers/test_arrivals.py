@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
-from windrow.drivers.inspect.arrivals import Arrivals
+from windrow.drivers.inspect.waiting.arrivals import Arrivals
 from windrow.spec.sources.source import Source
 
 

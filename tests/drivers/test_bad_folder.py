@@ -18,7 +18,7 @@ import yaml
 
 import windrow
 from tests.lake import iso, table
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.spec.pipelines.pipeline import Pipeline
 
 NOBODY = 65534

@@ -11,8 +11,8 @@ import pytest
 
 from tests.lake import STAGE, pipeline, write_files
 from windrow.drivers.inspect.report import report_in
-from windrow.drivers.inspect.runs import published_in
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
+from windrow.drivers.inspect.telling.runs import published_in
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import run

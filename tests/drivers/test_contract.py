@@ -21,7 +21,7 @@ from tests.lake import POISON, ROWS, pipeline, write_files
 from tests.plain import Sums, Window, summed
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.ingest.landing import Landing
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.pipeline import runner
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill

@@ -21,7 +21,7 @@ from windrow.drivers.ingest.in_place.files.origin import FilesOrigin
 from windrow.drivers.ingest.in_place.landing import LandingInPlace
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.plan import plan
-from windrow.drivers.inspect.status import status, status_in
+from windrow.drivers.inspect.status.status import status, status_in
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from tests.lake import VIEWS, content, pipeline, table, write_files
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.ingest.landing import Landing
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate

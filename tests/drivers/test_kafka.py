@@ -13,7 +13,7 @@ import pytest
 from tests.broker import Broker, NoBroker
 from tests.lake import iso, table
 from windrow.drivers.ingest.landing import Landing
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SourceUnavailable, SpecError

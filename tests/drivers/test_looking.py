@@ -17,12 +17,12 @@ import windrow as package
 from tests.cli.command import windrow
 from tests.lake import BEHIND, VIEWS, pipeline, write_files
 from windrow.compile.panes.panes import TIMINGS
-from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.drivers.inspect.report import report_in
-from windrow.drivers.inspect.show import shown_in
-from windrow.drivers.inspect.status import status_in
-from windrow.drivers.inspect.waiting import waiting_in
-from windrow.drivers.inspect.wanted import Wanted
+from windrow.drivers.inspect.show.show import shown_in
+from windrow.drivers.inspect.show.wanted import Wanted
+from windrow.drivers.inspect.status.status import status_in
+from windrow.drivers.inspect.waiting.arrivals import Arrivals
+from windrow.drivers.inspect.waiting.waiting import waiting_in
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.spark.session import working_session
 from windrow.drivers.stream.stream import run

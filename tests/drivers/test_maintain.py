@@ -15,7 +15,7 @@ from tests.lake import POISON, ROWS, content, pipeline, table, write_files
 from windrow.drivers import maintain
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.ingest.quarantine import quarantine
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.maintain import Maintenance
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.reconcile import reconcile

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windrow.drivers.inspect.open_windows_of_slices import OpenWindows
+from windrow.drivers.inspect.status.open_windows_of_slices import OpenWindows
 from windrow.engine.tick.published import Made
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.windows.aligned import CumulativeWindows, FixedWindows, SlidingWindows

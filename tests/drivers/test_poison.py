@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from tests.lake import iso, pipeline, table
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run
 

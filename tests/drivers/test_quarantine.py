@@ -8,7 +8,7 @@ from tests.drivers.test_gates import START, pipeline, write_rows
 from tests.lake import iso, table
 from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.ingest.quarantine import quarantine
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
 from windrow.drivers.recompute.reconcile import reconcile

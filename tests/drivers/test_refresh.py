@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from tests.lake import content, pipeline, write_files
 from windrow.drivers.clock import clock_micros
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.stream.stream import Stream, run
 from windrow.spec.pipelines.pipeline import Pipeline

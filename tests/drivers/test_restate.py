@@ -10,10 +10,10 @@ from tests.cli.command import windrow
 from tests.cli.test_wrong_input import write
 from tests.lake import BEHIND, content, iso, judged, pipeline, table, write_files
 from windrow.drivers.ingest.quarantine import quarantine
-from windrow.drivers.inspect.late import late_rows_in
 from windrow.drivers.inspect.report import report_of_run
 from windrow.drivers.inspect.reports.index import index_in
-from windrow.drivers.inspect.runs import published_in
+from windrow.drivers.inspect.telling.late import late_rows_in
+from windrow.drivers.inspect.telling.runs import published_in
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
 from windrow.drivers.recompute.reconcile import reconcile

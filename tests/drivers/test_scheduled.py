@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
 from windrow.drivers.recompute.reconcile import reconcile

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.lake import BEHIND, pipeline, table, write_files
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.pipeline import runner as advance
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import backfill

@@ -11,7 +11,7 @@ import pytest
 from tests.lake import iso, table
 from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.inspect.plan import plan
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SpecError

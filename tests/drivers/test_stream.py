@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import compiling
 from tests.lake import POISON, ROWS, content, pipeline, table, write_files
 from windrow.drivers.clock import clock_micros
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.pipeline import runner as advance
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import backfill

@@ -18,7 +18,7 @@ from tests.drivers.test_sources import pipeline, write
 from tests.lake import iso, table
 from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.ingest.quarantine import quarantine
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.stream.stream import run
 from windrow.sources import unreadable
 from windrow.spec.errors import SourceUnavailable

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.lake import iso, pipeline, table
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.lake import content, iso, pipeline, table, write_files
-from windrow.drivers.inspect.status import status
+from windrow.drivers.inspect.status.status import status
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
 from windrow.drivers.recompute.restate import restate

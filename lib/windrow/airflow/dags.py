@@ -15,17 +15,17 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, Param, chain
 from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 
-from windrow.airflow.assets import assets_of
-from windrow.airflow.clean import Clean
 from windrow.airflow.files import PipelineFile, schedule_of
-from windrow.airflow.hooks import hooks_of, watch_of
 from windrow.airflow.kinds import CLEAN, KINDS, TEARDOWNS, TELL, Kind, When, run_argument
-from windrow.airflow.notify import LOGGED
 from windrow.airflow.options import DagOptions
 from windrow.airflow.pools import pool_of
-from windrow.airflow.steps import REPORT, STEPS, ReportStep, Step, TellStep, WrongFile
-from windrow.airflow.watchers import Watched, watched_of
-from windrow.drivers.inspect.arrivals import Arrivals
+from windrow.airflow.tasks.clean import Clean
+from windrow.airflow.tasks.hooks import hooks_of, watch_of
+from windrow.airflow.tasks.steps import REPORT, STEPS, ReportStep, Step, TellStep, WrongFile
+from windrow.airflow.telling.assets import assets_of
+from windrow.airflow.telling.notify import LOGGED
+from windrow.airflow.telling.watchers import Watched, watched_of
+from windrow.drivers.inspect.waiting.arrivals import Arrivals
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.view.plan.pipeline import headline, plan_sections

@@ -10,9 +10,9 @@ from typing import Any
 
 from airflow.sdk import CronDataIntervalTimetable, CronTriggerTimetable
 
-from windrow.airflow.events import Changes, RunChanges, StreamChanges
-from windrow.airflow.steps import REPORT, STEPS
-from windrow.airflow.watchers import Watched
+from windrow.airflow.tasks.steps import REPORT, STEPS
+from windrow.airflow.telling.events import Changes, RunChanges, StreamChanges
+from windrow.airflow.telling.watchers import Watched
 from windrow.spec.pipelines.schedules import LATE, LONG, Schedule
 
 CLEAN = "clean"

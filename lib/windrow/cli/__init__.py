@@ -7,21 +7,21 @@ from collections.abc import Sequence
 
 import typer
 
-from windrow.cli.backfill import backfill
-from windrow.cli.check import check
-from windrow.cli.diff import diff
+from windrow.cli.commands.backfill import backfill
+from windrow.cli.commands.check import check
+from windrow.cli.commands.diff import diff
+from windrow.cli.commands.maintain import maintain
+from windrow.cli.commands.plan import plan
+from windrow.cli.commands.quarantine import quarantine
+from windrow.cli.commands.reconcile import reconcile
+from windrow.cli.commands.report import report
+from windrow.cli.commands.restate import restate
+from windrow.cli.commands.run import run
+from windrow.cli.commands.show import show
+from windrow.cli.commands.status import status
 from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly
 from windrow.cli.job import job
-from windrow.cli.maintain import maintain
-from windrow.cli.plan import plan
-from windrow.cli.quarantine import quarantine
 from windrow.cli.quick import quick_start
-from windrow.cli.reconcile import reconcile
-from windrow.cli.report import report
-from windrow.cli.restate import restate
-from windrow.cli.run import run
-from windrow.cli.show import show
-from windrow.cli.status import status
 from windrow.cli.step import step
 
 app = typer.Typer(

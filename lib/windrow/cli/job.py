@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from windrow.cli.commands.report import Output
+from windrow.cli.commands.restate import restated_text
+from windrow.cli.commands.run import Once, tick_line
 from windrow.cli.common import Common, command
 from windrow.cli.options import width
-from windrow.cli.report import Output
-from windrow.cli.restate import restated_text
-from windrow.cli.run import Once, tick_line
 from windrow.cli.step import Attempt, Run, ended, recorded
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.view.maintain import maintained_text

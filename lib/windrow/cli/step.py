@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from windrow.cli.backfill import Early, Whole
+from windrow.cli.commands.backfill import Early, Whole
+from windrow.cli.commands.report import Link, Output, write_report
 from windrow.cli.common import Common, command
 from windrow.cli.errors import TRACE, shown_plainly, step_code
 from windrow.cli.options import From, To, time_of
-from windrow.cli.report import Link, Output, write_report
 from windrow.drivers.pipeline.points import point
 from windrow.sources.java_words import in_one_line
 from windrow.spec.errors import SpecError, WindowsWait, WindrowError

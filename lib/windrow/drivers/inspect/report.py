@@ -15,7 +15,7 @@ from windrow.drivers.inspect.reports.arrival import arrivals_of
 from windrow.drivers.inspect.reports.changed import changed_windows
 from windrow.drivers.inspect.reports.history import read_history
 from windrow.drivers.inspect.reports.outcome import in_windows, outcome_of, span_of, stage_figures, waiting_lines
-from windrow.drivers.inspect.status import status_in
+from windrow.drivers.inspect.status.status import status_in
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from windrow.compile.elements.envelope import ARRIVAL_TIME, EVENT_TIME, STEP
-from windrow.drivers.inspect.logs import RawRows
+from windrow.drivers.inspect.status.logs import RawRows
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.stage import Stage

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Protocol
 from airflow.sdk import Asset, AssetWatcher
 from airflow.triggers.base import BaseEventTrigger, TriggerEvent
 
-from windrow.drivers.inspect.late import late_rows_in
-from windrow.drivers.inspect.ticked import ticked_in
+from windrow.drivers.inspect.telling.late import late_rows_in
+from windrow.drivers.inspect.telling.ticked import ticked_in
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.times import SECOND

@@ -38,7 +38,7 @@ def show(
     pipeline = common.pipeline
     keys = keys_of(pipeline.stage(stage), key)
     inside = time_of("--at", at)
-    from windrow.drivers.inspect.show import show as read
+    from windrow.drivers.inspect.show.show import show as read
 
     shown = common.looked(lambda spark: read(pipeline, spark, stage, panes, keys, inside, limit))
     if as_json:

@@ -33,7 +33,7 @@ def status(
     if check:
         _check(common, as_json)
         return
-    from windrow.drivers.inspect.status import status as read
+    from windrow.drivers.inspect.status.status import status as read
 
     sources, stages = common.looked(lambda spark: read(pipeline, spark))
     if as_json:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from windrow.airflow.notify import told
 from windrow.airflow.options import Tell
+from windrow.airflow.telling.notify import told
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.freshness import freshness_among
 from windrow.spec.errors import SpecError

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from windrow.drivers.inspect.arrivals import Arrivals
+from windrow.drivers.inspect.waiting.arrivals import Arrivals
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.location import Lake

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from windrow.cli.backfill import DryRun
+from windrow.cli.commands.backfill import DryRun
 from windrow.cli.common import Common, command
 from windrow.cli.options import Json, StageName, print_json
 from windrow.spec.times import format_time

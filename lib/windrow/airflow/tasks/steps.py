@@ -20,10 +20,10 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
-from windrow.airflow.freshness import FreshnessWatch
-from windrow.airflow.jobs import Job
-from windrow.airflow.trigger import LANDED, STALE, WindowsExpired
-from windrow.drivers.inspect.arrivals import Arrivals
+from windrow.airflow.tasks.jobs import Job
+from windrow.airflow.tasks.trigger import LANDED, STALE, WindowsExpired
+from windrow.airflow.telling.freshness import FreshnessWatch
+from windrow.drivers.inspect.waiting.arrivals import Arrivals
 from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, SpecError
 from windrow.spec.pipelines.schedules import OnTimeout, Schedule
 from windrow.store.delta.location import Lake

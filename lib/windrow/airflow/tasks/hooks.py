@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from windrow.airflow.events import Announcement
-from windrow.airflow.freshness import FreshnessWatch
 from windrow.airflow.kinds import Kind
-from windrow.airflow.notify import Warnings
 from windrow.airflow.options import DagOptions
+from windrow.airflow.telling.events import Announcement
+from windrow.airflow.telling.freshness import FreshnessWatch
+from windrow.airflow.telling.notify import Warnings
 from windrow.spec.pipelines.pipeline import Pipeline
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from windrow.compile.elements.envelope import OFFSET, STEP
-from windrow.drivers.inspect.logs import RawRows
+from windrow.drivers.inspect.status.logs import RawRows
 from windrow.spec.errors import SpecError
 from windrow.spec.sources.source import resolve_environment
 from windrow.store.delta.file_system import FileState

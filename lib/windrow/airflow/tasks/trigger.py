@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
-from windrow.airflow.freshness import worse_than
+from windrow.airflow.telling.freshness import worse_than
 from windrow.drivers.clock import clock_micros
-from windrow.drivers.inspect.arrivals import Arrivals
 from windrow.drivers.inspect.freshness import freshness_among
-from windrow.drivers.inspect.waiting import LandedSource, Waiting, waiting_in
+from windrow.drivers.inspect.waiting.arrivals import Arrivals
+from windrow.drivers.inspect.waiting.waiting import LandedSource, Waiting, waiting_in
 from windrow.spec.pipelines.schedules import OnTimeout
 from windrow.spec.stages.freshness import Freshness
 from windrow.store.delta.location import Lake

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from windrow.drivers.inspect.key_texts import stands_for, texts_of
-from windrow.drivers.inspect.wanted import NULL, Found, Wanted
+from windrow.drivers.inspect.show.key_texts import stands_for, texts_of
+from windrow.drivers.inspect.show.wanted import NULL, Found, Wanted
 from windrow.store.reading.arrow import ArrowTable
 from windrow.view.show import TIMES
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from windrow.compile.elements.envelope import QUARANTINED
 from windrow.compile.panes.panes import TIMINGS
 from windrow.drivers.clock import clock_micros
-from windrow.drivers.inspect.control_rows import ControlRows
 from windrow.drivers.inspect.freshness import stage_freshness
-from windrow.drivers.inspect.kept import kept_of
-from windrow.drivers.inspect.logs import LogRows, RawRows, dead_rows, panes_of, together
 from windrow.drivers.inspect.look import look
-from windrow.drivers.inspect.open_windows_of_slices import OpenWindows
-from windrow.drivers.inspect.tick_sums import TickSums
+from windrow.drivers.inspect.status.control_rows import ControlRows
+from windrow.drivers.inspect.status.kept import kept_of
+from windrow.drivers.inspect.status.logs import LogRows, RawRows, dead_rows, panes_of, together
+from windrow.drivers.inspect.status.open_windows_of_slices import OpenWindows
+from windrow.drivers.inspect.status.tick_sums import TickSums
 from windrow.engine.clocks.clock import StageClock
 from windrow.spec.pipelines.fingerprint import changes, fingerprint_of
 from windrow.spec.pipelines.pipeline import Pipeline

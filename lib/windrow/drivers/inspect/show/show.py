@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from windrow.drivers.inspect import wanted_in_arrow
 from windrow.drivers.inspect.look import look
-from windrow.drivers.inspect.wanted import Found, Wanted
+from windrow.drivers.inspect.show import wanted_in_arrow
+from windrow.drivers.inspect.show.wanted import Found, Wanted
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import instant
@@ -57,7 +57,7 @@ def shown_in(tables: Tables, pipeline: Pipeline, wanted: Wanted) -> Found:
         raise SpecError(f"stages.{stage}", "has not run in this lake", pipeline.lake, "windrow run, or --set lake=...")
     if isinstance(table, ArrowTable):
         return wanted_in_arrow.found(table, wanted)
-    from windrow.drivers.inspect import wanted_in_spark
+    from windrow.drivers.inspect.show import wanted_in_spark
     from windrow.store.reading.spark import SparkTable
 
     assert isinstance(table, SparkTable)

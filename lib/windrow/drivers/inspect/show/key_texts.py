@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
-from windrow.drivers.inspect.wanted import NULL
+from windrow.drivers.inspect.show.wanted import NULL
 from windrow.spec.errors import SpecError
 from windrow.spec.times import parse_time
 

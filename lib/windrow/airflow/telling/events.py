@@ -15,9 +15,9 @@ from typing import Any
 
 from airflow.sdk import Asset, AssetAlias
 
-from windrow.airflow.assets import alias_of, assets_of
-from windrow.drivers.inspect.runs import Published, published_in
-from windrow.drivers.inspect.ticked import ticked_in
+from windrow.airflow.telling.assets import alias_of, assets_of
+from windrow.drivers.inspect.telling.runs import Published, published_in
+from windrow.drivers.inspect.telling.ticked import ticked_in
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import SECOND, format_time

@@ -6,7 +6,7 @@ from pyspark.sql import functions as F
 
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, bigint, call, coalesce, col, lit, quoted
-from windrow.drivers.inspect.wanted import NULL, Found, Wanted
+from windrow.drivers.inspect.show.wanted import NULL, Found, Wanted
 from windrow.engine.frames import select, where
 from windrow.store.reading.spark import SparkTable
 from windrow.view.show import TIMES

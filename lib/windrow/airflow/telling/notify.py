@@ -10,7 +10,7 @@ from typing import Any
 from airflow.sdk.definitions.callback import AsyncCallback
 
 from windrow.airflow.options import Tell
-from windrow.drivers.inspect.runs import warnings_in
+from windrow.drivers.inspect.telling.runs import warnings_in
 from windrow.spec.errors import SpecError
 from windrow.store.delta.location import Lake
 from windrow.store.reading.arrow import ArrowTables

@@ -1,0 +1,1 @@
+"""The tasks of a DAG, their jobs, and the trigger that waits for them."""

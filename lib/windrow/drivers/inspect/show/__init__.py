@@ -1,0 +1,1 @@
+"""The rows of a stage's tables that somebody wants to see."""

@@ -1,0 +1,1 @@
+"""What a run waits for, and whether something has come for it."""
