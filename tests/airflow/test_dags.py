@@ -137,6 +137,10 @@ def test_a_run_that_waits_is_left_to_the_triggerer(bag, ends: Ends, tmp_path: Pa
         "lake": str(tmp_path),
         "until": {"departures_hourly": 7},
         "sources": [{"source": "departures", "connector": "files", "path": str(ROOT / "data/flights")}],
+        "allowed": {},
+        "told": {},
+        "landed": {},
+        "due": None,
         "on_timeout": "fail",
         "poke_interval": 300,
     }
