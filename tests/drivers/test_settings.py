@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.lake import content, pipeline, write_files
-from windrow.drivers.spark.session import PREFERRED, REQUIRED, local_session, working_session
+from windrow.drivers.spark.session import PREFERRED, REQUIRED, group_at_large, local_session, working_session
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SpecError
 
@@ -47,6 +47,21 @@ def test_the_caller_wins_where_results_stay_right(spark: SparkSession) -> None:
         conf = working_session(spark).conf
     assert {name: conf.get(name) for name in REQUIRED} == dict(REQUIRED)
     assert {name: conf.get(name) for name in PREFERRED} == {**PREFERRED, **OTHERS}
+
+
+def test_a_batch_groups_at_large_unless_the_caller_says_how(spark: SparkSession) -> None:
+    name = "spark.sql.codegen.aggregate.fastHashMap.capacityBit"
+    session = working_session(spark)
+    assert session.conf.get(name, None) is None, "a tick does not"
+    group_at_large(session)
+    assert session.conf.get(name) == "20"
+    spark.conf.set(name, "17")
+    try:
+        session = working_session(spark)
+    finally:
+        spark.conf.unset(name)
+    group_at_large(session)
+    assert session.conf.get(name) == "17"
 
 
 def test_results_are_the_same_with_the_settings_of_a_cluster(spark: SparkSession, tmp_path: Path) -> None:

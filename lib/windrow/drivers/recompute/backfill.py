@@ -33,6 +33,7 @@ from windrow.drivers.recompute.scope.scope import scope_of
 from windrow.drivers.recompute.scope.waiting_windows import still_waiting, wait_for
 from windrow.drivers.recompute.staged_run import StagedRun
 from windrow.drivers.recompute.windows.recomputed import recomputed
+from windrow.drivers.spark.session import group_at_large
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateResult
@@ -90,6 +91,7 @@ class Backfill:
     def __post_init__(self) -> None:
         if self.start >= self.end:
             raise SpecError("--to", "must be after --from", format_time(self.end))
+        group_at_large(self.work.spark)
 
     @property
     def stages(self) -> list[StageWork]:

@@ -34,15 +34,17 @@ PREFERRED: Mapping[str, str] = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.maxConcurrentOutputFileWriters": "16",
     "spark.sql.inMemoryColumnarStorage.compressed": "false",  # read once or twice, soon
-    "spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20",
     "spark.sql.ui.explainMode": "simple",
     "spark.sql.debug.maxToStringFields": "0",
 }
 """Settings of these sessions where neither the cluster nor the caller says otherwise: small ticks take less time. No
 adaptive planning, which costs them more than it gives. A MERGE may read its source twice: what it reads is files that
-do not change. Rows are not sorted by their partitions before they are written, where a task has at most so many. A task
-groups into a million cells before it needs Spark's slower map: by default that is so from 65,536 on, and both are asked
-for every row then. The texts of plans, made for every query, are short: nobody sees them without Spark's own pages."""
+do not change. Rows are not sorted by their partitions before they are written, where a task has at most so many. The
+texts of plans, made for every query, are short: nobody sees them without Spark's own pages."""
+
+_OF_BATCHES: Mapping[str, str] = {"spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20"}
+"""A task groups into a million cells before it needs Spark's slower map. By default that is so from 65,536 on, and both
+maps are asked for every row then. The larger map takes some milliseconds to make, which a tick had better not spend."""
 
 _INTERPRETED: Mapping[str, str] = {
     "spark.sql.codegen.wholeStage": "false",
@@ -124,6 +126,7 @@ def working_session(spark: SparkSession) -> SparkSession:
         cache_names(spark)
     session = _cloned(spark) if is_remote(spark) else spark.newSession()
     chosen = {name: str(spark.conf.get(name, value)) for name, value in PREFERRED.items()}
+    chosen |= {name: value for name in _OF_BATCHES if (value := spark.conf.get(name, None)) is not None}
     for name, value in {**chosen, **REQUIRED}.items():
         session.conf.set(name, value)
     return session
@@ -139,6 +142,13 @@ def _cloned(spark: SparkSession) -> SparkSession:
 def is_remote(spark: SparkSession) -> bool:
     """Whether it is a session of Spark Connect: it has no JVM, and what windrow's tables need is not there."""
     return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def group_at_large(session: SparkSession) -> None:
+    """Have a working session group the many rows of a batch at less cost, unless the cluster or the caller says how."""
+    for name, value in _OF_BATCHES.items():
+        if session.conf.get(name, None) is None:
+            session.conf.set(name, value)
 
 
 def small_session(spark: SparkSession) -> SparkSession:
