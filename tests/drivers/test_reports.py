@@ -39,7 +39,7 @@ def test_the_rows_add_up_behind_a_gate_that_stops(spark, tmp_path: Path) -> None
     parts = [{part.name: part.number for part in one.parts if part.number} for one in report.balances]
     assert parts == [{"good": 2, "bad_timestamp": 1, "rejected": 1}, {"waiting": 2, "rejected": 1}]
     assert all(one.adds_up for one in report.balances) and report.state is State.STOPPED
-    assert [step.step for step in report.steps] == ["begin", "landed", "judged", "computed"]
+    assert [step.step for step in report.steps] == ["begin", "landed", "judged", "counted"]
 
     judged = pipeline(tmp_path, None, [MANY])
     with pytest.raises(GateFailed):
