@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.lake import content, pipeline, write_files
-from windrow.drivers.spark.session import PREFERRED, REQUIRED, local_session, working_session
+from windrow.drivers.spark.session import local_session, working_session
+from windrow.drivers.spark.settings import LOCAL, PREFERRED, REQUIRED, check_submitted, of_own_session
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SpecError
 
@@ -46,7 +47,8 @@ def test_the_caller_wins_where_results_stay_right(spark: SparkSession) -> None:
     with having(spark, {**OTHERS, **WRONG}):
         conf = working_session(spark).conf
     assert {name: conf.get(name) for name in REQUIRED} == dict(REQUIRED)
-    assert {name: conf.get(name) for name in PREFERRED} == {**PREFERRED, **OTHERS}
+    expected = {**PREFERRED, **OTHERS}
+    assert {name: conf.get(name) for name in expected} == expected
 
 
 def test_results_are_the_same_with_the_settings_of_a_cluster(spark: SparkSession, tmp_path: Path) -> None:
@@ -66,3 +68,26 @@ def test_a_setting_that_makes_results_wrong_starts_no_session() -> None:
         SpecError, match=r"^spark.sql.caseSensitive must be false: columns are found whatever their case"
     ):
         local_session(conf={"spark.sql.caseSensitive": "true"})
+
+
+def test_what_a_session_of_windrow_s_own_starts_with() -> None:
+    given, known = {"spark.sql.adaptive.enabled": "true"}, {"spark.driver.memory": "9g", "spark.jars": "theirs.jar"}
+    settings = of_own_session("local[2]", given, known)
+    assert settings["spark.sql.adaptive.enabled"] == "true"
+    assert "spark.driver.memory" not in settings, "what the cluster says stays as Spark reads it"
+    assert settings["spark.jars"].endswith(",theirs.jar") and "delta-spark" in settings["spark.jars"]
+    assert LOCAL.items() <= settings.items() and REQUIRED.items() <= settings.items()
+
+
+@pytest.mark.parametrize("master", ["spark://there:7077", "yarn", "k8s://there"])
+def test_executors_elsewhere_can_find_the_driver(master: str) -> None:
+    settings = of_own_session(master, {}, {})
+    assert not LOCAL.keys() & settings.keys()
+
+
+def test_a_job_is_refused_for_what_it_was_submitted_with_and_not_for_the_defaults_of_a_cluster() -> None:
+    ansi = {"spark.sql.ansi.enabled": "true"}
+    with pytest.raises(SpecError, match="^spark.sql.ansi.enabled must be false: one row that cannot be computed"):
+        check_submitted(ansi, {})
+    check_submitted(ansi, ansi)
+    check_submitted({**ansi, "spark.submit.deployMode": "cluster"}, {})
