@@ -6,8 +6,9 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
+from typing import Any
 
-from pyspark import SparkConf
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from windrow.drivers.spark import settings
@@ -16,6 +17,7 @@ from windrow.drivers.spark.machine import defaults
 from windrow.drivers.spark.names import cache_names
 from windrow.drivers.spark.settings import PREFERRED, REQUIRED
 from windrow.engine.partitions import choose_partitions
+from windrow.store.delta.put_if_absent import LOG_STORE
 
 TRACE = "WINDROW_TRACE"
 """The environment variable that has the traces of any error shown, Python's and the JVM's."""
@@ -48,7 +50,9 @@ def submitted_session(app: str) -> SparkSession:
     """The session of a job that `spark-submit` started: its master, jars and settings, and Delta's extension."""
     given = SparkConf()
     builder = SparkSession.builder.appName(app)
-    for name, value in settings.of_submitted_session(given.contains, given.get).items():
+    java: Any = SparkContext._jvm
+    has_log_store = bool(java.org.apache.spark.util.Utils.classIsLoadable(LOG_STORE))
+    for name, value in settings.of_submitted_session(given.contains, given.get, has_log_store).items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

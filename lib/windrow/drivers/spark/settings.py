@@ -7,13 +7,16 @@ windrow would like it. How many partitions a shuffle has is decided by the work:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 
-from windrow.drivers.spark.jvm import class_archive, collector, driver_memory, logging_of, session_jars
+from windrow.drivers.spark.jvm import class_archive, collector, driver_memory, has_s3, logging_of, session_jars
+from windrow.drivers.spark.object_stores import of_s3, of_s3_commits
 from windrow.spec.pipelines.spark_settings import CATALOG, EXTENSIONS, check_settings, with_delta
 from windrow.spec.pipelines.spark_settings import REQUIRED as NEEDED
 
 JARS = "spark.jars"
+ANY_LOG_STORE = "spark.delta.logStore.class"
 DEPLOY_MODE = "spark.submit.deployMode"
 
 REQUIRED: Mapping[str, str] = {name: setting.value for name, setting in NEEDED.items() if name != CATALOG}
@@ -78,9 +81,12 @@ def of_own_session(
         **STATIC,
         **COMMITS,
         **(LOCAL if is_local(master) else {}),
+        **(of_s3(os.environ) if has_s3() else {}),
         **PREFERRED,
     }
     said = {**known, **given}
+    if ANY_LOG_STORE in said:  # Delta takes one for all schemes or one for each
+        preferred = {name: value for name, value in preferred.items() if name not in of_s3_commits()}
     return {
         **{name: value for name, value in preferred.items() if name not in known},
         **REQUIRED,
@@ -91,9 +97,15 @@ def of_own_session(
     }
 
 
-def of_submitted_session(has: Callable[[str], bool], get: Callable[[str], str | None]) -> dict[str, str]:
-    """What the session of a job has beside that which it was submitted with, which `has` and `get` tell."""
-    settings = {name: value for name, value in STATIC.items() if not has(name)}
+def of_submitted_session(
+    has: Callable[[str], bool], get: Callable[[str], str | None], has_log_store: bool
+) -> dict[str, str]:
+    """What the session of a job has beside that which it was submitted with, which `has` and `get` tell.
+
+    `has_log_store` says that its jars have what puts commits on S3.
+    """
+    wanted = {**STATIC, **(of_s3_commits() if has_log_store and not has(ANY_LOG_STORE) else {})}
+    settings = {name: value for name, value in wanted.items() if not has(name)}
     return {**settings, CATALOG: NEEDED[CATALOG].value, EXTENSIONS: with_delta(get(EXTENSIONS))}
 
 
@@ -105,8 +117,8 @@ def check_submitted(submitted: Mapping[str, str], known: Mapping[str, str]) -> N
     """
     if submitted.get(DEPLOY_MODE) == "cluster":
         return
-    asked = {name: submitted[name] for name in NEEDED if name in submitted}
-    check_settings({name: value for name, value in asked.items() if known.get(name) != value})
+    given = {name: submitted[name] for name in NEEDED if name in submitted}
+    check_settings({name: value for name, value in given.items() if known.get(name) != value})
 
 
 def is_local(master: str) -> bool:

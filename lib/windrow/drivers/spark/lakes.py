@@ -1,0 +1,25 @@
+"""A session for whoever writes to a lake: what its tables rest on is looked at before anything is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from windrow.drivers.spark.session import working_session
+from windrow.store.delta.location import Lake, is_on_s3
+from windrow.store.delta.put_if_absent import check_put_if_absent
+
+CHECKPOINTS = "spark.sql.streaming.checkpointFileManagerClass"
+_PUTTING = "org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager"
+"""Puts the files of a checkpoint only where there are none; Spark's default would copy each to its name."""
+
+
+def lake_session(spark: SparkSession, lake: Lake) -> SparkSession:
+    """A working session in which a lake is written. Errors: SpecError where two drivers would lose commits there."""
+    session = working_session(spark)
+    check_put_if_absent(session, lake.root)
+    java: Any = session._jvm
+    if is_on_s3(lake.root) and java.org.apache.spark.util.Utils.classIsLoadable(_PUTTING):
+        session.conf.set(CHECKPOINTS, _PUTTING)
+    return session
