@@ -16,7 +16,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,8 @@ def installed() -> Path:
         done = subprocess.run([str(uv), "--quiet", *words], capture_output=True, text=True)
         if done.returncode != 0:
             raise NoObjectStore(f"the tests of object stores need moto, once: {done.stderr[-500:]}")
-    try:
+    with suppress(OSError):  # another process of the run was first
         half.rename(ENVIRONMENT)
-    except OSError:  # another process of the run was first
-        pass
     return python
 
 

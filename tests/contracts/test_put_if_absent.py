@@ -46,7 +46,7 @@ def test_our_log_store_needs_a_file_system_that_puts_only_where_there_is_nothing
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with_log_store(monkeypatch, LOG_STORE)
-    with pytest.raises(SpecError, match="^lake cannot be reached: no jar has the file system of oss://"):
+    with pytest.raises(SpecError, match=r"^lake cannot be reached: no jar has the file system of oss://"):
         check_put_if_absent(spark, "oss://bucket/lake")
     monkeypatch.setattr(put_if_absent, "local_path", lambda *_: None)  # as if a local disk were an object store
     with pytest.raises(SpecError, match="the file system of file:// puts no object only where there is none"):

@@ -11,7 +11,7 @@ from windrow.store.delta.location import Lake, is_on_s3
 from windrow.store.delta.put_if_absent import check_put_if_absent
 
 CHECKPOINTS = "spark.sql.streaming.checkpointFileManagerClass"
-_PUTTING = "org.apache.spark.internal.io.cloud.AbortableStreamBasedCheckpointFileManager"
+_PUTTING = "windrow.ConditionalCheckpoints"
 """Puts the files of a checkpoint only where there are none; Spark's default would copy each to its name."""
 
 

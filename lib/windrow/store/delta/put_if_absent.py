@@ -1,8 +1,9 @@
 """Where commits can be put so that one of two writers has a version: what a lake may be on.
 
-Delta chooses who puts a commit by the scheme of the path. A local disk, HDFS and Azure rename a file only where there is
-none, and Google Cloud makes one only there. On S3 the default of Delta overwrites what another driver has put, and for a
-scheme that it does not know it takes what is right for HDFS: everything rests on commits, so such a lake is refused.
+Delta chooses who puts a commit by the scheme of the path. A local disk, HDFS and Azure rename a file only where there
+is none, and Google Cloud makes one only there. On S3 the default of Delta overwrites what another driver has put, and
+for a scheme that it does not know it takes what is right for HDFS. Everything rests on commits, so such a lake is
+refused.
 
 Source: https://docs.delta.io/latest/delta-storage.html
 """
@@ -39,10 +40,9 @@ def check_put_if_absent(spark: SparkSession, lake: str) -> None:
     store = _log_store(spark, scheme)
     if store == LOG_STORE:
         _check_conditional(spark, lake, scheme)
-    elif (store is None and scheme not in RENAMING) or store in _UNSAFE:
-        raise SpecError(
-            "lake", f"{_RULE}: on {scheme}:// Delta overwrites what another has put", lake, _hint_of(scheme)
-        )
+    elif store in _UNSAFE or (store is None and scheme not in RENAMING):
+        rule = f"{_RULE}: on {scheme}:// Delta overwrites what another has put"
+        raise SpecError("lake", rule, lake, _hint_of(scheme))
 
 
 def _check_conditional(spark: SparkSession, lake: str, scheme: str) -> None:
@@ -56,9 +56,8 @@ def _check_conditional(spark: SparkSession, lake: str, scheme: str) -> None:
             raise
         raise SpecError("lake", f"cannot be reached: no jar has the file system of {scheme}://", lake, _SETUP) from None
     rule = f"{_RULE}: the file system of {scheme}:// puts no object only where there is none"
-    raise SpecError(
-        "lake", rule, lake, "fs.s3a.create.conditional.enabled must be true, with hadoop-aws 3.4.2 or later"
-    )
+    hint = "fs.s3a.create.conditional.enabled must be true, and hadoop-aws 3.4.2 or later"
+    raise SpecError("lake", rule, lake, hint)
 
 
 def _scheme(spark: SparkSession, path: str) -> str:
@@ -84,6 +83,5 @@ _SETUP = "make setup EXTRA=s3; of spark-submit, --jars with what that leaves in 
 def _hint_of(scheme: str) -> str:
     if scheme in S3:
         return f"{_SETUP}, and --conf spark.delta.logStore.{scheme}.impl={LOG_STORE}"
-    return (
-        f"name a log store that puts commits only where there is none: --conf spark.delta.logStore.{scheme}.impl=CLASS"
-    )
+    setting = f"--conf spark.delta.logStore.{scheme}.impl=CLASS"
+    return f"name a log store that puts commits only where there is none: {setting}"
