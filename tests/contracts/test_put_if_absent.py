@@ -26,7 +26,7 @@ def test_where_delta_s_own_choice_is_right(spark: SparkSession, lake: str) -> No
 def test_s3_without_what_makes_it_safe_is_refused_with_the_mend(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, lake: str
 ) -> None:
-    for name in (None, "io.delta.storage.S3SingleDriverLogStore"):
+    for name in (None, "io.delta.storage.S3SingleDriverLogStore", "io.delta.storage.GCSLogStore"):
         with_log_store(monkeypatch, name)
         with pytest.raises(
             SpecError, match=r"^lake must be where one of two drivers has a commit.* on s3a?://"
@@ -35,11 +35,15 @@ def test_s3_without_what_makes_it_safe_is_refused_with_the_mend(
         assert "make setup EXTRA=s3" in str(told.value) and f".impl={LOG_STORE}" in str(told.value)
 
 
+def test_the_user_s_own_choice_is_taken(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("io.delta.storage.S3DynamoDBLogStore", "their.LogStore"):
+        with_log_store(monkeypatch, name)
+        check_put_if_absent(spark, "s3a://bucket/lake")
+
+
 def test_a_scheme_that_nobody_knows_is_refused_by_name(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SpecError, match=r"on oss:// Delta overwrites .*--conf spark\.delta\.logStore\.oss\.impl=CLASS"):
         check_put_if_absent(spark, "oss://bucket/lake")
-    with_log_store(monkeypatch, "their.LogStore")
-    check_put_if_absent(spark, "oss://bucket/lake")
 
 
 def test_our_log_store_needs_a_file_system_that_puts_only_where_there_is_nothing(

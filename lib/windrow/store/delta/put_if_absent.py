@@ -10,6 +10,7 @@ Source: https://docs.delta.io/latest/delta-storage.html
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -25,9 +26,9 @@ LOG_STORE = "windrow.ConditionalLogStore"
 RENAMING = frozenset({"hdfs", "viewfs", "abfs", "abfss", "adl", "wasb", "wasbs", "gs"})
 """Schemes for which Delta's own choice is right."""
 
-_UNSAFE = frozenset(
-    {"io.delta.storage.S3SingleDriverLogStore", "org.apache.spark.sql.delta.storage.S3SingleDriverLogStore"}
-)
+_OF_DELTA = re.compile(r"(?:io\.delta|org\.apache\.spark\.sql\.delta)\.storage\.(?!S3Dynamo)\w+")
+"""Of its log stores only one is right on S3. `GCSLogStore` is not, though it makes a file that is to overwrite nothing:
+S3A looks whether there is one then, and puts it later in any case."""
 _CONDITIONAL = "fs.option.create.conditional.overwrite"
 _RULE = "must be where one of two drivers has a commit and the other one hears of it"
 
@@ -40,7 +41,7 @@ def check_put_if_absent(spark: SparkSession, lake: str) -> None:
     store = _log_store(spark, scheme)
     if store == LOG_STORE:
         _check_conditional(spark, lake, scheme)
-    elif store in _UNSAFE or (store is None and scheme not in RENAMING):
+    elif scheme not in RENAMING and (store is None or _OF_DELTA.fullmatch(store)):
         rule = f"{_RULE}: on {scheme}:// Delta overwrites what another has put"
         raise SpecError("lake", rule, lake, _hint_of(scheme))
 
