@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,7 +59,8 @@ class Cluster:
     def kill(self, name: str) -> None:
         """Kill a process with its executors, as a machine dies."""
         process = self.processes.pop(name)
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it has died before
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
     def stop(self) -> None:

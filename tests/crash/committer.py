@@ -1,8 +1,9 @@
 """A driver that commits to one table beside others: `python -m tests.crash.committer PATH NAME COUNT ACKNOWLEDGED`.
 
-It commits `NAME` with the numbers 0 to COUNT - 1, each once, every other one by Delta's own transaction. A step that
-somebody else has taken is tried again as the next one. A driver of that name that was killed left some of them in the
-log: it goes on behind these. What it knows to be committed it writes down: number and version.
+It commits `NAME` with the numbers 0 to COUNT - 1, each once. Those that are even are steps of a log of windrow's: where
+somebody else has taken a step it is tried again as the next one. The others are put by a transaction of Delta's own,
+as maintenance is, which looks for a version that is free. A driver of that name that was killed left some of them in
+the log: it goes on behind these. What it knows to be committed it writes down: number and version.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from tests.conftest import INTERPRETED
@@ -24,61 +25,58 @@ from windrow.store.delta.location import READABLE, Lake, Location
 from windrow.store.delta.log_store import VersionTaken
 from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.transactions import CONFLICTS, Appender
+from windrow.store.delta.transactions import Appender
 
 APP = "windrow-tests"
 
 
-def prepared(spark: SparkSession, path: str) -> None:
+def prepare(spark: SparkSession, path: str) -> None:
     """Make the table, unless it is there."""
-    schema = spark.range(0).schema
     try:
-        make(spark, path, schema, (), READABLE)
+        make(spark, path, spark.range(0).schema, (), READABLE)
     except VersionTaken:
         return
 
 
-def commit_ours(log: StepLog, spark: SparkSession, step: int, number: int, name: str) -> None:
-    """Put the next commit file, as an append of windrow's does."""
+def commit_step(log: StepLog, spark: SparkSession, name: str, number: int) -> int:
+    """Put the next commit file, as an append of windrow's does; its version."""
     notes = {"name": name, "number": number}
-    if not log.begun(spark, step, lambda append: notes):
-        raise StepTaken(log.location.path, step, None)
+    while True:
+        last = log.last(spark)
+        step = 1 if last is None else last.step + 1
+        try:
+            assert log.begun(spark, step, lambda append: notes)
+            return log._versions[step]
+        except StepTaken:
+            continue
 
 
-def commit_by_delta(log: StepLog, spark: SparkSession, step: int, number: int, name: str) -> None:
-    """Have Delta commit, as it does a MERGE, which finds the next version that is free."""
+def commit_by_delta(log: StepLog, spark: SparkSession, name: str, number: int) -> int:
+    """Have Delta commit; the version that it has found free."""
+    metadata = json.dumps({"name": name, "number": number})
     append = Appender(spark, log.location.path)
-    try:
-        append._commit_by_delta([], APP, step, log.metadata(step, {"name": name, "number": number}))
-    except CONFLICTS as error:
-        raise StepTaken(log.location.path, step, None) from error
-    log.verify(spark, step)
+    read = append.version
+    append._commit_by_delta([], f"{APP}-{name}", number, metadata)
+    commits = CommitFiles(spark, log.location.path).after(read)
+    return next(version for version, text in commits if text == metadata)
 
 
-WAYS: tuple[Callable[[StepLog, SparkSession, int, int, str], None], ...] = (commit_ours, commit_by_delta)
-
-
-def done_by(spark: SparkSession, path: str, name: str) -> int:
+def done_by(path: str, name: str) -> int:
     """How many numbers of a name stand in the log."""
-    found = [json.loads(text or "{}") for _, text in CommitFiles(spark, path).after(0)]
+    found = [json.loads(one.get("userMetadata") or "{}") for one in DeltaTable(path).history()]
     return 1 + max((one["number"] for one in found if one.get("name") == name), default=-1)
 
 
 def main() -> None:
     path, name, count, acknowledged = sys.argv[1], sys.argv[2], int(sys.argv[3]), Path(sys.argv[4])
     spark = lake_session(local_session(conf={**INTERPRETED, "spark.driver.memory": "1g"}), Lake.of(path))
-    prepared(spark, path)
+    prepare(spark, path)
     log = StepLog(Location(path), APP)
-    for number in range(done_by(spark, path, name), count):
-        while True:
-            last = log.last(spark)
-            try:
-                WAYS[number % 2](log, spark, 1 if last is None else last.step + 1, number, name)
-                break
-            except StepTaken:
-                continue
+    for number in range(done_by(path, name), count):
+        commit = commit_by_delta if number % 2 else commit_step
+        version = commit(log, spark, name, number)
         with acknowledged.open("a") as file:
-            file.write(f"{number} {log._version}\n")
+            file.write(f"{number} {version}\n")
             file.flush()
             os.fsync(file.fileno())
 

@@ -79,7 +79,8 @@ def check(store: ObjectStore, folder: Path, count: int, monkeypatch: pytest.Monk
     found = Counter((one["name"], one["number"]) for one in by_version.values())
     assert found == Counter({(name, number): 1 for name in NAMES for number in range(count)})
     assert sorted(by_version) == [*range(1, 2 * count + 1)] and table.version() == 2 * count
-    assert sorted(one["step"] for one in by_version.values()) == [*range(1, 2 * count + 1)]
+    steps = [by_version[version]["step"] for version in sorted(by_version) if "step" in by_version[version]]
+    assert steps == [*range(1, 2 * ((count + 1) // 2) + 1)]
     for name in NAMES:
         for number, version in acknowledged(folder, name).items():
             assert (by_version[version]["name"], by_version[version]["number"]) == (name, number)

@@ -72,7 +72,7 @@ def test_rows_are_those_of_this_machine_and_settings_are_seen_in_the_plan(
     assert_equal(spark, alone, root)
     found = [*events(root)]
     plans = [one["physicalPlanDescription"] for one in found if one["Event"].endswith("SQLExecutionStart")]
-    shuffles = {match for plan in plans for match in re.findall(r"hashpartitioning\([^\n]*?, (\d+)\)", plan)}
+    shuffles = {match for plan in plans for match in re.findall(r"hashpartitioning\([^\n]*, (\d+)\), ENSURE_REQUIREMENTS", plan)}
     assert shuffles == {"7"}
     hosts = {one["Executor Info"]["Host"] for one in found if one["Event"] == "SparkListenerExecutorAdded"}
     drivers = [one for one in found if one["Event"] == "SparkListenerEnvironmentUpdate"]

@@ -91,3 +91,18 @@ def test_a_job_is_refused_for_what_it_was_submitted_with_and_not_for_the_default
         check_submitted(ansi, {})
     check_submitted(ansi, ansi)
     check_submitted({**ansi, "spark.submit.deployMode": "cluster"}, {})
+
+
+def test_s3_is_reached_by_the_variables_that_others_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("windrow.drivers.spark.settings.has_s3", lambda: True)
+    for name, value in {"AWS_ENDPOINT_URL": "http://127.0.0.1:9000", "AWS_REGION": "eu-central-1"}.items():
+        monkeypatch.setenv(name, value)
+    settings = of_own_session("local[2]", {"spark.hadoop.fs.s3a.endpoint.region": "there"}, {})
+    s3a = {name.removeprefix("spark.hadoop.fs.s3a."): value for name, value in settings.items() if ".s3a." in name}
+    assert s3a == {
+        "spark.delta.logStore.s3a.impl": "windrow.ConditionalLogStore", "create.conditional.enabled": "true",
+        "endpoint": "http://127.0.0.1:9000", "path.style.access": "true", "connection.ssl.enabled": "false",
+        "endpoint.region": "there",
+    }  # fmt: skip
+    own = of_own_session("local[2]", {"spark.delta.logStore.class": "their.LogStore"}, {})
+    assert not any(name.endswith(".impl") and "logStore" in name for name in own), "Delta takes one or the other"

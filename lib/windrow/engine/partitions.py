@@ -57,7 +57,7 @@ def cores_of(spark: SparkSession) -> int | None:
 def said_by_others(spark: SparkSession) -> str | None:
     """The number of partitions that the user or the cluster wants in a session; None where nobody has said one."""
     said = str(spark.conf.get(PARTITIONS, _UNSAID))
-    return None if said in (_UNSAID, spark.conf.get(CHOSEN, None)) else said
+    return None if said in (_UNSAID, spark.conf.get(CHOSEN, "")) else said
 
 
 def choose_partitions(spark: SparkSession, session: SparkSession) -> None:
@@ -72,8 +72,8 @@ def choose_partitions(spark: SparkSession, session: SparkSession) -> None:
 @contextmanager
 def sized(spark: SparkSession, rows: Callable[[], int | None] = lambda: None) -> Iterator[None]:
     """Within, shuffles of a session have partitions for work over so many rows, unless others have said how many."""
-    before = spark.conf.get(CHOSEN, None)
-    if before is None or said_by_others(spark) is not None:
+    before = str(spark.conf.get(CHOSEN, ""))
+    if not before or said_by_others(spark) is not None:
         yield
         return
     cores = cores_of(spark)
@@ -85,7 +85,7 @@ def sized(spark: SparkSession, rows: Callable[[], int | None] = lambda: None) ->
     try:
         yield
     finally:
-        _choose(spark, int(str(before)))
+        _choose(spark, int(before))
 
 
 def _choose(spark: SparkSession, number: int) -> None:

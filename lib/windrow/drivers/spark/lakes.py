@@ -6,7 +6,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from windrow.drivers.spark.session import working_session
+from windrow.drivers.spark.session import is_remote, working_session
+from windrow.spec.errors import SpecError
 from windrow.store.delta.location import Lake, is_on_s3
 from windrow.store.delta.put_if_absent import check_put_if_absent
 
@@ -16,7 +17,13 @@ _PUTTING = "windrow.ConditionalCheckpoints"
 
 
 def lake_session(spark: SparkSession, lake: Lake) -> SparkSession:
-    """A working session in which a lake is written. Errors: SpecError where two drivers would lose commits there."""
+    """A working session in which a lake is written.
+
+    Errors: SpecError for a session of Spark Connect, and where two drivers would lose commits.
+    """
+    if is_remote(spark):
+        rule = "must have a JVM of its own: tables are written there"
+        raise SpecError("spark", rule, "a session of Spark Connect", "plan, status, show, report and panes need none")
     session = working_session(spark)
     check_put_if_absent(session, lake.root)
     java: Any = session._jvm

@@ -59,7 +59,9 @@ def submitted_session(app: str) -> SparkSession:
 
 def check_submitted(spark: SparkSession) -> None:
     """Refuse settings that a session was submitted with and that would make results wrong. Errors: SpecError."""
-    settings.check_submitted(dict(spark.sparkContext.getConf().getAll()), defaults())
+    conf = spark.sparkContext._conf  # a copy is made one setting after the other
+    names = (*settings.NEEDED, settings.DEPLOY_MODE)
+    settings.check_submitted({name: str(conf.get(name)) for name in names if conf.contains(name)}, defaults())
 
 
 def working_session(spark: SparkSession) -> SparkSession:

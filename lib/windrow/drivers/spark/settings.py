@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from windrow.drivers.spark.jvm import class_archive, collector, driver_memory, has_s3, logging_of, session_jars
-from windrow.drivers.spark.object_stores import of_s3, of_s3_commits
+from windrow.drivers.spark.object_stores import AS_S3A, COMMITS, of_s3
 from windrow.spec.pipelines.spark_settings import CATALOG, EXTENSIONS, check_settings, with_delta
 from windrow.spec.pipelines.spark_settings import REQUIRED as NEEDED
 
@@ -56,7 +56,7 @@ STATIC: Mapping[str, str] = {
 }
 """Settings of every JVM of windrow's own, and of a job, where nobody says otherwise."""
 
-COMMITS: Mapping[str, str] = {
+FILE_COMMITS: Mapping[str, str] = {
     "spark.sql.sources.commitProtocolClass":
         "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol",
 }  # fmt: skip
@@ -79,14 +79,14 @@ def of_own_session(
         "spark.driver.memory": driver_memory(),
         "spark.driver.extraJavaOptions": f"{logging_of(log_level)} {collector()} {class_archive()}",
         **STATIC,
-        **COMMITS,
+        **FILE_COMMITS,
         **(LOCAL if is_local(master) else {}),
-        **(of_s3(os.environ) if has_s3() else {}),
+        **({**AS_S3A, **of_s3(os.environ)} if has_s3() else {}),
         **PREFERRED,
     }
     said = {**known, **given}
     if ANY_LOG_STORE in said:  # Delta takes one for all schemes or one for each
-        preferred = {name: value for name, value in preferred.items() if name not in of_s3_commits()}
+        preferred = {name: value for name, value in preferred.items() if name not in COMMITS}
     return {
         **{name: value for name, value in preferred.items() if name not in known},
         **REQUIRED,
@@ -104,8 +104,9 @@ def of_submitted_session(
 
     `has_log_store` says that its jars have what puts commits on S3.
     """
-    wanted = {**STATIC, **(of_s3_commits() if has_log_store and not has(ANY_LOG_STORE) else {})}
-    settings = {name: value for name, value in wanted.items() if not has(name)}
+    wanted = {**STATIC, **(of_s3(os.environ) if has_log_store else {})}
+    given = {*COMMITS} if has(ANY_LOG_STORE) else set()
+    settings = {name: value for name, value in wanted.items() if not has(name) and name not in given}
     return {**settings, CATALOG: NEEDED[CATALOG].value, EXTENSIONS: with_delta(get(EXTENSIONS))}
 
 
