@@ -17,6 +17,7 @@ from windrow.drivers.spark.machine import defaults
 from windrow.drivers.spark.names import cache_names
 from windrow.drivers.spark.settings import OF_BATCHES, PREFERRED, REQUIRED
 from windrow.engine.partitions import choose_partitions
+from windrow.spec.pipelines.spark_settings import REQUIRED as NEEDED
 from windrow.store.delta.put_if_absent import LOG_STORE
 
 TRACE = "WINDROW_TRACE"
@@ -60,7 +61,7 @@ def submitted_session(app: str) -> SparkSession:
 def check_submitted(spark: SparkSession) -> None:
     """Refuse settings that a session was submitted with and that would make results wrong. Errors: SpecError."""
     conf = spark.sparkContext._conf  # a copy is made one setting after the other
-    names = (*settings.NEEDED, settings.DEPLOY_MODE)
+    names = (*NEEDED, settings.DEPLOY_MODE)
     settings.check_submitted({name: str(conf.get(name)) for name in names if conf.contains(name)}, defaults())
 
 
