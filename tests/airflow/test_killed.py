@@ -103,7 +103,7 @@ def check(hits: Hits, airflow: Airflow, run: str, days: int) -> None:
     right = hits.right(START, START + timedelta(days=days))
     assert hits.shown() == hits.shown("panes") == right
     assert len(hits.read(STAGE, "panes")) == len(right), "each window once"
-    events = [event for event in events_of(airflow) if event["run"] == run]
+    events = [event for event in events_of(airflow) if event["run"] == f"hits__{run}"]
     assert [(event["inserted"], event["changed"], event["withdrawn"]) for event in events] == [(24 * 8, 0, 0)]
 
 

@@ -137,7 +137,7 @@ def test_the_environment_has_no_spark_and_windrow_by_the_wheel(empty: Path) -> N
 
 def test_all_dags_are_there_and_wrong_files_are_import_errors(hits: Hits, airflow: Airflow) -> None:
     right = {f"hits_{kind}" for kind in ("backfill", "restate", "maintain", "stream")}
-    wrong = {kind.replace("hits", "wrong") for kind in right} | {"same_backfill"}
+    wrong = {kind.replace("hits", name) for kind in right for name in ("wrong", "same")}
     until(lambda: len(airflow.ask("/api/v2/importErrors")["import_errors"]) > 0)
     dags = airflow.ask("/api/v2/dags?limit=100")["dags"]
     assert {dag["dag_id"] for dag in dags} == {*right, *wrong, "by_table", "by_pipeline"}
@@ -160,5 +160,5 @@ def test_a_consumer_runs_once_for_a_changed_publish_and_not_for_an_unchanged_one
     time.sleep(10)  # as long as the scheduler would take to see an event
     assert consumed(airflow) == [1, 1]
     (event,) = events(airflow)
-    assert (event["name"], event["extra"]["run"], event["extra"]["inserted"]) == ("hits/hourly", "first", 24 * 8)
+    assert (event["name"], event["extra"]["run"], event["extra"]["inserted"]) == ("hits/hourly", "hits__first", 24 * 8)
     assert "Nothing changed" in (hits.project / "out" / "hits-again.html").read_text()
