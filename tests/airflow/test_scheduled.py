@@ -181,8 +181,8 @@ def test_late_rows_are_restated_when_they_are_there_and_once(scheduled: Schedule
     assert scheduled.state_of("clicks_backfill", "third") == "success"
     submits.tell(lake, "publish")
     assert scheduled.consumed(2) == [2, 2]
-    ((restatement, state),) = scheduled.airflow.runs("clicks_restate").items()
-    assert state == "success"
+    (restatement,) = scheduled.airflow.runs("clicks_restate")
+    assert scheduled.state_of("clicks_restate", restatement) == "success"
     late, restated = scheduled.events()[1:]
     assert (late["name"], late["extra"]["payload"]) == (
         "clicks/late rows",
@@ -282,7 +282,8 @@ def test_what_a_stream_that_goes_on_shows_is_told_of_once_a_look(scheduled: Sche
 def test_results_that_grow_stale_while_a_run_waits_are_told_of_once_and_it_waits_on(scheduled: Scheduled) -> None:
     """Fresh when it begins to wait; the triggerer wakes the task to tell, which is deferred again without a new job."""
     lake, warnings = scheduled.lake("stale"), scheduled.project / "warnings"
-    before = len(warnings.read_text().splitlines())
+    before, data = len(warnings.read_text().splitlines()), lake.parent / "data"
+    data.mkdir(parents=True)
     submits.tell(lake, "land", code=4, message="windrow: waits: hourly", until={"hourly": 1_704_160_800_000_000})
     submits.complete(lake, datetime.now(UTC) - timedelta(hours=2) + timedelta(seconds=25))
     scheduled.trigger("stale_backfill", "waits")
@@ -293,6 +294,7 @@ def test_results_that_grow_stale_while_a_run_waits_are_told_of_once_and_it_waits
     assert submits.made(lake) == ["land"]
     assert lines[0].startswith("['waits', 'hourly: warn: complete up to ")
     submits.tell(lake, "land")
+    (data / "new.json").touch()
     assert scheduled.state_of("stale_backfill", "waits") == "success"
     assert len(warnings.read_text().splitlines()) == before + 1, "once, and not behind the publish of a run by hand"
     assert scheduled.airflow.tries("stale_backfill", "waits")["land"] == ("success", 1)

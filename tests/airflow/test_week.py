@@ -132,7 +132,7 @@ def test_a_late_row_was_restated_by_a_run_of_its_own(spark, flights: Flights, la
     span = ["--from", "2013-01-01T03:00:00Z", "--to", f"2013-01-{DAYS[-1] + 1:02}T03:00:00Z"]
     compared = windrow("reconcile", flights.project / FILE, "--project", flights.project, *span)
     assert compared.code == 0, compared.out + compared.err
-    (restatement,) = [f"restate__{run}" for run in flights.airflow.runs(RESTATE)]
+    (restatement,) = [f"restate__flights__{run}" for run in flights.airflow.runs(RESTATE)]
     (event,) = [event for event in flights.events() if event["run"] == restatement]
     assert (event["inserted"], event["changed"], event["withdrawn"]) == (0, 1, 0)
     (window,) = late
