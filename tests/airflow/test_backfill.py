@@ -135,7 +135,7 @@ def test_days_that_are_right_are_published_and_others_are_not(flights: WrongDays
 
     def has_computed() -> bool:
         with suppress(TableNotFoundError):
-            rows = flights.table("_windrow", "audits").to_pyarrow_table(["step", "subject"]).to_pylist()
+            rows = flights.table("_windrow", "audits").to_pyarrow_table(columns=["step", "subject"]).to_pylist()
             return any(row["step"] == OUTCOME and row["subject"].endswith(" compute") for row in rows)
         return False
 
