@@ -10,7 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 
-from windrow.drivers.spark.jvm import class_archive, collector, driver_memory, has_s3, logging_of, session_jars
+from windrow.drivers.spark.jvm import (
+    class_archive,
+    code_cache,
+    collector,
+    driver_memory,
+    has_s3,
+    logging_of,
+    session_jars,
+)
 from windrow.drivers.spark.object_stores import AS_S3A, COMMITS, of_s3
 from windrow.spec.pipelines.spark_settings import CATALOG, EXTENSIONS, check_settings, with_delta
 from windrow.spec.pipelines.spark_settings import REQUIRED as NEEDED
@@ -81,7 +89,7 @@ def of_own_session(
     check_settings(given)
     preferred = {
         "spark.driver.memory": driver_memory(),
-        "spark.driver.extraJavaOptions": f"{logging_of(log_level)} {collector()} {class_archive()}",
+        "spark.driver.extraJavaOptions": f"{logging_of(log_level)} {collector()} {class_archive()} {code_cache()}",
         **STATIC,
         **FILE_COMMITS,
         **(LOCAL if is_local(master) else {}),
