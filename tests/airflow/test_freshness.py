@@ -14,26 +14,13 @@ import pyarrow as pa
 import pytest
 from deltalake import write_deltalake
 
+from tests.airflow.clicks import FILE as CLICKS
+from tests.airflow.clicks import SCHEDULE
+
 pytestmark = pytest.mark.airflow
 
-FILE = """
-pipeline: clicks
-lake: lake
-sources:
-  - name: clicks
-    files: {path: data, format: json}
-    schema: "at string"
-    event_time: {column: at, format: iso8601}
-    watermark: {bounded_delay: 1h}
-stages:
-  - name: hourly
-    from: clicks
-    window: {fixed: {size: 1h}}
-    trigger: at_watermark
-    accumulation: discarding
-    aggregates: {clicks: {count: "*"}}
-    freshness: {warn: 2h, error: 6h}
-schedule: {cron: "0 0 * * *", start: 2024-01-01, deadline: 3h}
+FILE = f"""{CLICKS}    freshness: {{warn: 2h, error: 6h}}
+{SCHEDULE % "deadline: 3h"}
 """
 
 

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 import windrow
+from tests.airflow.clicks import FILE as CLICKS
+from tests.airflow.clicks import SCHEDULE
 from windrow.drivers.inspect.waiting.arrivals import Arrivals
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill
@@ -23,24 +25,7 @@ from windrow.spec.times import parse_time
 
 pytestmark = [pytest.mark.airflow, pytest.mark.spark]
 
-FILE = """
-pipeline: clicks
-lake: lake
-sources:
-  - name: clicks
-    files: {path: data, format: json}
-    schema: "at string"
-    event_time: {column: at, format: iso8601}
-    watermark: {bounded_delay: 1h}
-stages:
-  - name: hourly
-    from: clicks
-    window: {fixed: {size: 1h}}
-    trigger: at_watermark
-    accumulation: discarding
-    aggregates: {clicks: {count: "*"}}
-schedule: {cron: "0 0 * * *", start: 2024-01-01, poke_interval: 1s}
-"""
+FILE = f"{CLICKS}{SCHEDULE % 'poke_interval: 1s'}\n"
 
 
 @pytest.fixture(scope="module", autouse=True)

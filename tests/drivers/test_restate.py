@@ -2,6 +2,8 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -130,14 +132,10 @@ def test_rows_of_a_quarantined_file_are_not_restated(spark, tmp_path: Path) -> N
     assert reconcile(made, spark)[0].equal and reconcile(made, spark)[0].late_rows == 0
 
 
-def test_what_a_named_run_has_restated_stands_in_the_audits(spark, tmp_path: Path, monkeypatch) -> None:
-    """Also where a try was killed behind its commit, and the next one finds nothing to do."""
-    write_files(tmp_path / "data", range(FILES))
-    made = pipeline(tmp_path, allowed_lateness="0s")
-    run(made, spark, once=True, drain=True)
-    lake, tables, record = Lake.of(made.lake), ArrowTables(), Run.record
-    (found,) = late_rows_in(tables, lake, ["sums"])
-    assert found.rows == late(spark, tmp_path).count() and published_in(tables, lake, "night") == []
+@contextmanager
+def killed_behind_a_commit(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A try of a run that ends when it has committed, and before it has kept what it has published."""
+    record = Run.record
 
     def killed(self: Run, step: str, *found: object) -> None:
         if step == "publish":
@@ -146,6 +144,19 @@ def test_what_a_named_run_has_restated_stands_in_the_audits(spark, tmp_path: Pat
 
     with monkeypatch.context() as patch, pytest.raises(InterruptedError):
         patch.setattr(Run, "record", killed)
+        yield
+
+
+def test_what_a_named_run_has_restated_stands_in_the_audits(spark, tmp_path: Path, monkeypatch) -> None:
+    """Also where a try was killed behind its commit, and the next one finds nothing to do."""
+    write_files(tmp_path / "data", range(FILES))
+    made = pipeline(tmp_path, allowed_lateness="0s")
+    run(made, spark, once=True, drain=True)
+    lake, tables = Lake.of(made.lake), ArrowTables()
+    (found,) = late_rows_in(tables, lake, ["sums"])
+    assert found.rows == late(spark, tmp_path).count() and published_in(tables, lake, "night") == []
+
+    with killed_behind_a_commit(monkeypatch):
         restate(made, spark, run="night")
     assert late_rows_in(tables, lake, ["sums"]) == [] and published_in(tables, lake, "night") == []
     (result,) = restate(made, spark, run="night")
@@ -160,20 +171,14 @@ def test_what_a_named_run_has_restated_stands_in_the_audits(spark, tmp_path: Pat
 def test_what_a_killed_backfill_has_published_is_known_when_it_begins_anew(spark, tmp_path: Path, monkeypatch) -> None:
     """The first task of a run that is cleared lands again, and finds that nothing is left to change."""
     write_files(tmp_path / "data", range(FILES))
-    made, record = pipeline(tmp_path), Run.record
+    made = pipeline(tmp_path)
 
     def steps(*names: str) -> None:
         run = Backfill(PipelineWork.open(made, spark), "monday", START, START + HOUR, mode=Mode.WHOLE)
         for name in names:
             getattr(run, name)()
 
-    def killed(self: Run, step: str, *found: object) -> None:
-        if step == "publish":
-            raise InterruptedError
-        record(self, step, *found)
-
-    with monkeypatch.context() as patch, pytest.raises(InterruptedError):
-        patch.setattr(Run, "record", killed)
+    with killed_behind_a_commit(monkeypatch):
         steps("land", "publish")
     steps("land", "publish")
     (published,) = published_in(ArrowTables(), Lake.of(made.lake), "monday")
