@@ -21,6 +21,8 @@ from urllib.request import Request, urlopen
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.prefix) / "bin"
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
+"""No step here lives long enough for the second compiler, nor has it memory that is worth more threads."""
 SERVICES = ("api-server", "scheduler", "dag-processor", "triggerer")
 
 
@@ -60,7 +62,7 @@ class Airflow:
             "WINDROW_PROJECT": str(self.project),
             "WINDROW_PIPELINES": str(self.pipelines),
             "PYSPARK_PYTHON": str(BIN / "python"),
-            "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",  # no step here lives long enough for the second compiler
+            "SPARK_SUBMIT_OPTS": JVM,
             "PATH": f"{self.binaries}{os.pathsep}{os.environ['PATH']}",
             **self.more,
         }

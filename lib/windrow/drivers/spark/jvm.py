@@ -46,6 +46,16 @@ def collector() -> str:
     return "" if re.search(r"-XX:\+Use\w+GC\b", given) else "-XX:+UseParallelGC"
 
 
+def code_cache() -> str:
+    """The option for the room that compiled code has, where the environment does not choose it.
+
+    It is what a JVM takes by itself, but not with the first compiler only (`-XX:TieredStopAtLevel=1`): then it takes a
+    fifth of that, which a run of all steps fills. A JVM without room compiles nothing more, and ends Spark's threads.
+    """
+    given = " ".join(os.environ.get(name, "") for name in _OPTIONS)
+    return "" if "ReservedCodeCacheSize" in given else "-XX:ReservedCodeCacheSize=240m"
+
+
 def logging_of(level: str) -> str:
     """The options by which a JVM logs on stderr what is of that level, without what windrow expects and handles."""
     return f"-Dlog4j2.configurationFile=file:{Path(__file__).with_name('log4j2.properties')} -Dwindrow.log={level}"
@@ -63,7 +73,7 @@ def launch_environment(is_quiet: bool) -> dict[str, str]:
     has it log errors only, unless whoever set it up has chosen what it logs.
     """
     given = os.environ.get(_OPTIONS[0], "")
-    options = [given, class_archive() if "SharedArchiveFile" not in given else ""]
+    options = [given, class_archive() if "SharedArchiveFile" not in given else "", code_cache()]
     if is_quiet and "log4j" not in given and not has_logging():
         options.append(logging_of("error"))
     memory = os.environ.get("SPARK_DRIVER_MEMORY") or driver_memory()

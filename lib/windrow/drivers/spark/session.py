@@ -11,7 +11,7 @@ from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 from windrow.drivers.spark.hadoop import drop_unread_properties
-from windrow.drivers.spark.jvm import class_archive, collector, driver_memory, logging_of, session_jars
+from windrow.drivers.spark.jvm import class_archive, code_cache, collector, driver_memory, logging_of, session_jars
 from windrow.drivers.spark.names import cache_names
 from windrow.spec.pipelines.spark_settings import CATALOG, EXTENSIONS, check_settings, with_delta
 from windrow.spec.pipelines.spark_settings import REQUIRED as NEEDED
@@ -89,7 +89,7 @@ def local_session(
     settings = {
         "spark.jars": ",".join(session_jars()),
         "spark.driver.memory": driver_memory(),
-        "spark.driver.extraJavaOptions": f"{logging_of(level)} {collector()} {class_archive()}",
+        "spark.driver.extraJavaOptions": f"{logging_of(level)} {collector()} {code_cache()} {class_archive()}",
         **LOCAL,
         **PREFERRED,
         **REQUIRED,
