@@ -11,8 +11,9 @@ PYTEST = $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-load
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
 
-setup: ## make .venv: packages from the lock, windrow, Delta's jars; offline and quick once it is there
+setup: ## make .venv: packages from the lock, windrow, Delta's jars; offline once it is there (EXTRA=s3: for lakes on S3)
 	@$(PYTHON) scripts/setup.py
+	@$(if $(filter s3,$(EXTRA)),$(BIN)/python -m scripts.s3)
 
 test: setup ## the tests but for the long ones, two files at a time (ARGS="-k sessions": some, WORKERS=0: one process)
 	$(PYTEST) -m "not long" $(ARGS)

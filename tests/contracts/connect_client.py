@@ -10,6 +10,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import windrow
+from tests.lake import pipeline
+from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.spec.transcripts.cases import Case, read_transcripts
 from windrow.testing.check import check_case
 
@@ -53,11 +55,20 @@ def chain(spark: SparkSession) -> dict[str, object]:
     }
 
 
+def refusal(spark: SparkSession) -> str:
+    """What somebody hears who would write a lake."""
+    try:
+        PipelineWork.open(pipeline(Path("/nowhere")), spark)
+    except windrow.SpecError as error:
+        return str(error)
+    return ""
+
+
 def main() -> None:
     """Connect, run, print."""
     spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
     outcomes = {case.name: check_case(spark, case).messages for case in cases()}
-    print(json.dumps({"remote": type(spark).__module__, "cases": outcomes, **chain(spark)}))
+    print(json.dumps({"remote": type(spark).__module__, "cases": outcomes, "refusal": refusal(spark), **chain(spark)}))
 
 
 if __name__ == "__main__":

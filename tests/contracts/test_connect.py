@@ -80,4 +80,5 @@ def test_panes_and_transcripts_through_a_remote_session(url: str) -> None:
     )  # fmt: skip
     assert found["dead"] == [["bad_timestamp", '{"k":"a","v":9,"at":"no time"}']] and found["counts"] == [4, 1]
     assert found["daily"] == [16]  # a pane is in the day in which its window ends
+    assert found["refusal"].startswith("spark must have a JVM of its own: tables are written there; got")
     assert len(found["cases"]) == 6 and not any(found["cases"].values()), found["cases"]

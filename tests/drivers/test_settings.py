@@ -10,7 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.lake import content, pipeline, write_files
-from windrow.drivers.spark.session import PREFERRED, REQUIRED, group_at_large, local_session, working_session
+from windrow.drivers.spark.session import group_at_large, local_session, working_session
+from windrow.drivers.spark.settings import LOCAL, PREFERRED, REQUIRED, check_submitted, of_own_session
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SpecError
 
@@ -46,7 +47,8 @@ def test_the_caller_wins_where_results_stay_right(spark: SparkSession) -> None:
     with having(spark, {**OTHERS, **WRONG}):
         conf = working_session(spark).conf
     assert {name: conf.get(name) for name in REQUIRED} == dict(REQUIRED)
-    assert {name: conf.get(name) for name in PREFERRED} == {**PREFERRED, **OTHERS}
+    expected = {**PREFERRED, **OTHERS}
+    assert {name: conf.get(name) for name in expected} == expected
 
 
 def test_a_batch_groups_at_large_unless_the_caller_says_how(spark: SparkSession) -> None:
@@ -81,3 +83,41 @@ def test_a_setting_that_makes_results_wrong_starts_no_session() -> None:
         SpecError, match=r"^spark.sql.caseSensitive must be false: columns are found whatever their case"
     ):
         local_session(conf={"spark.sql.caseSensitive": "true"})
+
+
+def test_what_a_session_of_windrow_s_own_starts_with() -> None:
+    given, known = {"spark.sql.adaptive.enabled": "true"}, {"spark.driver.memory": "9g", "spark.jars": "theirs.jar"}
+    settings = of_own_session("local[2]", given, known)
+    assert settings["spark.sql.adaptive.enabled"] == "true"
+    assert "spark.driver.memory" not in settings, "what the cluster says stays as Spark reads it"
+    assert settings["spark.jars"].endswith(",theirs.jar") and "delta-spark" in settings["spark.jars"]
+    assert LOCAL.items() <= settings.items() and REQUIRED.items() <= settings.items()
+
+
+@pytest.mark.parametrize("master", ["spark://there:7077", "yarn", "k8s://there"])
+def test_executors_elsewhere_can_find_the_driver(master: str) -> None:
+    settings = of_own_session(master, {}, {})
+    assert not LOCAL.keys() & settings.keys()
+
+
+def test_a_job_is_refused_for_what_it_was_submitted_with_and_not_for_the_defaults_of_a_cluster() -> None:
+    ansi = {"spark.sql.ansi.enabled": "true"}
+    with pytest.raises(SpecError, match=r"^spark.sql.ansi.enabled must be false: one row that cannot"):
+        check_submitted(ansi, {})
+    check_submitted(ansi, ansi)
+    check_submitted({**ansi, "spark.submit.deployMode": "cluster"}, {})
+
+
+def test_s3_is_reached_by_the_variables_that_others_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("windrow.drivers.spark.settings.has_s3", lambda: True)
+    for name, value in {"AWS_ENDPOINT_URL": "http://127.0.0.1:9000", "AWS_REGION": "eu-central-1"}.items():
+        monkeypatch.setenv(name, value)
+    settings = of_own_session("local[2]", {"spark.hadoop.fs.s3a.endpoint.region": "there"}, {})
+    s3a = {name.removeprefix("spark.hadoop.fs.s3a."): value for name, value in settings.items() if ".s3a." in name}
+    assert s3a == {
+        "spark.delta.logStore.s3a.impl": "windrow.ConditionalLogStore", "create.conditional.enabled": "true",
+        "endpoint": "http://127.0.0.1:9000", "path.style.access": "true", "connection.ssl.enabled": "false",
+        "endpoint.region": "there",
+    }  # fmt: skip
+    own = of_own_session("local[2]", {"spark.delta.logStore.class": "their.LogStore"}, {})
+    assert not any(name.endswith(".impl") and "logStore" in name for name in own), "Delta takes one or the other"

@@ -32,7 +32,7 @@ def session(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSes
 
     from windrow.drivers.spark.jvm import deaf_to_sigterm
     from windrow.drivers.spark.quiet import quiet_start
-    from windrow.drivers.spark.session import local_session
+    from windrow.drivers.spark.session import check_submitted, local_session
 
     before = SparkSession.getActiveSession()
     if before is not None:
@@ -40,6 +40,7 @@ def session(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSes
             raise SpecError(
                 "--conf", "comes too late: a session is there", next(iter(settings)), "give it to spark-submit"
             )
+        located("spark-submit --conf:", check_submitted, before)
         yield before
         return
     with quiet_start(), deaf_to_sigterm():

@@ -17,7 +17,7 @@ from windrow.compile.sql.columns import Column, call, col, lit, when
 from windrow.compile.windows.registry import compile_windows
 from windrow.drivers.ingest.landings import raw_of
 from windrow.drivers.pipeline.points import point
-from windrow.drivers.spark.session import working_session
+from windrow.drivers.spark.lakes import lake_session
 from windrow.engine.frames import group
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -49,12 +49,13 @@ def quarantine(pipeline: Pipeline, spark: SparkSession, source: str, file: str) 
     """Take the rows of a landed file out. `file` is its path, or the end of it. Errors: SpecError where none is it."""
     if not pipeline.source(source).connector.HAS_FILES:
         raise SpecError("source", "has no files that could be taken out", source)
-    session = working_session(spark)
-    raw = raw_of(Lake.of(pipeline.lake), pipeline.source(source))
+    lake = Lake.of(pipeline.lake)
+    session = lake_session(spark, lake)
+    raw = raw_of(lake, pipeline.source(source))
     raw.check(session)
     offset = _offset(session, raw, file)
     found = tried_again(lambda: _take_out(session, pipeline, raw, offset))
-    SourceProjections(session, Lake.of(pipeline.lake), raw).project()
+    SourceProjections(session, lake, raw).project()
     return found
 
 

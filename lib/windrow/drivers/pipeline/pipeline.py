@@ -20,6 +20,7 @@ from windrow.drivers.pipeline.new_generation import NewGeneration
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.spark.lakes import lake_session
 from windrow.drivers.spark.session import working_session
 from windrow.engine.tick.micro_batch import columns_used
 from windrow.spec.errors import SpecError
@@ -68,7 +69,8 @@ class PipelineWork:
     ) -> PipelineWork:
         """Open every stage in its current generation. Errors: SpecError where a stage means something else now."""
         suites = suites_of(pipeline)
-        session, lake = working_session(spark), Lake.of(pipeline.lake)
+        lake = Lake.of(pipeline.lake)
+        session = lake_session(spark, lake)
         generations = Generations.of(lake)
         known = generations.all(session)
         rules = {name: suite.row_rules for name, suite in suites.items()}

@@ -12,11 +12,14 @@ from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.ticking import TickRunner
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import where
+from windrow.engine.partitions import sized
+from windrow.engine.tick.counters import Counters
 from windrow.engine.tick.tick import TickPlan
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.journal.cells import compact
 from windrow.store.journal.control import STREAM, Control, has_stream
 from windrow.store.journal.journal import Journal
+from windrow.store.journal.sizes import rows_at_most
 from windrow.store.upstream.offsets import Offsets
 from windrow.store.upstream.panes import StagePanes
 
@@ -86,6 +89,11 @@ class StageRunner(TickRunner):
             self.compact()
         return control
 
+    def _work(self, counters: Counters) -> int | None:
+        """The elements, and all cells that may be open."""
+        cells = rows_at_most(self.journal, self.spark)
+        return None if cells is None else cells + max(counters.kept, counters.assigned)
+
     def take_over_cells(self) -> Control | None:
         """Where the allowed lateness was smaller, there may be other cells than windows: a tick opens those.
 
@@ -101,5 +109,6 @@ class StageRunner(TickRunner):
         """Compact the journal into a snapshot as of the last tick."""
         if self.last is not None:
             point("compact:before_snapshot")
-            compact(self.journal, self.spark, self.last.tick, self.last.clock.expired_end)
+            with sized(self.spark, lambda: rows_at_most(self.journal, self.spark)):
+                compact(self.journal, self.spark, self.last.tick, self.last.clock.expired_end)
             point("compact:after_snapshot")

@@ -20,6 +20,7 @@ from windrow.drivers.recompute.windows.unrestated import cells_of, unrestated
 from windrow.drivers.recompute.windows.values import batch_of
 from windrow.engine.final import PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
+from windrow.engine.partitions import choose_partitions
 from windrow.engine.tick.elements import PAIR
 from windrow.engine.tick.published import is_made
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -72,6 +73,7 @@ def reconcile(
 
 
 def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Reconciliation:
+    choose_partitions(work.spark, work.spark)  # for the executors that have come since
     item.catch_up()
     item.project()
     runner, spark, last = item.runner, work.spark, item.runner.last

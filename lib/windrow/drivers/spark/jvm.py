@@ -16,16 +16,26 @@ from windrow.spec.errors import SpecError
 
 ARCHIVE = "classes.jsa"
 KAFKA = "kafka"
+S3, LOG_STORE = "s3", "log-store"
 _OPTIONS = ("SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")
 """The environment variables from which a JVM takes options."""
 
 
 def session_jars() -> list[str]:
-    """Delta's jars, and Kafka's where they are set up. Errors: SpecError where Delta's are not."""
+    """Delta's jars, and those of Kafka and S3 where they are set up. Errors: SpecError where Delta's are not."""
     jars = sorted(str(jar) for jar in _folder().glob("*.jar"))
     if not jars:
         raise SpecError("", "Delta's jars are not set up", None, "run make setup")
-    return [*jars, *sorted(str(jar) for jar in (_folder() / KAFKA).glob("*.jar"))]
+    return [*jars, *_more(KAFKA), *_more(S3), *_more(LOG_STORE)]
+
+
+def has_s3() -> bool:
+    """Whether the jars of S3 are set up."""
+    return bool(_more(S3) and _more(LOG_STORE))
+
+
+def _more(name: str) -> list[str]:
+    return sorted(str(jar) for jar in (_folder() / name).glob("*.jar"))
 
 
 def class_archive() -> str:

@@ -6,70 +6,22 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
+from typing import Any
 
-from pyspark import SparkConf
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
+from windrow.drivers.spark import settings
 from windrow.drivers.spark.hadoop import drop_unread_properties
-from windrow.drivers.spark.jvm import class_archive, code_cache, collector, driver_memory, logging_of, session_jars
+from windrow.drivers.spark.machine import defaults
 from windrow.drivers.spark.names import cache_names
-from windrow.spec.pipelines.spark_settings import CATALOG, EXTENSIONS, check_settings, with_delta
+from windrow.drivers.spark.settings import OF_BATCHES, PREFERRED, REQUIRED
+from windrow.engine.partitions import choose_partitions
 from windrow.spec.pipelines.spark_settings import REQUIRED as NEEDED
+from windrow.store.delta.put_if_absent import LOG_STORE
 
 TRACE = "WINDROW_TRACE"
 """The environment variable that has the traces of any error shown, Python's and the JVM's."""
-
-_CORES = os.cpu_count() or 2
-
-REQUIRED: Mapping[str, str] = {name: setting.value for name, setting in NEEDED.items() if name != CATALOG}
-"""Settings of every session in which windrow works, whatever those of the cluster and the caller are."""
-
-PREFERRED: Mapping[str, str] = {
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": str(_CORES),
-    "spark.databricks.delta.snapshotPartitions": "2",
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-    "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
-    "spark.databricks.delta.merge.materializeSource": "none",
-    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    "spark.sql.maxConcurrentOutputFileWriters": "16",
-    "spark.sql.inMemoryColumnarStorage.compressed": "false",  # read once or twice, soon
-    "spark.sql.ui.explainMode": "simple",
-    "spark.sql.debug.maxToStringFields": "0",
-}
-"""Settings of these sessions where neither the cluster nor the caller says otherwise: small ticks take less time. No
-adaptive planning, which costs them more than it gives. A MERGE may read its source twice: what it reads is files that
-do not change. Rows are not sorted by their partitions before they are written, where a task has at most so many. The
-texts of plans, made for every query, are short: nobody sees them without Spark's own pages."""
-
-_OF_BATCHES: Mapping[str, str] = {"spark.sql.codegen.aggregate.fastHashMap.capacityBit": "20"}
-"""A task groups into a million cells before it needs Spark's slower map. By default that is so from 65,536 on, and both
-maps are asked for every row then. The larger map takes some milliseconds to make, which a tick had better not spend."""
-
-_INTERPRETED: Mapping[str, str] = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.leafNodeDefaultParallelism": "1",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
-}
-
-STATIC: Mapping[str, str] = {
-    "spark.sql.codegen.cache.maxEntries": "5000",
-    "spark.python.sql.dataFrameDebugging.enabled": "false",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-}
-"""Settings of every JVM of windrow's own, and of a job where nobody says otherwise."""
-
-LOCAL: Mapping[str, str] = {
-    **STATIC,
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.sources.commitProtocolClass":
-        "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol",
-}  # fmt: skip
-"""Of those, the ones of a JVM on this machine."""
 
 
 def local_session(
@@ -79,42 +31,38 @@ def local_session(
 
     Errors: SpecError where the jars are not set up, and for a setting that would make results wrong.
     """
-    given = conf or {}
-    check_settings(given)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName(app).master(master or os.environ.get("WINDROW_MASTER", "local[*]"))
+    master = master or os.environ.get("WINDROW_MASTER", "local[*]")
     # What Spark logs goes with the trace of an error: to the terminal, when it was asked for.
     level = "error" if os.environ.get(TRACE) else "fatal"
-    settings = {
-        "spark.jars": ",".join(session_jars()),
-        "spark.driver.memory": driver_memory(),
-        "spark.driver.extraJavaOptions": f"{logging_of(level)} {collector()} {code_cache()} {class_archive()}",
-        **LOCAL,
-        **PREFERRED,
-        **REQUIRED,
-        **given,
-        CATALOG: NEEDED[CATALOG].value,
-        EXTENSIONS: with_delta(given.get(EXTENSIONS)),
-    }
-    for name, value in settings.items():
+    builder = SparkSession.builder.appName(app).master(master)
+    for name, value in settings.of_own_session(master, conf or {}, defaults(), level).items():
         builder = builder.config(name, value)
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     spark = builder.getOrCreate()
     drop_unread_properties(spark)
+    choose_partitions(spark, spark)
     return spark
 
 
 def submitted_session(app: str) -> SparkSession:
     """The session of a job that `spark-submit` started: its master, jars and settings, and Delta's extension."""
     given = SparkConf()
-    settings = {name: value for name, value in STATIC.items() if not given.contains(name)}
-    settings |= {CATALOG: NEEDED[CATALOG].value, EXTENSIONS: with_delta(given.get(EXTENSIONS))}
     builder = SparkSession.builder.appName(app)
-    for name, value in settings.items():
+    java: Any = SparkContext._jvm
+    has_log_store = bool(java.org.apache.spark.util.Utils.classIsLoadable(LOG_STORE))
+    for name, value in settings.of_submitted_session(given.contains, given.get, has_log_store).items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def check_submitted(spark: SparkSession) -> None:
+    """Refuse settings that a session was submitted with and that would make results wrong. Errors: SpecError."""
+    conf = spark.sparkContext._conf  # a copy is made one setting after the other
+    names = (*NEEDED, settings.DEPLOY_MODE)
+    settings.check_submitted({name: str(conf.get(name)) for name in names if conf.contains(name)}, defaults())
 
 
 def working_session(spark: SparkSession) -> SparkSession:
@@ -126,9 +74,11 @@ def working_session(spark: SparkSession) -> SparkSession:
         cache_names(spark)
     session = _cloned(spark) if is_remote(spark) else spark.newSession()
     chosen = {name: str(spark.conf.get(name, value)) for name, value in PREFERRED.items()}
-    chosen |= {name: value for name in _OF_BATCHES if (value := spark.conf.get(name, None)) is not None}
+    chosen |= {name: value for name in OF_BATCHES if (value := spark.conf.get(name, None)) is not None}
     for name, value in {**chosen, **REQUIRED}.items():
         session.conf.set(name, value)
+    if not is_remote(spark):
+        choose_partitions(spark, session)
     return session
 
 
@@ -146,7 +96,7 @@ def is_remote(spark: SparkSession) -> bool:
 
 def group_at_large(session: SparkSession) -> None:
     """Have a working session group the many rows of a batch at less cost, unless the cluster or the caller says how."""
-    for name, value in _OF_BATCHES.items():
+    for name, value in OF_BATCHES.items():
         if session.conf.get(name, None) is None:
             session.conf.set(name, value)
 
@@ -157,6 +107,6 @@ def small_session(spark: SparkSession) -> SparkSession:
     No broadcasts, which are jobs of their own.
     """
     session = working_session(spark)
-    for name, value in _INTERPRETED.items():
+    for name, value in settings.INTERPRETED.items():
         session.conf.set(name, value)
     return session

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.engine.frames import local
+from windrow.engine.partitions import sized
 from windrow.engine.tick.counters import Counters
 from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS, current_columns, pane_columns
 from windrow.store.delta.location import Lake
@@ -162,6 +164,8 @@ class Projections:
         theirs = {tick: control for tick, control in controls.items() if tick > progress.journal_step}
         tick_range = TickRange(self.journal, theirs, progress.fresh, progress.step == 0)
         notes = {"journal_step": tick_range.until, "generation": self.journal.generation}
-        step = WRITERS[name](self._sessions[name], self._logs[name], progress.step, tick_range, notes)
+        session = self._sessions[name]
+        with nullcontext() if session is self.spark else sized(session):
+            step = WRITERS[name](session, self._logs[name], progress.step, tick_range, notes)
         self._progress[name] = Progress(step, tick_range.until, False)
         self.after_write(name)

@@ -14,6 +14,7 @@ from windrow.drivers.recompute.scope.catching_up import admitted, catch_up, foll
 from windrow.drivers.recompute.scope.complete_windows import complete_of, gaps_of, last_end
 from windrow.drivers.recompute.scope.refusals import check, is_checked_by_data
 from windrow.drivers.recompute.scope.request import Mode, Request, Scope
+from windrow.engine.partitions import choose_partitions
 from windrow.engine.tick.published import Made, joined
 from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.times import INFINITY
@@ -26,6 +27,7 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
     Of a stage without a stream the rows that have landed are admitted first, in ticks of their own.
     Raises NotYet where a history that is asserted to be whole has windows that are open in the stream.
     """
+    choose_partitions(work.spark, work.spark)  # for the executors that have come since
     above = work.upstreams_of(item)
     for one in above:
         catch_up(work, one)
