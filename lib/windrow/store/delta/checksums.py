@@ -34,8 +34,15 @@ class Checksums:
     log: Any
     _newest: tuple[int, Mapping[str, Any] | None] = field(default=(-1, None))
 
-    def write(self, version: int, files: Sequence[AddedFile], stamp: Mapping[str, Any], commit: str) -> None:
-        """Write those of a version that added files to the one before; nothing where that one has none.
+    def write(
+        self,
+        version: int,
+        files: Sequence[AddedFile],
+        stamp: Mapping[str, Any] | None,
+        commit: str,
+        removed: Sequence[AddedFile] = (),
+    ) -> None:
+        """Write those of a version that added files to the one before, or removed some; nothing where that has none.
 
         `stamp` is the commit's `txn`, as it stands there: Delta compares them before it makes a checkpoint.
         """
@@ -44,13 +51,14 @@ class Checksums:
             return
         sums = {
             "txnId": commit,
-            "tableSizeBytes": before["tableSizeBytes"] + sum(file.size for file in files),
-            "numFiles": before["numFiles"] + len(files),
+            "tableSizeBytes": before["tableSizeBytes"] + _bytes(files) - _bytes(removed),
+            "numFiles": before["numFiles"] + len(files) - len(removed),
             **{name: before[name] for name in _KEPT if name in before},
         }
         if _STAMPS in before:  # all of them, or none
-            others = [one for one in before[_STAMPS] if one["appId"] != stamp["appId"]]
-            sums[_STAMPS] = [*others, stamp]
+            own = [] if stamp is None else [stamp]
+            others = [one for one in before[_STAMPS] if stamp is None or one["appId"] != stamp["appId"]]
+            sums[_STAMPS] = [*others, *own]
         with suppress(VersionTaken):  # by somebody who knows the same
             put_beside(self.spark, self.log, self.path, version, "crc", [json.dumps(sums)])
         self._newest = (version, sums)
@@ -60,6 +68,10 @@ class Checksums:
             text = read_text(self.spark, log_file(self.path, version, "crc"))
             self._newest = (version, _read(text))
         return self._newest[1]
+
+
+def _bytes(files: Sequence[AddedFile]) -> int:
+    return sum(file.size for file in files)
 
 
 def _read(text: str | None) -> Mapping[str, Any] | None:

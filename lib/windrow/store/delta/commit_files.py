@@ -111,6 +111,18 @@ class AddedFile:
         }
         return json.dumps({"add": add})
 
+    def to_removal(self) -> str:
+        """The action by which a commit removes it whose other files have the same rows."""
+        remove = {
+            "path": quote(self.path, safe=_UNQUOTED),
+            "deletionTimestamp": time.time_ns() // 1_000_000,
+            "dataChange": False,
+            "extendedFileMetadata": True,
+            "partitionValues": dict(self.partition),
+            "size": self.size,
+        }
+        return json.dumps({"remove": remove})
+
 
 @dataclass(frozen=True)
 class CommitFiles:
@@ -162,6 +174,14 @@ class CommitFiles:
         until = bisect_left(versions, micros, key=lambda version: self._log.modified(_name(version)))
         for version in reversed(versions[:until]):
             yield version, self._metadata(version)
+
+    def metrics(self, version: int) -> Mapping[str, int]:
+        """What a commit says that it has counted; nothing where it is gone, or says nothing."""
+        for line in self.lines(version) or ():
+            if line.startswith('{"commitInfo"'):
+                said = _read(line, log_file(self.path, version))["commitInfo"].get("operationMetrics") or {}
+                return {name: int(number) for name, number in said.items() if str(number).isdigit()}
+        return {}
 
     def removes(self, version: int) -> bool:
         """Whether a commit took files out of the table."""

@@ -87,6 +87,30 @@ class StepLog(Steps):
         known.begin(spark)
         return known
 
+    def metrics(self, spark: SparkSession) -> Mapping[str, int]:
+        """What the commit of the newest step says that it has counted."""
+        newest = self.last(spark)
+        return {} if newest is None else self._commits(spark).metrics(newest.version)
+
+    def split(self, spark: SparkSession, condition: str) -> bool:
+        """Give the rows of the newest step's files for which a condition holds files of their own, and the others too.
+
+        What the table says stays as it is. False where others have written since, or where Delta has to commit.
+        """
+        newest = self.last(spark)
+        if newest is None or newest.version != self._version:
+            return False
+        append, files = self._appender_at(spark, self._version), self._added_by(spark, newest.version)
+        if append.version != newest.version or not files:
+            return False
+        rows = self._files(spark, [newest.version], self.schema or self.location.read(spark).schema)
+        for part in (f"coalesce({condition}, false)", f"NOT coalesce({condition}, false)"):
+            append.write(rows.where(part))
+        try:
+            return append.rewrite(files)
+        except CONFLICTS:
+            return False
+
     def replace(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Put a frame in place of all that the table holds, as that step."""
         self._write(frame, step, notes, partition_by, "overwrite")

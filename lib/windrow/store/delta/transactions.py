@@ -124,6 +124,26 @@ class Appender:
         info = _commit_info(files, self.version, commit, metadata)
         put(self.spark, self._log, self._path, version, [json.dumps(info), *actions, json.dumps({"txn": stamp})])
         self._checksums.write(version, files, stamp, commit)
+        self._committed(version)
+
+    def rewrite(self, removed: Sequence[AddedFile]) -> bool:
+        """Commit what was written in place of files of the table that hold the same rows; False where it cannot be.
+
+        Errors: CONFLICTS where the table has changed since it was begun.
+        """
+        if not self._is_plain:
+            return False
+        files = list(self._files.values())
+        version, commit = self.version + 1, str(uuid4())
+        info = _commit_info(files, self.version, commit, "", "OPTIMIZE")
+        added = [json.dumps({"add": {**json.loads(text)["add"], "dataChange": False}}) for text in self._files]
+        actions = [json.dumps(info), *(file.to_removal() for file in removed), *added]
+        put(self.spark, self._log, self._path, version, actions)
+        self._checksums.write(version, files, None, commit, removed)
+        self._committed(version)
+        return True
+
+    def _committed(self, version: int) -> None:
         self.version = version
         if version % self._interval == 0:
             nothing = self._java.scala.Option.empty()
@@ -176,8 +196,10 @@ def append_once(spark: SparkSession, location: Location, frame: DataFrame, name:
     location.save(writer)
 
 
-def _commit_info(files: Sequence[AddedFile], read: int, commit: str, metadata: str) -> dict[str, Any]:
-    """What `DESCRIBE HISTORY` says of an append that has seen the whole table."""
+def _commit_info(
+    files: Sequence[AddedFile], read: int, commit: str, metadata: str, operation: str = "WRITE"
+) -> dict[str, Any]:
+    """What `DESCRIBE HISTORY` says of an append, or a rewrite, that has seen the whole table."""
     counted = {
         "numFiles": len(files),
         "numOutputRows": sum(file.rows for file in files),
@@ -185,8 +207,8 @@ def _commit_info(files: Sequence[AddedFile], read: int, commit: str, metadata: s
     }
     info = {
         "timestamp": _milliseconds(),
-        "operation": "WRITE",
-        "operationParameters": {"mode": "Append"},
+        "operation": operation,
+        "operationParameters": {"mode": "Append"} if operation == "WRITE" else {},
         "readVersion": read,
         "isolationLevel": "Serializable",
         "isBlindAppend": False,

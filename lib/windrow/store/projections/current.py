@@ -113,3 +113,19 @@ def _merge(spark: SparkSession, log: StepLog, step: int, tick_range: TickRange, 
         merge = log.location.table(spark).alias("t").merge(_newest(spark, tick_range).alias("s"), same)
         merge = merge.whenMatchedDelete(f"s.{_GONE}").whenMatchedUpdate(set=values)  # type: ignore[arg-type]
         merge.whenNotMatchedInsert(f"NOT s.{_GONE}", values=values).execute()  # type: ignore[arg-type]
+    if between is not None and _is_mostly_copied(log.metrics(spark)):
+        log.split(spark, f"window_start < {as_timestamp(bigint(between[0])).text}")
+
+
+FAR_MORE, WORTHWHILE = 4, 100_000
+"""So many times as many rows as a MERGE changes, and so many at least, may it copy, before these get their own files."""
+
+
+def _is_mostly_copied(counted: Mapping[str, int]) -> bool:
+    """Whether a MERGE has written many more rows again as they were than it has changed.
+
+    It writes whole files, and the rows that it inserts beside those that it copies: so each MERGE that changes some of
+    the newest windows would copy all that the one before has copied, for ever.
+    """
+    changed = counted.get("numTargetRowsUpdated", 0) + counted.get("numTargetRowsInserted", 0)
+    return counted.get("numTargetRowsCopied", 0) > max(FAR_MORE * changed, WORTHWHILE)
