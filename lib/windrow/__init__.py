@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from windrow.compile.aggregates.parts import Part as Part
     from windrow.compile.sql.columns import Column as Column
     from windrow.compile.windows.custom import CustomWindows as CustomWindows
+    from windrow.drivers.forget.forget import Forgotten as Forgotten
+    from windrow.drivers.forget.forget import ForgottenRows as ForgottenRows
+    from windrow.drivers.forget.forget import forget as forget
+    from windrow.drivers.forget.stages import ForgottenWindows as ForgottenWindows
     from windrow.drivers.ingest.quarantine import Quarantined as Quarantined
     from windrow.drivers.ingest.quarantine import quarantine as quarantine
     from windrow.drivers.inspect.freshness import freshness_of as freshness_of
@@ -142,6 +146,8 @@ _NAMES = {
     "compile.aggregates.parts": "Argument Part",
     "compile.sql.columns": "Column",
     "compile.windows.custom": "CustomWindows",
+    "drivers.forget.forget": "Forgotten ForgottenRows forget",
+    "drivers.forget.stages": "ForgottenWindows",
     "drivers.ingest.quarantine": "Quarantined quarantine",
     "drivers.inspect.freshness": "freshness_of",
     "drivers.inspect.plan": "plan",

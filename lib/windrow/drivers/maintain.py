@@ -22,6 +22,7 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.table_columns import QUALITY_TABLE
 from windrow.spec.times import DAY, HOUR, format_duration
 from windrow.store.delta.floors import Floors, journal_floor, version_floor
+from windrow.store.delta.history import History
 from windrow.store.delta.leftovers import leftovers
 from windrow.store.delta.location import STAGING, Location
 from windrow.store.delta.retries import tried_again
@@ -63,35 +64,46 @@ def maintain(
 ) -> list[Maintained]:
     """Compact journals into snapshots, drop what no consumer needs, put small files together, remove old ones.
 
-    Nothing is removed that was in use within `keep` microseconds. A dry run changes nothing, and says what it would do.
-    Errors: SpecError where `keep` is not from an hour to seven days.
+    Nothing is removed that was in use within `keep` microseconds. With 0 all that tables have no more is removed, also
+    from their logs: what was forgotten is gone then, and who reads a table meanwhile has to begin again. A dry run
+    changes nothing, and says what it would do. Errors: SpecError where `keep` is neither 0 nor from an hour to seven
+    days.
     """
+    if keep == 0:
+        return list(Maintenance.of(pipeline, spark, LEAST_KEPT, clock, erases=True).run(dry_run))
     if not LEAST_KEPT <= keep <= MOST_KEPT:
         hint = "whoever reads a table has to come to its end; and Delta reads no version that is older than 7 days"
-        raise SpecError("keep", "must be from 1h to 7d", format_duration(keep), hint)
+        raise SpecError("keep", "must be 0h, or from 1h to 7d", format_duration(keep), hint)
     return list(Maintenance.of(pipeline, spark, keep, clock).run(dry_run))
 
 
 @dataclass(frozen=True)
 class Maintenance:
-    """One run. `spark` is the session of upkeep, `keep` microseconds of `clock`."""
+    """One run. `spark` is the session of upkeep, `keep` microseconds of `clock`.
+
+    `erases`: of what the tables have no more nothing is kept. Only files that no commit has named are left for as long
+    as `keep` says: a writer at work may be about to commit them.
+    """
 
     work: PipelineWork
     spark: SparkSession
     keep: int
     clock: Callable[[], int]
+    erases: bool = False
 
     @classmethod
-    def of(cls, pipeline: Pipeline, spark: SparkSession, keep: int, clock: Callable[[], int]) -> Maintenance:
+    def of(
+        cls, pipeline: Pipeline, spark: SparkSession, keep: int, clock: Callable[[], int], erases: bool = False
+    ) -> Maintenance:
         session = working_session(spark)
         for name, value in SETTINGS.items():
             session.conf.set(name, value)
-        return cls(PipelineWork.open(pipeline, spark), session, keep, clock)
+        return cls(PipelineWork.open(pipeline, spark), session, keep, clock, erases)
 
     @property
     def _kept_from(self) -> int:
         """What was in use at that time or later is kept."""
-        return self.clock() - self.keep
+        return self.clock() - (0 if self.erases else self.keep)
 
     @property
     def floors(self) -> Floors:
@@ -197,7 +209,8 @@ class Maintenance:
         upkeep = Upkeep(self.spark, location)
         before = upkeep.size()
         if dry_run:
-            yield Maintained(name, before, before, 0, tuple([*notes, *self._would(upkeep, before, compacts)]))
+            would = [*notes, *self._would(upkeep, before, compacts)]
+            yield Maintained(name, before, before, 0, tuple([*would, *(["its history would be erased"] * self.erases)]))
             return
         after = before
         if compacts and before.files >= MANY:
@@ -206,7 +219,19 @@ class Maintenance:
             point("maintain:after_compaction")
             after = upkeep.size()
         done = Maintained(name, before, after, 0, tuple(notes))
-        yield self._vacuumed(upkeep, done) if done.after.on_disk > done.after.files else done
+        done = self._vacuumed(upkeep, done) if done.after.on_disk > done.after.files else done
+        yield self._erased(upkeep, done) if self.erases else done
+
+    def _erased(self, upkeep: Upkeep, done: Maintained) -> Maintained:
+        """The table without any file and any statistics of what it has no more."""
+        erased = History(self.spark, upkeep.location).erase()
+        point("erase:after_history")
+        name = version_floor(done.table)
+        known = self.floors.get(self.spark, name)
+        if erased.oldest > known:
+            self.floors.raise_to(self.spark, name, erased.oldest)
+        removed = done.versions_removed + max(erased.oldest - known, 0)
+        return replace(done, after=upkeep.size(), versions_removed=removed)
 
     def _vacuumed(self, upkeep: Upkeep, done: Maintained) -> Maintained:
         """The table without the files of old versions."""

@@ -13,7 +13,9 @@ from windrow.spec.times import parse_duration
 from windrow.view.maintain import maintained_mapping, maintained_text
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
-Keep = Annotated[str, typer.Option("--keep", metavar="DURATION", help="How long old versions stay readable: 1h to 7d.")]
+Keep = Annotated[
+    str, typer.Option("--keep", metavar="DURATION", help="How long old versions stay readable: 1h to 7d, or 0h.")
+]
 
 
 @command
@@ -25,7 +27,8 @@ def maintain(
 ) -> None:
     """Compact the journals, put small files together, and remove files that no version younger than --keep has.
 
-    It may run beside `windrow run`. What the tables say stays as it is.
+    It may run beside `windrow run`. What the tables say stays as it is. With --keep 0h all old versions are gone, and
+    what was forgotten with them; a command that reads a table meanwhile has to be run again.
 
     Example: windrow maintain conf/pipelines/flights.yaml --keep 2d
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from windrow.compile.columns import WEIGHT
@@ -16,6 +17,7 @@ from windrow.engine.partitions import sized
 from windrow.engine.tick.counters import Counters
 from windrow.engine.tick.tick import TickPlan
 from windrow.spec.times import MINUS_INFINITY
+from windrow.store.delta.rewriting import Rewrite
 from windrow.store.journal.cells import compact
 from windrow.store.journal.control import STREAM, Control, has_stream
 from windrow.store.journal.journal import Journal
@@ -43,6 +45,19 @@ class StageRunner(TickRunner):
         """
         is_by_batches = self.strategy.judges_by_cells and not has_stream(self.last)
         return MINUS_INFINITY if is_by_batches else self.clock.expired_end
+
+    def refresh(self) -> None:
+        """Read the newest tick again, and then the ends of the logs that are read.
+
+        Whoever knows of a tick that has forgotten rows must not read them from files of the commits that landed them.
+        """
+        super().refresh()
+        self.upstream.head(self.spark)
+
+    def forget(self, control: Control, plans: Sequence[TickPlan], change: Rewrite) -> Control:
+        """Commit a tick that takes rows of earlier ones out. Raises StepTaken where another writer has committed."""
+        self._last = self.journal.forget(self.spark, control, plans, change)
+        return self._last
 
     def advance(self, head: Offsets, kind: str = STREAM) -> Control | None:
         """Take the next steps of what is read, up to `head`, as one tick. None when there are none.

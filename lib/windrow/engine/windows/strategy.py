@@ -86,6 +86,10 @@ class WindowStrategy(ABC):
     def pairs(self, elements: DataFrame, event_time: str) -> DataFrame:
         """Elements, or judged rows, once for each of their windows."""
 
+    def in_cells(self, elements: DataFrame, event_time: str) -> DataFrame:
+        """The same once for each of the cells that they are in, with the bounds of the cell."""
+        return self.pairs(elements, event_time)
+
     # ---------------------------------------------------------------- a tick
 
     def suspect(self, event_time: Column, admission: Admission) -> Column:

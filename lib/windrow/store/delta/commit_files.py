@@ -32,6 +32,9 @@ def _name(version: int, kind: str = "json") -> str:
     return f"{version:020d}.{kind}"
 
 
+REDUCED = '"reduced": true'
+"""What stands in a commit that says no more which files it has added (`store/delta/history.py`)."""
+
 _UNQUOTED = "/=:@&+$,;!*'()~"
 """What Delta leaves as it is in the path of a file: VACUUM compares texts, and would take another one for no file."""
 
@@ -113,6 +116,32 @@ class AddedFile:
 
 
 @dataclass(frozen=True)
+class LiveFile:
+    """A data file that a table has, with its path as it stands in the log."""
+
+    file: AddedFile
+    path: str
+
+    @classmethod
+    def of(cls, add: Mapping[str, Any]) -> LiveFile:
+        """From the action that has added it."""
+        return cls(AddedFile.of(add), add["path"])
+
+    @property
+    def removal(self) -> str:
+        """The action by which a commit removes it, without the statistics that Delta would repeat in it."""
+        remove = {
+            "path": self.path,
+            "deletionTimestamp": time.time_ns() // 1_000_000,
+            "dataChange": True,
+            "extendedFileMetadata": True,
+            "partitionValues": dict(self.file.partition),
+            "size": self.file.size,
+        }
+        return json.dumps({"remove": remove})
+
+
+@dataclass(frozen=True)
 class CommitFiles:
     """The commits of the table at a path, which may be any URI that Spark writes."""
 
@@ -127,8 +156,11 @@ class CommitFiles:
             number += 1
 
     def added(self, version: int) -> list[AddedFile]:
-        """The files that a commit added."""
-        added = (line for line in self._log.lines(_name(version)) if line.startswith('{"add"'))
+        """The files that a commit added. Raises BrokenCommit where maintenance has reduced it."""
+        lines = list(self._log.lines(_name(version)))
+        if any(REDUCED in line for line in lines if line.startswith('{"commitInfo"')):
+            raise BrokenCommit(log_file(self.path, version), "maintenance has reduced it, and removed its files")
+        added = (line for line in lines if line.startswith('{"add"'))
         return [AddedFile.of(_read(line, log_file(self.path, version))["add"]) for line in added]
 
     def lines(self, version: int) -> list[str] | None:
@@ -137,7 +169,7 @@ class CommitFiles:
 
     def oldest(self) -> int:
         """The oldest version whose commit is there; 0 where there is none."""
-        return min(self._versions(), default=0)
+        return min(self.versions(), default=0)
 
     def has(self, file: str) -> bool:
         """Whether a file is there, by its path below the table or its whole one."""
@@ -150,7 +182,7 @@ class CommitFiles:
 
     def oldest_to_read(self, wanted: Callable[[str | None], bool]) -> int:
         """The newest version whose metadata is wanted; when there is none, the oldest that is there, or 0."""
-        versions = self._versions()
+        versions = self.versions()
         for version in reversed(versions):
             if wanted(self._metadata(version)):
                 return version
@@ -158,7 +190,7 @@ class CommitFiles:
 
     def before(self, micros: int) -> Iterator[tuple[int, str | None]]:
         """(version, user metadata) of the commits that were written before a time, newest first."""
-        versions = self._versions()
+        versions = self.versions()
         until = bisect_left(versions, micros, key=lambda version: self._log.modified(_name(version)))
         for version in reversed(versions[:until]):
             yield version, self._metadata(version)
@@ -173,7 +205,8 @@ class CommitFiles:
         whole, of_log = files.getContentSummary(path), files.getContentSummary(log)
         return whole.getFileCount() - of_log.getFileCount(), whole.getLength() - of_log.getLength()
 
-    def _versions(self) -> list[int]:
+    def versions(self) -> list[int]:
+        """The versions whose commits are there, in order."""
         return sorted(int(name[:-5]) for name in self._log.names() if name.endswith(".json") and name[:-5].isdigit())
 
     @cached_property

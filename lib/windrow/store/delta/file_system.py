@@ -189,6 +189,27 @@ def write_file(spark: SparkSession, path: str, content: bytes) -> None:
     stream.close()
 
 
+def replace_file(spark: SparkSession, path: str, text: str) -> None:
+    """Put another text in place of that of a file, whole or not at all."""
+    local = local_path(spark, path)
+    if local is not None:
+        made = local.with_name(f".{local.name}.{os.getpid()}.tmp")
+        made.write_text(text, encoding="utf-8")
+        local.with_name(f".{local.name}.crc").unlink(missing_ok=True)  # Hadoop's, of the text that was there
+        made.replace(local)
+        return
+    files, place = hadoop(spark, path)
+    stream = files.create(place, True)
+    stream.write(text.encode())
+    stream.close()
+
+
+def delete_file(spark: SparkSession, path: str) -> bool:
+    """Delete a file; whether it was there."""
+    files, place = hadoop(spark, path)
+    return bool(files.delete(place, False))
+
+
 def copy_file(spark: SparkSession, here: str, there: str) -> None:
     """Copy a file that nobody changes. On a local disk it gets a second name, where that can be."""
     source, target = local_path(spark, here), local_path(spark, there)

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.store.delta.checksums import Checksums
-from windrow.store.delta.commit_files import AddedFile
+from windrow.store.delta.commit_files import AddedFile, LiveFile
 from windrow.store.delta.footers import are_counted, nulls_and_bounds_of
 from windrow.store.delta.location import INDEXED, READABLE, Location
 from windrow.store.delta.log_store import VersionTaken, activate, activate_java, delta_log, put, scala
@@ -56,8 +56,10 @@ class Appender:
         self._transaction = self._log.startTransaction()
         self.version = int(self._transaction.readVersion())
         self._files: dict[str, AddedFile] = {}  # by the action that adds it
+        self._removed: list[LiveFile] = []
         metadata = self._transaction.metadata()
         schema = StructType.fromJson(json.loads(metadata.schemaString() or '{"fields": []}'))
+        self.schema = schema
         self._types = {field.name: field.dataType.simpleString() for field in schema.fields}
         self._without_counts: tuple[SparkSession, Any] | None = None
         self._counted = _counted(schema, json.loads(metadata.json())["metaData"])
@@ -67,7 +69,7 @@ class Appender:
 
     def begin(self, spark: SparkSession) -> None:
         """Begin an append in a session: what one before has written and not committed is no part of it."""
-        self.spark, self._files = spark, {}
+        self.spark, self._files, self._removed = spark, {}, []
 
     def fits(self, frame: DataFrame) -> bool:
         """Whether the table has all columns of the frame, with their types. It gains none in this way."""
@@ -114,16 +116,29 @@ class Appender:
         """Have the commit add files that are there already."""
         self._files |= {file.to_json(): file for file in files}
 
+    def live(self) -> list[LiveFile]:
+        """The files that the table has at the version that is known. Raises VersionTaken where there is a newer one."""
+        activate(self.spark)
+        nothing = self._java.scala.Option.empty()
+        snapshot = self._log.update(False, nothing, nothing)
+        if int(snapshot.version()) != self.version:
+            raise VersionTaken(f"{self._path}, version {self.version + 1}")
+        return [LiveFile.of(json.loads(file.json())["add"]) for file in snapshot.allFiles().collect()]
+
+    def remove(self, files: Sequence[LiveFile]) -> None:
+        """Have the commit take files out of the table. It says nothing of what was in them."""
+        self._removed += files
+
     def commit(self, app_id: str, step: int, metadata: str) -> None:
         """Commit what was written and added since it was begun. Errors: CONFLICTS where the table has changed since."""
-        actions, files = list(self._files), list(self._files.values())
+        actions, files = [*self._files, *(file.removal for file in self._removed)], list(self._files.values())
         if not self._is_plain:
             return self._commit_by_delta(actions, app_id, step, metadata)
         version, commit = self.version + 1, str(uuid4())
         stamp = {"appId": app_id, "version": step, "lastUpdated": _milliseconds()}
-        info = _commit_info(files, self.version, commit, metadata)
+        info = _commit_info(files, self.version, commit, metadata, len(self._removed))
         put(self.spark, self._log, self._path, version, [json.dumps(info), *actions, json.dumps({"txn": stamp})])
-        self._checksums.write(version, files, stamp, commit)
+        self._checksums.write(version, files, stamp, commit, [one.file for one in self._removed])
         self.version = version
         if version % self._interval == 0:
             nothing = self._java.scala.Option.empty()
@@ -176,17 +191,18 @@ def append_once(spark: SparkSession, location: Location, frame: DataFrame, name:
     location.save(writer)
 
 
-def _commit_info(files: Sequence[AddedFile], read: int, commit: str, metadata: str) -> dict[str, Any]:
-    """What `DESCRIBE HISTORY` says of an append that has seen the whole table."""
+def _commit_info(files: Sequence[AddedFile], read: int, commit: str, metadata: str, removed: int) -> dict[str, Any]:
+    """What `DESCRIBE HISTORY` says of an append that has seen the whole table, or has taken files out of it."""
     counted = {
         "numFiles": len(files),
         "numOutputRows": sum(file.rows for file in files),
         "numOutputBytes": sum(file.size for file in files),
+        **({"numRemovedFiles": removed} if removed else {}),
     }
     info = {
         "timestamp": _milliseconds(),
-        "operation": "WRITE",
-        "operationParameters": {"mode": "Append"},
+        "operation": "UPDATE" if removed else "WRITE",
+        "operationParameters": {} if removed else {"mode": "Append"},
         "readVersion": read,
         "isolationLevel": "Serializable",
         "isBlindAppend": False,

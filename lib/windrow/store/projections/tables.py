@@ -20,6 +20,7 @@ from windrow.engine.partitions import sized
 from windrow.engine.tick.counters import Counters
 from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS, current_columns, pane_columns
 from windrow.store.delta.location import Lake
+from windrow.store.delta.rewriting import Rewrite
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control
 from windrow.store.journal.journal import Journal
@@ -158,6 +159,19 @@ class Projections:
             nothing = local(self.spark, [], log.location.read(self.spark).schema)
             log.append(nothing, progress.step + 1, notes)
             self._progress[name] = Progress(progress.step + 1, progress.journal_step, False)
+
+    def rewrite(self, name: str, change: Rewrite) -> None:
+        """Change rows of a table, in a step of its own: how far it is made stays.
+
+        Raises StepTaken where another writer has projected it meanwhile.
+        """
+        log = self._logs[name]
+        before = log.last(self.spark)
+        if before is None:  # it has no rows
+            return
+        log.rewrite(self.spark, before.step + 1, before.notes, change)
+        self._progress[name] = Progress(before.step + 1, before.notes["journal_step"], False)
+        self.after_write(name)
 
     def _write(self, name: str, controls: Mapping[int, Control]) -> None:
         progress = self._progress[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +11,11 @@ from pyspark.sql.types import StructType
 
 from windrow.compile.elements.envelope import (
     ARRIVAL_TIME,
+    BEING_FORGOTTEN,
     ENVELOPE,
     EVENT_TIME,
+    FORGOTTEN,
+    IS_FORGOTTEN,
     OFFSET,
     PARTITION,
     QUARANTINED,
@@ -20,14 +24,16 @@ from windrow.compile.elements.envelope import (
     RULE,
     STEP,
     file_of,
+    has_to_go,
 )
-from windrow.compile.sql.columns import Column, call, col, lit
-from windrow.engine.frames import group, where
+from windrow.compile.sql.columns import Column, call, col, lit, null
+from windrow.engine.frames import group, select, where, with_column
 from windrow.engine.tick.statistics import LandedRows
 from windrow.spec.errors import SpecError
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.commit_files import AddedFile, FileStatistics
 from windrow.store.delta.location import Lake
+from windrow.store.delta.rewriting import Rewrite, with_goes
 from windrow.store.delta.step_log import StepLog
 from windrow.store.delta.steps import REWRITES, Commit, Notes
 from windrow.store.upstream.places import IN_PLACE
@@ -93,6 +99,43 @@ class Raw:
             out = dict(zip((REASON, RULE), map(lit, quarantine_of(step)), strict=True))
             self.log.location.table(spark).update(is_in(offset).text, {name: value.text for name, value in out.items()})
 
+    def forget(self, spark: SparkSession, last: Commit, tells: Callable[[DataFrame], DataFrame]) -> None:
+        """Give rows the reason of those that are being forgotten, in the step behind the last one.
+
+        `tells` says which (`Rewrite`). Raises StepTaken where another writer has the step.
+        """
+        own = {REASON: lit(FORGOTTEN), RULE: lit(BEING_FORGOTTEN)}
+        self._rewrite(spark, last, Rewrite(tells, lambda rows: _with(rows, own)))
+
+    def blank(self, spark: SparkSession, last: Commit, ids: DataFrame, partitions: bool) -> None:
+        """Take all values from rows that are being forgotten, by step and number, in the step behind the last one.
+
+        `partitions`: the source partition is none of them. Step, number and offset stay. Raises StepTaken where another
+        writer has the step.
+        """
+        kept = {STEP, ROW, ARRIVAL_TIME, OFFSET, REASON, *([PARTITION] if partitions else [])}
+
+        def becomes(rows: DataFrame) -> DataFrame:
+            kinds = dict(rows.dtypes)
+            own = {name: col(name) if name in kept else null(kind) for name, kind in kinds.items()}
+            return select(rows, {**own, RULE: lit(IS_FORGOTTEN)})
+
+        def tells(rows: DataFrame) -> DataFrame:
+            step, row = "_id_step", "_id_row"
+            found = with_column(with_column(rows, step, col(STEP)), row, col(ROW))
+            named = select(ids, {step: col(STEP), row: col(ROW)})
+            return with_goes(found, named, (step, row))
+
+        self._rewrite(spark, last, Rewrite(tells, becomes))
+
+    def _rewrite(self, spark: SparkSession, last: Commit, change: Rewrite) -> None:
+        step = last.step + 1
+        self.log.rewrite(spark, step, self.quarantining(last, step), change)
+
+    def going(self, spark: SparkSession, until: int) -> DataFrame:
+        """The rows up to a step that are being forgotten."""
+        return where(self.rows(spark, 0, until), has_to_go())
+
     def rows_of_file(self, spark: SparkSession, until: int, offset: str) -> DataFrame:
         """The rows of a file that has landed up to a step."""
         return where(self.rows(spark, 0, until), col(OFFSET) == lit(offset))
@@ -105,9 +148,12 @@ class Raw:
         return None
 
     def dead(self, spark: SparkSession, after: int, until: int) -> DataFrame:
-        """Those of these rows that are dead. A file is not read of which it is known that all rows are alive."""
+        """Those of these rows that are dead, but for forgotten ones.
+
+        A file is not read of which it is known that all rows are alive.
+        """
         rows = self.log.rows(spark, after, until, STEP, needs=lambda file: not _is_counted_alive(file))
-        return where(rows, col(REASON).is_not_null())
+        return where(rows, col(REASON).is_not_null() & (col(REASON) != FORGOTTEN))
 
     def landings(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """What each of these steps holds: its last arrival, and how many files, rows and dead rows."""
@@ -152,6 +198,11 @@ class Raw:
     def files(self, spark: SparkSession, until: int) -> DataFrame:
         """The paths of the files that the steps up to `until` hold, each once."""
         return self.rows(spark, 0, until).select(OFFSET).distinct()
+
+
+def _with(rows: DataFrame, own: Mapping[str, Column]) -> DataFrame:
+    """The rows with other values in some of their columns."""
+    return select(rows, {name: own.get(name, col(name)) for name in rows.columns})
 
 
 def is_in(offset: str) -> Column:

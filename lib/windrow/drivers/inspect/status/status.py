@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from windrow.compile.elements.envelope import QUARANTINED
+from windrow.compile.elements.envelope import FORGOTTEN, QUARANTINED
 from windrow.compile.panes.panes import TIMINGS
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.freshness import stage_freshness
@@ -186,9 +186,13 @@ class _Cells:
 
 
 def _when_read(dead: Mapping[str, int], read: int) -> dict[str, int]:
-    """Without the rows that the stage had read before their file was taken out: it has counted them as alive."""
-    since = sum(dead.values()) - read
-    return {reason: number - (since if reason == QUARANTINED else 0) for reason, number in dead.items()}
+    """Without the rows that the stage had read before they were taken out: it has counted them as alive."""
+    since, found = sum(dead.values()) - read, dict(dead)
+    for reason in (FORGOTTEN, QUARANTINED):
+        taken = min(since, found.get(reason, 0))
+        found |= {reason: found[reason] - taken} if taken else {}
+        since -= taken
+    return found
 
 
 def _partitions(stage: Stage, name: str, read: Source | Stage, clock: StageClock) -> list[PartitionStatus]:

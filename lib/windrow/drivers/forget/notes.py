@@ -1,0 +1,40 @@
+"""What is written down of stages before a stage in front of them changes: their affected cells, and the rows that go.
+
+When it has changed, the panes by which they are found are gone. A process that was killed then reads them here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.store.delta.location import Lake, Location
+from windrow.store.delta.transactions import append_once
+
+FOLDER = "forgetting"
+CELLS_OF, ROWS_OF = "cells", "rows"
+
+
+@dataclass(frozen=True)
+class Noted:
+    """The folder of a lake that has it, until all is done."""
+
+    spark: SparkSession
+    lake: Lake
+
+    def write(self, stage: str, what: str, frame: DataFrame) -> None:
+        """Write down cells, or rows, of a stage; some may be there already."""
+        append_once(self.spark, self._table(stage, what), frame, FOLDER)
+
+    def read(self, stage: str, what: str) -> list[DataFrame]:
+        """What was written down, as one frame; none where nothing was."""
+        table = self._table(stage, what)
+        return [table.read(self.spark)] if table.exists(self.spark) else []
+
+    def discard(self) -> None:
+        """Delete it all."""
+        self.lake.internal(FOLDER).remove(self.spark)
+
+    def _table(self, stage: str, what: str) -> Location:
+        return self.lake.internal(f"{FOLDER}/{stage}-{what}")
