@@ -73,9 +73,9 @@ def forget(
     Raises SpecError, NotYet, and StepTaken where others were ahead each time.
     """
     person = None if where is None else Person.of(where, unreadable)
-    work = PipelineWork.open(pipeline, spark, clock=clock)
     asked = list(pipeline.sources) if source is None else [pipeline.source(source)]
-    chosen = asked if person is None else person.sources(asked, work.spark)
+    chosen = asked if person is None else person.sources(asked, spark)
+    work = PipelineWork.open(pipeline, spark, clock=clock)
     if dry_run:
         return Forgotten(tuple(_would(work, one, person) for one in chosen))
     if person is not None:
