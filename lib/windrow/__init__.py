@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from windrow.spec.extensions import register as register
     from windrow.spec.pipelines.loading import load as load
     from windrow.spec.pipelines.pipeline import Pipeline as Pipeline
+    from windrow.spec.pipelines.retention import Retention as Retention
     from windrow.spec.pipelines.schedules import Schedule as Schedule
     from windrow.spec.pipelines.submissions import Submission as Submission
     from windrow.spec.pipelines.table import Table as Table
@@ -171,6 +172,7 @@ _NAMES = {
     "spec.extensions": "register",
     "spec.pipelines.loading": "load",
     "spec.pipelines.pipeline": "Pipeline",
+    "spec.pipelines.retention": "Retention",
     "spec.pipelines.schedules": "Schedule",
     "spec.pipelines.submissions": "Submission",
     "spec.pipelines.table": "Table",

@@ -16,6 +16,7 @@ from windrow.drivers.clock import clock_micros
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.retention.removal import Removal
 from windrow.drivers.spark.session import working_session
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -111,17 +112,21 @@ class Maintenance:
 
     def run(self, dry_run: bool) -> Iterator[Maintained]:
         """Every table of the pipeline, one after the other."""
+        removed = self._removed(dry_run)
         for item in self.work.stages:
             notes = [] if dry_run else self._stage(item)
             tables = {f"journal/{item.runner.journal.generation}": notes, f"cells/{item.runner.journal.generation}": []}
             for name in (*tables, "current", "panes", "dead_letters", "ticks"):
-                yield from self._table(f"{item.name}/{name}", True, tables.get(name, []), dry_run)
+                table = f"{item.name}/{name}"
+                yield from self._table(table, True, [*tables.get(name, []), *removed.get(table, [])], dry_run)
         for source in self.work.raws:
             behind = self._behind(source)
             notes = [f"not compacted: {behind} has to read it first"] if behind else []
-            yield from self._table(f"{source}/raw", not behind, notes, dry_run)
+            raw = f"{source}/raw"
+            yield from self._table(raw, not behind, [*notes, *removed.get(raw, [])], dry_run)
             for name in ("landings", "dead_letters"):
-                yield from self._table(f"{source}/{name}", True, [], dry_run)
+                table = f"{source}/{name}"
+                yield from self._table(table, True, removed.get(table, []), dry_run)
         for name in (QUALITY_TABLE, "_windrow/audits", "_windrow/generations"):
             yield from self._table(name, True, [], dry_run)
         yield from self._staged(dry_run)
@@ -136,6 +141,18 @@ class Maintenance:
                 continue
             found.location.remove(self.spark)
             yield Maintained(name, size, Size(0, 0, 0), 0, ("removed: the run was not tried again",))
+
+    def _removed(self, dry_run: bool) -> dict[str, list[str]]:
+        """What is older than the pipeline keeps it is removed; in words, by table. Raw goes first: the rest follows it."""
+        kept = self.work.pipeline.retention
+        if kept is None:
+            return {}
+        removal = Removal(self.work, self.spark, kept, self.clock(), dry_run)
+        notes = {f"{source}/raw": removal.raw(source) for source in self.work.raws}
+        notes |= {f"{source}/dead_letters": removal.letters_of_source(source) for source in self.work.raws}
+        for item in self.work.stages:
+            notes |= {f"{item.name}/panes": removal.panes(item), f"{item.name}/dead_letters": removal.letters(item)}
+        return notes
 
     # ---------------------------------------------------------------- a stage
 

@@ -8,17 +8,20 @@ from functools import reduce
 
 from pyspark.sql import DataFrame
 
-from windrow.compile.columns import CELL, KEY
+from windrow.compile.columns import CELL, KEY, WINDOW_START
 from windrow.compile.elements.envelope import EVENT_TIME, REASON, ROW, STEP, has_to_go
 from windrow.compile.panes.log_rows import CELLS, PANE, cell_identity
 from windrow.compile.sql.columns import Column, bigint, col, lit, null, when
 from windrow.drivers.forget.notes import CELLS_OF, ROWS_OF, Noted
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.retention.kept import whole_from
 from windrow.engine.frames import select, where, with_column
 from windrow.engine.tick.elements import pairs_of_input
+from windrow.spec.errors import NotInThisVersion
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.stages.stage import Stage
+from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.rewriting import GOES, with_goes
 from windrow.store.journal.control import DEAD_LETTER
 from windrow.store.upstream.offsets import START
@@ -150,7 +153,21 @@ def affected(work: PipelineWork, item: StageWork, above: Mapping[str, Affected],
     rows = [*(frame.select(*ROW_OF) for frame in parts.values()), *noted.read(item.name, ROWS_OF)]
     if not cells:
         return None
-    return Affected(_each_once(cells), identity_of(item), _each_once(rows))
+    return Affected(_whole(work, item, _each_once(cells)), identity_of(item), _each_once(rows))
+
+
+def _whole(work: PipelineWork, item: StageWork, cells: DataFrame) -> DataFrame:
+    """Those of the cells that can be made anew: of the others rows were removed, and nobody else's is to be lost.
+
+    Raises NotInThisVersion where all cells of a key would have to be made.
+    """
+    first = whole_from(work, item)
+    if first == MINUS_INFINITY:
+        return cells
+    if item.runner.strategy.depends_on_others:
+        rule = "has lost rows to retention, so that the windows of a key cannot all be made anew"
+        raise NotInThisVersion(f"stages.{item.name}", rule)
+    return where(cells, col(WINDOW_START) >= bigint(first))
 
 
 def _each_once(frames: list[DataFrame]) -> DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -31,6 +32,8 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.suites import Suite
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.stage import Stage
+from windrow.spec.times import format_time
+from windrow.store.delta.floors import Floors, time_floor
 from windrow.store.delta.location import Lake
 from windrow.store.journal.constraints import Constraints, constraints_of
 from windrow.store.journal.generations import Generations
@@ -84,7 +87,8 @@ class PipelineWork:
             upstreams = pipeline.upstreams_of(stage)
             above = {name: item.runner.journal.generation for name, item in stages.items()}
             fingerprint = fingerprint_of(stage, upstreams, above)
-            number = _generation(session, generations, known.get(stage.name), stage, fingerprint, from_start)
+            kept = partial(_check_kept, session, lake, stage, upstreams)
+            number = _generation(session, generations, known.get(stage.name), stage, fingerprint, from_start, kept)
             gate = NewGeneration(session, lake, suites.get(stage.name), suite_path(pipeline, stage.name), kept, clock)
             opening = _Opening(session, lake, pipeline, stage, number, gate, constraints_of(stage.name, suites))
             stages[stage.name] = opening.over(upstreams, raws, stages)
@@ -178,10 +182,11 @@ def _generation(
     stage: Stage,
     fingerprint: Mapping[str, Any],
     from_start: bool,
+    check_kept: Callable[[], None],
 ) -> int:
     """The number of the stage's generation: the one that is there, or a new one.
 
-    A new generation of the stage that it reads makes a new one of it.
+    A new generation of the stage that it reads makes a new one of it. Raises SpecError where it cannot be rebuilt.
     """
     if known is None:
         generations.record(session, stage.name, Generation(1, fingerprint))
@@ -200,11 +205,23 @@ def _generation(
         hint = _hint(moved, "take a new lake path (--set lake=...)")
         raise SpecError(f"sources.{source}", rule, "; ".join(moved), hint)
     if from_start:
+        check_kept()
         generations.record(session, stage.name, Generation(known.number + 1, fingerprint))
         return known.number + 1
     if known.fingerprint != fingerprint:
         generations.record(session, stage.name, Generation(known.number, fingerprint))
     return known.number
+
+
+def _check_kept(session: SparkSession, lake: Lake, stage: Stage, read: Mapping[str, Source | Stage]) -> None:
+    """Raises SpecError where rows were removed from which a stage would be rebuilt."""
+    floors = Floors.of(lake).all(session)
+    for one in read.values():
+        floor = floors.get(time_floor(one.name, "raw"))
+        if isinstance(one, Source) and floor is not None:
+            rule = f"cannot be rebuilt: raw of {one.name} has no rows before {format_time(floor)}"
+            hint = "take a new lake path (--set lake=...): there the stage begins with what is read from now on"
+            raise SpecError(f"stages.{stage.name}", rule, None, hint)
 
 
 def _hint(changed: list[str], hint: str) -> str:

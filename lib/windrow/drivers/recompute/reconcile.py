@@ -18,6 +18,7 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.windows.unrestated import cells_of, unrestated
 from windrow.drivers.recompute.windows.values import batch_of
+from windrow.drivers.retention.kept import whole_from
 from windrow.engine.final import PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
 from windrow.engine.partitions import choose_partitions
@@ -55,6 +56,8 @@ class Reconciliation:
     late_windows: int
     not_compared: tuple[str, ...] = ()
     """The aggregates that are sketches."""
+    proves_from: int | None = None
+    """Windows that start before this, in microseconds, are not compared: rows of them were removed."""
 
     @property
     def equal(self) -> bool:
@@ -87,6 +90,9 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         excluded = excluded.join(
             where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi"
         )
+    first = whole_from(work, item)
+    if first != MINUS_INFINITY:
+        excluded = where(excluded, col(WINDOW_START) >= bigint(first))
     late_rows = excluded.count()
     batch = batch_of(item, rows, excluded if late_rows else None)
     stream = shown(spark, runner.journal)
@@ -100,7 +106,8 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         stream = stream.join(last_shown, on=list(CELL), how="left_semi")
         others = where(batch, ~is_published).join(last_shown, on=list(CELL), how="left_semi")
         batch = where(batch, is_published).unionByName(others)
-    batch, stream = starting_in(batch, (start, end)), starting_in(stream, (start, end))
+    span = (max(start, first), end)
+    batch, stream = starting_in(batch, span), starting_in(stream, span)
     different = differing(runner.stage, stream, batch).persist()
     try:
         number = different.count()
@@ -110,7 +117,8 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         different.unpersist()
     late_windows = cells_of(runner, rows, excluded).count() if late_rows else 0
     differences = tuple(_difference(row) for row in first)
-    return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches)
+    proves_from = None if first == MINUS_INFINITY else first
+    return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches, proves_from)
 
 
 def _not_merging(work: PipelineWork, item: StageWork, stream: DataFrame) -> DataFrame:

@@ -14,7 +14,7 @@ from windrow.drivers.inspect.freshness import stage_freshness
 from windrow.drivers.inspect.look import look
 from windrow.drivers.inspect.status.control_rows import ControlRows
 from windrow.drivers.inspect.status.kept import kept_of
-from windrow.drivers.inspect.status.logs import LogRows, RawRows, dead_rows, panes_of, together
+from windrow.drivers.inspect.status.logs import Landed, LogRows, RawRows, dead_rows, panes_of, together
 from windrow.drivers.inspect.status.open_windows_of_slices import OpenWindows
 from windrow.drivers.inspect.status.tick_sums import TickSums
 from windrow.engine.clocks.clock import StageClock
@@ -110,7 +110,7 @@ class _Reader:
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks.projected_to,
             ticks_to_refresh=0 if current is None else self._ticks_to_refresh(stage, current, generation.number),
-            in_raw=sum(read for read, _ in landed.values()),
+            in_raw=_in_logs(landed, controls, read),
             read=counters.read,
             in_windows=counters.in_windows,
             filtered=counters.filtered,
@@ -183,6 +183,16 @@ class _Cells:
         assert self.journal is not None
         windows = OpenWindows(stage.window, last.clock.expired_end, last.published, tuple(stage.keys))
         return windows.over(self.snapshot, self.snapshot_tick, self.journal)
+
+
+def _in_logs(landed: Landed, controls: ControlRows, read: Mapping[str, Source | Stage]) -> int:
+    """The rows that the logs have so far.
+
+    Panes that a stage in front has forgotten are in its log no more, and count as read.
+    """
+    found = sum(number for number, _ in landed.values())
+    has_lost = controls.has_forgotten and any(isinstance(one, Stage) for one in read.values())
+    return max(found, controls.counters.read) if has_lost else found
 
 
 def _when_read(dead: Mapping[str, int], read: int) -> dict[str, int]:
