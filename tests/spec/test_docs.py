@@ -37,6 +37,7 @@ from windrow.spec.fields.reading import Spec, kind_of, yaml_name
 from windrow.spec.fields.schemas import _SIMPLE, Schema
 from windrow.spec.pipelines.documents import load_yaml
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.retention import Retention
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.pipelines.spark_settings import REQUIRED
 from windrow.spec.pipelines.submissions import Submission
@@ -95,7 +96,7 @@ def test_every_page_is_linked_from_the_readme() -> None:
 # ---------------------------------------------------------------- pipeline files
 
 SPECS: dict[str, type[Spec]] = {
-    "Pipeline": Pipeline, "Schedule": Schedule, "Submission": Submission, "Sources": Source, "Time columns": TimeColumn,
+    "Pipeline": Pipeline, "Retention": Retention, "Schedule": Schedule, "Submission": Submission, "Sources": Source, "Time columns": TimeColumn,
     "Watermark": Watermark, "Stages": Stage,
     "Element time": ElementTime, "Freshness": Freshness,
     **{name.capitalize(): cls for name, cls in CONNECTORS.items()},

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import LongType, StructField, StructType
 
 from windrow.compile.columns import CELL, KEY, WINDOW_START
 from windrow.compile.elements.envelope import EVENT_TIME, REASON, ROW, STEP, has_to_go
 from windrow.compile.panes.log_rows import CELLS, PANE, cell_identity
 from windrow.compile.sql.columns import Column, bigint, col, lit, null, when
-from windrow.drivers.forget.notes import CELLS_OF, ROWS_OF, Noted
+from windrow.drivers.forget.notes import CELLS_OF, KEYED, ROWS_OF, Noted
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.retention.kept import whole_from
-from windrow.engine.frames import select, where, with_column
+from windrow.engine.frames import local, select, where, with_column
 from windrow.engine.tick.elements import pairs_of_input
 from windrow.spec.errors import NotInThisVersion
 from windrow.spec.stages.keys import LogColumn
@@ -151,23 +152,32 @@ def affected(work: PipelineWork, item: StageWork, above: Mapping[str, Affected],
     parts = going(work, item, above)
     cells = [*cells_of_rows(item, parts), *noted.read(item.name, CELLS_OF)]
     rows = [*(frame.select(*ROW_OF) for frame in parts.values()), *noted.read(item.name, ROWS_OF)]
-    if not cells:
+    keyed = noted.read(item.name, KEYED)
+    if not cells and not keyed:
         return None
-    return Affected(_whole(work, item, _each_once(cells)), identity_of(item), _each_once(rows))
+    found = _each_once([*(_whole(work, item, one, keyed) for one in cells), *keyed])
+    return Affected(found, identity_of(item), _each_once(rows) if rows else _no_rows(work))
 
 
-def _whole(work: PipelineWork, item: StageWork, cells: DataFrame) -> DataFrame:
+def _whole(work: PipelineWork, item: StageWork, cells: DataFrame, keyed: list[DataFrame]) -> DataFrame:
     """Those of the cells that can be made anew: of the others rows were removed, and nobody else's is to be lost.
 
-    Raises NotInThisVersion where all cells of a key would have to be made.
+    Raises NotInThisVersion where all cells of a key would have to be made that others have too.
     """
     first = whole_from(work, item)
     if first == MINUS_INFINITY:
         return cells
     if item.runner.strategy.depends_on_others:
+        others = cells if not keyed else cells.join(_each_once(keyed), on=[KEY], how="left_anti")
+        if others.isEmpty():
+            return cells
         rule = "has lost rows to retention, so that the windows of a key cannot all be made anew"
         raise NotInThisVersion(f"stages.{item.name}", rule)
     return where(cells, col(WINDOW_START) >= bigint(first))
+
+
+def _no_rows(work: PipelineWork) -> DataFrame:
+    return local(work.spark, [], StructType([StructField(name, LongType()) for name in ROW_OF]))
 
 
 def _each_once(frames: list[DataFrame]) -> DataFrame:

@@ -15,8 +15,9 @@ from windrow.compile.elements.envelope import RAW, REASON, ROW, STEP
 from windrow.compile.sql.columns import call, col
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.forget.affected import Affected
+from windrow.drivers.forget.by_key import note_keyed
 from windrow.drivers.forget.examples import forget_examples
-from windrow.drivers.forget.notes import Noted
+from windrow.drivers.forget.notes import KEYED, Noted
 from windrow.drivers.forget.person import Person
 from windrow.drivers.forget.stages import ForgottenWindows, StageForgetting
 from windrow.drivers.pipeline.pipeline import PipelineWork
@@ -79,6 +80,7 @@ def forget(
     if dry_run:
         return Forgotten(tuple(_would(work, one, person) for one in chosen))
     if person is not None:
+        note_keyed(work, person, chosen, Noted(work.spark, work.lake))
         for one in chosen:
             tried_again(lambda one=one: _give_reason(work, one, person))  # type: ignore[misc]
     return _Run(work, [one.name for one in chosen]).whole()
@@ -121,7 +123,7 @@ class _Run:
     def whole(self) -> Forgotten:
         noted = Noted(self.work.spark, self.work.lake)
         ids = {name: rows for name, rows in self._ids().items() if not rows.isEmpty()}
-        if not ids:
+        if not ids and not any(noted.has(item.name, KEYED) for item in self.work.stages):
             noted.discard()
             return Forgotten(tuple(ForgottenRows(name, 0, self._left(name)) for name in self.chosen))
         frames = {name: rows.persist() for name, rows in ids.items()}

@@ -14,6 +14,8 @@ from windrow.store.delta.transactions import append_once
 
 FOLDER = "forgetting"
 CELLS_OF, ROWS_OF = "cells", "rows"
+KEYED = "keyed"
+"""Cells whose key is the person."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,10 @@ class Noted:
         """What was written down, as one frame; none where nothing was."""
         table = self._table(stage, what)
         return [table.read(self.spark)] if table.exists(self.spark) else []
+
+    def has(self, stage: str, what: str) -> bool:
+        """Whether anything of the kind was written down of a stage."""
+        return any(not frame.isEmpty() for frame in self.read(stage, what))
 
     def discard(self) -> None:
         """Delete it all."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from windrow.spec.pipelines.fingerprint import is_of_source
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.times import format_duration
 from windrow.view.plan.sources import source_section
 from windrow.view.plan.stages import stage_section
 from windrow.view.text.sections import Section
@@ -51,7 +52,21 @@ def plan_sections(pipeline: Pipeline) -> list[Section]:
     """What each source and stage will do."""
     sources = [source_section(source, pipeline.lake) for source in pipeline.sources]
     stages = [stage_section(stage, pipeline.lake, pipeline.upstreams_of(stage)) for stage in pipeline.stages]
-    return [*sources, *stages]
+    return [*sources, *stages, *_kept(pipeline)]
+
+
+def _kept(pipeline: Pipeline) -> list[Section]:
+    """For how long maintenance keeps rows, where that is not for good."""
+    kept = pipeline.retention
+    if kept is None:
+        return []
+    times = {"raw": kept.raw, "panes": kept.panes, "dead letters": kept.dead_letters}
+    lines = [(name, [_for(time)]) for name, time in times.items()]
+    return [Section("Retention, by windrow maintain", lines)]
+
+
+def _for(time: int | None) -> str:
+    return "for good" if time is None else f"{format_duration(time)}, and as long as a window needs them"
 
 
 def since_section(since: Sequence[StageSince], note: str | None) -> Section:

@@ -24,6 +24,7 @@ from windrow.spec.sources.source import Source
 from windrow.spec.stages.joins import cell_stage
 from windrow.spec.stages.stage import Stage
 from windrow.spec.triggers.firings import keeps_slices
+from windrow.store.delta.floors import Floors, time_floor
 from windrow.store.delta.location import Lake
 from windrow.store.journal.control import Control
 from windrow.store.reading.generations import Generation, newest_generations
@@ -110,7 +111,7 @@ class _Reader:
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks.projected_to,
             ticks_to_refresh=0 if current is None else self._ticks_to_refresh(stage, current, generation.number),
-            in_raw=_in_logs(landed, controls, read),
+            in_raw=_in_logs(landed, controls, self._have_lost(controls, read)),
             read=counters.read,
             in_windows=counters.in_windows,
             filtered=counters.filtered,
@@ -126,6 +127,13 @@ class _Reader:
             backfills=ticks.backfills,
             freshness=self._freshness(stage),
         )
+
+    def _have_lost(self, controls: ControlRows, read: Mapping[str, Source | Stage]) -> bool:
+        """Whether rows were removed from what a stage reads: panes that a stage in front has forgotten, or old rows."""
+        if controls.has_forgotten and any(isinstance(one, Stage) for one in read.values()):
+            return True
+        names = [time_floor(one.name, "panes" if isinstance(one, Stage) else "raw") for one in read.values()]
+        return any(Floors.of(self.lake).read(self.tables, name) for name in names)
 
     def _freshness(self, stage: Stage) -> StageFreshness | None:
         if stage.freshness is None:
@@ -185,14 +193,10 @@ class _Cells:
         return windows.over(self.snapshot, self.snapshot_tick, self.journal)
 
 
-def _in_logs(landed: Landed, controls: ControlRows, read: Mapping[str, Source | Stage]) -> int:
-    """The rows that the logs have so far.
-
-    Panes that a stage in front has forgotten are in its log no more, and count as read.
-    """
+def _in_logs(landed: Landed, controls: ControlRows, have_lost: bool) -> int:
+    """The rows that the logs have so far; where they have lost some, what is not there counts as read."""
     found = sum(number for number, _ in landed.values())
-    has_lost = controls.has_forgotten and any(isinstance(one, Stage) for one in read.values())
-    return max(found, controls.counters.read) if has_lost else found
+    return max(found, controls.counters.read) if have_lost else found
 
 
 def _when_read(dead: Mapping[str, int], read: int) -> dict[str, int]:
