@@ -97,7 +97,7 @@ class Median(PythonAggregate):
 
 NEEDS_SPARK = [
     ("run", "--once"), ("backfill", "--from", "2024-01-01", "--to", "2024-01-02"), ("restate",), ("reconcile",),
-    ("quarantine", "--file", "a.json"), ("maintain",),
+    ("quarantine", "--file", "a.json"), ("forget", "--where", "k = 'a'"), ("maintain",),
 ]  # fmt: skip
 
 

@@ -31,8 +31,14 @@ STAGES: dict[str, dict[str, Any]] = {
         "keys": ["shop"], "window": {"fixed": {"size": "30s"}}, "trigger": _EARLY, "accumulation": "retracting",
         "aggregates": _SUMS,
     },
-    "minutes": {"keys": ["shop"], "window": {"fixed": {"size": "30s"}}, "aggregates": _SUMS},
-    "overlaps": {"keys": ["shop"], "window": {"sliding": {"size": "40s", "period": "20s"}}, "aggregates": _SUMS},
+    "minutes": {
+        "keys": ["shop"], "window": {"fixed": {"size": "30s"}}, "allowed_lateness": "0s", "aggregates": _SUMS,
+    },
+    "overlaps": {
+        "keys": ["shop"], "window": {"sliding": {"size": "40s", "period": "20s"}}, "allowed_lateness": "0s",
+        "aggregates": _SUMS,
+    },
+    "hops": {"keys": ["shop"], "window": {"sliding": {"size": "40s", "period": "20s"}}, "aggregates": _SUMS},
     "sessions": {
         "keys": ["shop"], "window": {"sessions": {"gap": "4s", "max_session": "10m"}}, "trigger": _EARLY,
         "accumulation": "retracting", "aggregates": _SUMS,

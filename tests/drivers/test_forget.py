@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -167,6 +168,11 @@ def test_beside_a_stream_that_is_at_work(spark: SparkSession, tmp_path: Path, wi
     assert shows_her(spark, tmp_path, made) == []
     assert results(spark, tmp_path, made) == results(spark, without_her, made)
     assert all(one.equal for one in reconcile(made, spark))
+    maintain(made, spark, 0)
+    left = files_with(tmp_path, HER)
+    assert not [file for file in left if "_delta_log" in file], "what a writer that was not first has written, at most"
+    for file in (tmp_path / "lake").rglob("*.parquet"):
+        os.utime(file, (1_700_000_000, 1_700_000_000))
     maintain(made, spark, 0)
     assert files_with(tmp_path, HER) == []
 

@@ -173,8 +173,8 @@ def test_what_is_young_is_kept_and_a_dry_run_does_nothing(spark, tmp_path: Path,
     assert (old.exists(), old.parent.exists(), young.exists()) == (False, False, True)
     assert set(files) <= {str(file) for file in (tmp_path / "lake").rglob("*.parquet")}
     assert not table(spark, tmp_path, "journal/1").where("_kind IN ('cell', 'pane')").isEmpty()
-    refused(windrow("maintain", path, "--keep", "59m"), "keep must be from 1h to 7d", '"59m"')
-    refused(windrow("maintain", path, "--keep", "8d"), "keep must be from 1h to 7d", '"8d"')
+    refused(windrow("maintain", path, "--keep", "59m"), "keep must be 0h, or from 1h to 7d", '"59m"')
+    refused(windrow("maintain", path, "--keep", "8d"), "keep must be 0h, or from 1h to 7d", '"8d"')
     refused(windrow("maintain", path, "--keep", "long"), "--keep must be a duration")
 
 

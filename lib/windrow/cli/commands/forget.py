@@ -9,6 +9,8 @@ import typer
 
 from windrow.cli.common import Common, command
 from windrow.cli.options import Json, print_json
+from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
 from windrow.view.forget import forgotten_text
 
 Where = Annotated[
@@ -40,6 +42,8 @@ def forget(
     pipeline = common.pipeline
     if source is not None:
         pipeline.source(source)
+    if where is not None:
+        _check(where)
     with common.session() as spark:
         from windrow.drivers.forget.forget import forget as forget_rows
 
@@ -48,3 +52,11 @@ def forget(
         print_json(asdict(done))
     else:
         typer.echo(forgotten_text(done, common.typed, dry_run))
+
+
+def _check(where: str) -> None:
+    """Raises SpecError where it is no expression that users may write."""
+    try:
+        Expression.parse(where)
+    except SpecError as error:
+        raise error.within("--where") from error

@@ -74,8 +74,8 @@ def forget(
     Raises SpecError, NotYet, and StepTaken where others were ahead each time.
     """
     person = None if where is None else Person.of(where, unreadable)
-    asked = list(pipeline.sources) if source is None else [pipeline.source(source)]
-    chosen = asked if person is None else person.sources(asked, spark)
+    named = list(pipeline.sources) if source is None else [pipeline.source(source)]
+    chosen = named if person is None else person.sources(named, spark)
     work = PipelineWork.open(pipeline, spark, clock=clock)
     if dry_run:
         return Forgotten(tuple(_would(work, one, person) for one in chosen))

@@ -17,7 +17,7 @@ from windrow.spec.expressions import Expression
 from windrow.spec.sources.source import Source
 from windrow.store.delta.rewriting import GOES
 
-_READ_AGAIN = frozenset({"boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "string", "date"})
+_READ_AGAIN = frozenset({"boolean", "tinyint", "smallint", "int", "bigint", "long", "float", "double", "string", "date"})
 """Types whose values are looked for in the text of a row that could not be read."""
 
 
@@ -44,7 +44,7 @@ class Person:
         found = [one for one in sources if self._is_over(one)]
         if not found:
             names = ", ".join(one.name for one in sources)
-            raise SpecError("--where", "reads columns that no source has together", self.where.text, f"of {names}")
+            raise SpecError("--where", "reads columns that no source has together", self.where.text, f"the sources are {names}")
         for source in found:
             self._check(source, spark)
         return found
@@ -64,7 +64,7 @@ class Person:
             rule = "is the source partition, whose values stand in the control row of every tick"
             raise NotInThisVersion(f"{place}.partition", rule, partition)
         try:
-            rows, holds = self._asked(local(spark, [], row_schema(source.columns)), source)
+            rows, holds = self._holding(local(spark, [], row_schema(source.columns)), source)
             kind = with_column(rows, GOES, holds).schema[GOES].dataType
         except AnalysisException as error:
             raise SpecError("--where", f"does not fit the columns of {source.name}", self.where.text) from error
@@ -77,14 +77,14 @@ class Person:
         Of a row that could not be read the columns are looked for in its text.
         """
         names = rows.columns
-        rows, holds = self._asked(rows, source)
+        rows, holds = self._holding(rows, source)
         holds = coalesce(holds, False)
         if self.unreadable:
             holds = holds | col(RAW).is_not_null()
         goes = holds & ~col(REASON).same(lit(FORGOTTEN))
         return with_column(rows, GOES, goes).select(*map(quoted, names), GOES)
 
-    def _asked(self, rows: DataFrame, source: Source) -> tuple[DataFrame, Column]:
+    def _holding(self, rows: DataFrame, source: Source) -> tuple[DataFrame, Column]:
         """Raw rows with the values that the condition is about, and the condition over these."""
         kinds = {name.lower(): (name, kind) for name, kind in source.columns.items()}
         there = {name.lower() for name in rows.columns}
