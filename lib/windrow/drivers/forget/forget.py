@@ -134,7 +134,7 @@ class _Run:
             point("forget:after_stages")
             forget_examples(self.work.spark, self.work.lake)
             point("forget:after_audits")
-            steps = {name: tried_again(lambda name=name: self._blank(name, frames[name])) for name in frames}  # type: ignore[misc]
+            steps = {name: self._blank(name, rows) for name, rows in frames.items()}
             self._project()
             noted.discard()
         finally:
@@ -173,13 +173,18 @@ class _Run:
             source.project()
 
     def _blank(self, name: str, ids: DataFrame) -> int:
-        """The step of `raw` that takes the values of rows. Raises StepTaken where another writer has it."""
+        """The step of `raw` that takes the values of rows. Raises StepTaken where others were ahead each time."""
         raw = self.work.raws[name]
-        last = raw.log.last(self.work.spark)
-        assert last is not None, "it has rows"
-        raw.blank(self.work.spark, last, ids, self.work.pipeline.source(name).connector.HAS_PARTITIONS)
+
+        def blanked() -> int:
+            last = raw.log.last(self.work.spark)
+            assert last is not None, "it has rows"
+            raw.blank(self.work.spark, last, ids, self.work.pipeline.source(name).connector.HAS_PARTITIONS)
+            return last.step + 1
+
+        step = tried_again(blanked)
         point("forget:after_blank")
-        return last.step + 1
+        return step
 
     def _left(self, name: str) -> int:
         """The rows of a source that could not be read, and whose text is there."""
