@@ -46,6 +46,12 @@ STAGES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 """One for each way in which cells are kept."""
 
+TILLS: dict[str, Any] = {
+    "keys": ["shop"], "window": {"fixed": {"size": "30s"}}, "trigger": _EARLY, "accumulation": "retracting",
+    "aggregates": {"visits": {"count": "*"}, "spent": {"sum": "v"}},
+}  # fmt: skip
+"""A stage in whose results no value of a row stands."""
+
 BEHIND: dict[str, Any] = {
     "name": "behind", "from": "shops", "keys": ["shop"], "window": {"fixed": {"size": "60s"}},
     "trigger": _EARLY, "accumulation": "retracting", "allowed_lateness": "20s",
@@ -101,7 +107,7 @@ def pipeline(root: Path, *names: str, behind: bool = False, **source: Any) -> Pi
         "event_time": {"column": "at", "format": "iso8601"}, "arrival_time": {"column": "arrived", "format": "iso8601"},
         "watermark": {"bounded_delay": "5s"}, **source,
     }  # fmt: skip
-    stages = [{"allowed_lateness": "20s", **STAGES[name], "name": name} for name in names or STAGES]
+    stages = [{"allowed_lateness": "20s", **{**STAGES, "tills": TILLS}[name], "name": name} for name in names or STAGES]
     return Pipeline.from_mapping(
         {
             "pipeline": "shops", "lake": str(root / "lake"), "sources": [read],

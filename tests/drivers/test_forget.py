@@ -216,6 +216,27 @@ def test_a_second_one_finds_nothing_and_a_dry_run_changes_nothing(spark: SparkSe
     assert forget(made, spark).rows == 0
 
 
+def test_results_of_others_are_left_as_they_are(spark: SparkSession, tmp_path: Path) -> None:
+    """If that is asked for: her own windows go, and what is not compared for that is counted."""
+    made = pipeline(tmp_path, "customers", "tills")
+    write(tmp_path, range(3))
+    run(made, spark, once=True)
+    before = results(spark, tmp_path, made)
+    with pytest.raises(NotInThisVersion, match=r"stages\.shops\.aggregates\.most may have a value of the person"):
+        forget(pipeline(tmp_path / "other", "shops"), spark, WHERE, leave=True)
+    customers, tills = forget(made, spark, WHERE, leave=True).stages
+    assert customers.windows > 0 == customers.left and tills.left > 0
+    assert shows_her(spark, tmp_path, made) == []
+    after = results(spark, tmp_path, made)
+    assert after["tills"] == before["tills"]
+    assert after["customers"] == [row for row in before["customers"] if row[0] != HER]
+    proof = {one.stage: one for one in reconcile(made, spark)}
+    assert all(one.equal for one in proof.values()) and proof["tills"].left > 0 == proof["customers"].left
+    write(tmp_path, range(3, 4), with_her=False)
+    run(made, spark, once=True, drain=True)
+    assert all(one.equal for one in reconcile(made, spark))
+
+
 def test_rows_that_cannot_be_read(spark: SparkSession, tmp_path: Path) -> None:
     """Her name in a line that is no JSON is found by nobody; how many such lines are left is said."""
     made = pipeline(tmp_path, "shops")

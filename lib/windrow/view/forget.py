@@ -30,6 +30,8 @@ class Windows(Protocol):
     def windows(self) -> int: ...
     @property
     def tick(self) -> int | None: ...
+    @property
+    def left(self) -> int: ...
 
 
 class Done(Protocol):
@@ -60,5 +62,7 @@ def _lines(done: Done, typed: str, dry_run: bool) -> Iterator[str]:
     for stage in done.stages:
         if stage.tick is not None:
             yield f"{stage.stage}: {many(stage.windows, 'window')} made of the other rows, tick {stage.tick}"
+        if stage.left:
+            yield f"{stage.stage}: {many(stage.left, 'window')} left as they are, because others are part of them"
     if not dry_run and any(one.step is not None for one in done.sources):
         yield f"windrow maintain {typed} --keep 0h removes it from old versions of the tables"

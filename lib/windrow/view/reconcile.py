@@ -43,6 +43,8 @@ class Compared(Protocol):
     @property
     def not_compared(self) -> Sequence[str]: ...
     @property
+    def left(self) -> int: ...
+    @property
     def proves_from(self) -> int | None: ...
     @property
     def equal(self) -> bool: ...
@@ -56,6 +58,8 @@ def reconciled_text(result: Compared, width: int) -> str:
     sketches = f" (sketches are not compared: {', '.join(result.not_compared)})" if result.not_compared else ""
     if result.proves_from is not None:
         sketches += f" (from {moment(result.proves_from)} on: rows of earlier windows were removed)"
+    if result.left:
+        sketches += f" ({many(result.left, 'window')} not compared, which a forgetting has left as they were)"
     if result.equal:
         return f"{result.stage}: stream and batch are equal{late}: {many(result.windows, 'window')}{sketches}"
     differ = f"{many(result.number_differing, 'window')} of {result.windows:,}"
@@ -86,6 +90,7 @@ def reconciled_mapping(result: Compared) -> dict[str, Any]:
         "late_rows": result.late_rows,
         "late_windows": result.late_windows,
         "not_compared": list(result.not_compared),
+        "left": result.left,
         "proves_from": None if result.proves_from is None else format_time(result.proves_from),
         "differing": [
             {

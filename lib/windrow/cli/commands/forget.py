@@ -20,6 +20,7 @@ Where = Annotated[
 Unreadable = Annotated[
     bool, typer.Option("--unreadable", help="And all rows that could not be read, whoever they are of.")
 ]
+Leave = Annotated[bool, typer.Option("--leave", help="Results that others are part of stay as they are.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Count the rows, and change nothing.")]
 
 
@@ -29,6 +30,7 @@ def forget(
     where: Where = None,
     source: Annotated[str | None, typer.Option("--source", metavar="NAME", help="Of this source only.")] = None,
     unreadable: Unreadable = False,
+    leave: Leave = False,
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
@@ -47,7 +49,7 @@ def forget(
     with common.session() as spark:
         from windrow.drivers.forget.forget import forget as forget_rows
 
-        done = forget_rows(pipeline, spark, where, source, unreadable, dry_run)
+        done = forget_rows(pipeline, spark, where, source, unreadable, leave, dry_run)
     if as_json:
         print_json(asdict(done))
     else:

@@ -36,12 +36,14 @@ class Affected:
     """The affected cells of a stage, each once: `frame` has the columns `on`.
 
     Those are `key` and bounds, or, where windows depend on other elements, `key` alone: then all cells of it are.
-    `rows` are the rows that are forgotten, by step and number, as the stage reads them.
+    `rows` are the rows that are forgotten, by step and number, as the stage reads them. `left` are cells that they are
+    in too, and that stay as they are.
     """
 
     frame: DataFrame
     on: tuple[str, ...]
     rows: DataFrame
+    left: DataFrame | None = None
 
     def of(self, frame: DataFrame) -> DataFrame:
         """Those rows of a frame of cells that are of these."""
@@ -147,7 +149,8 @@ def identity_of(item: StageWork) -> tuple[str, ...]:
 def affected(work: PipelineWork, item: StageWork, above: Mapping[str, Affected], noted: Noted) -> Affected | None:
     """The affected cells of a stage; None where it has read nothing that could be.
 
-    What was written down before a stage in front changed is among them.
+    What was written down before a stage in front changed is among them. Where results stay as they are that others
+    are part of, those are none of them, but `left`.
     """
     parts = going(work, item, above)
     cells = [*cells_of_rows(item, parts), *noted.read(item.name, CELLS_OF)]
@@ -156,7 +159,25 @@ def affected(work: PipelineWork, item: StageWork, above: Mapping[str, Affected],
     if not cells and not keyed:
         return None
     found = _each_once([*(_whole(work, item, one, keyed) for one in cells), *keyed])
-    return Affected(found, identity_of(item), _each_once(rows) if rows else _no_rows(work))
+    on, gone = identity_of(item), _each_once(rows) if rows else _no_rows(work)
+    if not noted.leaves:
+        return Affected(found, on, gone)
+    others = _of_others(work, item, gone)
+    if others is None:
+        return Affected(found, on, gone)
+    left = found.join(others, on=list(on), how="left_semi")
+    return Affected(found.join(others, on=list(on), how="left_anti"), on, gone, left)
+
+
+def _of_others(work: PipelineWork, item: StageWork, gone: DataFrame) -> DataFrame | None:
+    """The cells of all rows that the stage has read and that are not forgotten; None without any."""
+    every = item.runner.upstream.parts(work.spark, START, item.runner.offsets)
+    alive = {
+        name: where(rows, col(REASON).is_null()).join(gone, on=list(ROW_OF), how="left_anti")
+        for name, rows in every.items()
+    }
+    frames = cells_of_rows(item, alive)
+    return _each_once(frames) if frames else None
 
 
 def _whole(work: PipelineWork, item: StageWork, cells: DataFrame, keyed: list[DataFrame]) -> DataFrame:

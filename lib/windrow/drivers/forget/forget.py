@@ -17,6 +17,7 @@ from windrow.drivers.clock import clock_micros
 from windrow.drivers.forget.affected import Affected
 from windrow.drivers.forget.by_key import note_keyed
 from windrow.drivers.forget.examples import forget_examples
+from windrow.drivers.forget.leaving import check_can_leave
 from windrow.drivers.forget.notes import KEYED, Noted
 from windrow.drivers.forget.person import Person
 from windrow.drivers.forget.stages import ForgottenWindows, StageForgetting
@@ -62,13 +63,14 @@ def forget(
     where: str | None = None,
     source: str | None = None,
     unreadable: bool = False,
+    leave: bool = False,
     dry_run: bool = False,
     clock: Callable[[], int] = clock_micros,
 ) -> Forgotten:
     """Forget the rows for which a condition over the columns of the sources is true, and `unreadable` ones if so told.
 
     Of one `source`, or of all that have these columns.
-    Windows that the rows were in are made of the other rows. It may run beside a stream. A run that was killed is gone
+    Windows that the rows were in are made of the other rows; with `leave` those that have other rows stay as they are. It may run beside a stream. A run that was killed is gone
     on with by the next one, whatever its condition; without any it does that only. What has landed by then is
     forgotten: rows that land later count. Old versions of tables have the rows until `maintain` has removed them.
     Raises SpecError, NotYet, and StepTaken where others were ahead each time.
@@ -79,11 +81,23 @@ def forget(
     work = PipelineWork.open(pipeline, spark, clock=clock)
     if dry_run:
         return Forgotten(tuple(_would(work, one, person) for one in chosen))
+    noted = Noted(work.spark, work.lake)
     if person is not None:
-        note_keyed(work, person, chosen, Noted(work.spark, work.lake))
+        if leave:
+            check_can_leave(work)
+        _finish_others(work, chosen, noted, leave)
+        note_keyed(work, person, chosen, noted)
         for one in chosen:
             tried_again(lambda one=one: _give_reason(work, one, person))  # type: ignore[misc]
     return _Run(work, [one.name for one in chosen]).whole()
+
+
+def _finish_others(work: PipelineWork, chosen: list[Source], noted: Noted, leave: bool) -> None:
+    """One that was killed and does otherwise with results is gone on with first, as it was begun."""
+    if noted.leaves != leave:
+        _Run(work, [one.name for one in chosen]).whole()
+    if leave:
+        noted.leave()
 
 
 def _would(work: PipelineWork, source: Source, person: Person | None) -> ForgottenRows:

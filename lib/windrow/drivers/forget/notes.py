@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.compile.sql.columns import lit
+from windrow.engine.frames import literals
 from windrow.store.delta.location import Lake, Location
 from windrow.store.delta.transactions import append_once
 
@@ -16,6 +18,7 @@ FOLDER = "forgetting"
 CELLS_OF, ROWS_OF = "cells", "rows"
 KEYED = "keyed"
 """Cells whose key is the person."""
+_LEAVES = "leaves"
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,15 @@ class Noted:
         """What was written down, as one frame; none where nothing was."""
         table = self._table(stage, what)
         return [table.read(self.spark)] if table.exists(self.spark) else []
+
+    def leave(self) -> None:
+        """Write down that results which others are part of stay as they are."""
+        append_once(self.spark, self._table(_LEAVES, _LEAVES), literals(self.spark, [{_LEAVES: lit(True)}]), FOLDER)
+
+    @property
+    def leaves(self) -> bool:
+        """Whether that was written down."""
+        return self._table(_LEAVES, _LEAVES).exists(self.spark)
 
     def has(self, stage: str, what: str) -> bool:
         """Whether anything of the kind was written down of a stage."""

@@ -13,6 +13,7 @@ from windrow.drivers.forget.affected import (
     cells_of_rows,
     letters_in_table,
 )
+from windrow.drivers.forget.leaving import LeftWindows
 from windrow.drivers.forget.notes import CELLS_OF, ROWS_OF, Noted
 from windrow.drivers.forget.remade import Remaking
 from windrow.drivers.pipeline.pipeline import PipelineWork
@@ -32,12 +33,14 @@ from windrow.store.upstream.offsets import START
 class ForgottenWindows:
     """What became of a stage: how many windows the rows were in, and the tick that has made them anew.
 
-    Where windows depend on other elements `windows` counts keys. `tick` is None where the stage has read nothing.
+    Where windows depend on other elements `windows` counts keys. `left` counts those that stay as they are. `tick` is
+    None where the stage has read nothing.
     """
 
     stage: str
     windows: int = 0
     tick: int | None = None
+    left: int = 0
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,10 @@ class StageForgetting:
         frames = [found.frame.persist(), found.rows.persist()]
         try:
             kept = replace(found, frame=frames[0], rows=frames[1])
-            windows = kept.frame.count()
+            windows, left = kept.frame.count(), 0 if kept.left is None else kept.left.count()
             control = tried_again(lambda: self._forget(kept), lambda: tried_again(self._stand))
             self._tables(kept, control.tick)
-            yield kept, ForgottenWindows(self.item.name, windows, control.tick)
+            yield kept, ForgottenWindows(self.item.name, windows, control.tick, left)
         finally:
             for frame in frames:
                 frame.unpersist()
@@ -100,6 +103,8 @@ class StageForgetting:
             last, tick=last.tick + 1, kind=FORGETTING, watermark_before=last.clock.watermark, counters=NOTHING,
             rows=TickRows(), quarantined_files=(), duration_ms=0,
         )  # fmt: skip
+        if found.left is not None:
+            LeftWindows(spark, self.work.lake, self.item.name).write(found.left)
         point("forget:before_journal")
         made = runner.forget(control, plans, Rewrite(found.in_journal(stage)))
         point("forget:after_journal")

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.elements.envelope import REASON
 from windrow.compile.sql.columns import bigint, col
+from windrow.drivers.forget.leaving import LeftWindows
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.windows.unrestated import cells_of, unrestated
@@ -58,6 +59,8 @@ class Reconciliation:
     """The aggregates that are sketches."""
     proves_from: int | None = None
     """Windows that start before this, in microseconds, are not compared: rows of them were removed."""
+    left: int = 0
+    """So many windows are not compared, because a forgetting has left them as they were."""
 
     @property
     def equal(self) -> bool:
@@ -107,7 +110,10 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         others = where(batch, ~is_published).join(last_shown, on=list(CELL), how="left_semi")
         batch = where(batch, is_published).unionByName(others)
     span = (max(start, first), end)
-    batch, stream = starting_in(batch, span), starting_in(stream, span)
+    others = LeftWindows(spark, work.lake, item.name)
+    batch, stream = (others.but(starting_in(frame, span)) for frame in (batch, stream))
+    known = others.read()
+    left = 0 if known is None else starting_in(known, span).count()
     different = differing(runner.stage, stream, batch).persist()
     try:
         number = different.count()
@@ -118,7 +124,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
     late_windows = cells_of(runner, rows, excluded).count() if late_rows else 0
     differences = tuple(_difference(row) for row in first)
     proves_from = None if first == MINUS_INFINITY else first
-    return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches, proves_from)
+    return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches, proves_from, left)
 
 
 def _not_merging(work: PipelineWork, item: StageWork, stream: DataFrame) -> DataFrame:
