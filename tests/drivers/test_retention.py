@@ -58,7 +58,7 @@ def test_what_no_window_needs_is_removed(spark: SparkSession, tmp_path: Path) ->
     assert all(one.equal and one.windows > 0 for one in proofs.values())
     assert proofs["shops"].proves_from == now - 60 * SECOND < proofs["sessions"].proves_from
     assert all(stage.adds_up for stage in status(made, spark)[1])
-    with pytest.raises(SpecError, match="cannot be recomputed from rows that were removed.*Hint: raw has all rows"):
+    with pytest.raises(SpecError, match=r"cannot be recomputed from rows that were removed.*Hint: raw has all rows"):
         backfill(made, spark, at(0), at(4 * 60))
     backfill(made, spark, at(3 * 60), at(4 * 60), stage="shops")
     restate(made, spark)

@@ -96,8 +96,8 @@ def test_every_page_is_linked_from_the_readme() -> None:
 # ---------------------------------------------------------------- pipeline files
 
 SPECS: dict[str, type[Spec]] = {
-    "Pipeline": Pipeline, "Retention": Retention, "Schedule": Schedule, "Submission": Submission, "Sources": Source, "Time columns": TimeColumn,
-    "Watermark": Watermark, "Stages": Stage,
+    "Pipeline": Pipeline, "Retention": Retention, "Schedule": Schedule, "Submission": Submission,
+    "Sources": Source, "Time columns": TimeColumn, "Watermark": Watermark, "Stages": Stage,
     "Element time": ElementTime, "Freshness": Freshness,
     **{name.capitalize(): cls for name, cls in CONNECTORS.items()},
     **{name: cls for name, cls in BUILT_IN_WINDOWS.items() if fields(cls)},

@@ -10,7 +10,12 @@ from windrow.store.delta.commit_files import AddedFile, LiveFile
 from windrow.store.delta.history import _reduced, _stripped
 from windrow.store.delta.steps import Commit
 
-ADD = {"path": "_kind=pane/part%201", "partitionValues": {"_kind": "pane"}, "size": 3, "stats": '{"minValues": {"k": "her"}}'}
+ADD = {
+    "path": "_kind=pane/part%201",
+    "partitionValues": {"_kind": "pane"},
+    "size": 3,
+    "stats": '{"minValues": {"k": "her"}}',
+}
 
 
 def test_a_judgement_without_its_examples_is_one() -> None:

@@ -143,7 +143,7 @@ class Maintenance:
             yield Maintained(name, size, Size(0, 0, 0), 0, ("removed: the run was not tried again",))
 
     def _removed(self, dry_run: bool) -> dict[str, list[str]]:
-        """What is older than the pipeline keeps it is removed; in words, by table. Raw goes first: the rest follows it."""
+        """What is older than the pipeline keeps it is removed; in words, by table. Raw goes first, the rest follows."""
         kept = self.work.pipeline.retention
         if kept is None:
             return {}

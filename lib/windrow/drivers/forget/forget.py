@@ -69,10 +69,10 @@ def forget(
 ) -> Forgotten:
     """Forget the rows for which a condition over the columns of the sources is true, and `unreadable` ones if so told.
 
-    Of one `source`, or of all that have these columns.
-    Windows that the rows were in are made of the other rows; with `leave` those that have other rows stay as they are. It may run beside a stream. A run that was killed is gone
-    on with by the next one, whatever its condition; without any it does that only. What has landed by then is
-    forgotten: rows that land later count. Old versions of tables have the rows until `maintain` has removed them.
+    Of one `source`, or of all that have these columns. Windows that the rows were in are made of the other rows; with
+    `leave` those that have other rows stay as they are. It may run beside a stream. A run that was killed is gone on
+    with by the next one, whatever its condition; without any it does that only. What has landed by then is forgotten:
+    rows that land later count. Old versions of tables have the rows until `maintain` has removed them.
     Raises SpecError, NotYet, and StepTaken where others were ahead each time.
     """
     person = None if where is None else Person.of(where, unreadable)
@@ -129,7 +129,7 @@ def _unreadable(rows: DataFrame) -> int:
 
 @dataclass(frozen=True)
 class _Run:
-    """The rest of it, over all rows that have the reason and their values; `chosen` are the sources that are told of."""
+    """The rest of it, over all rows that have the reason and their values; `chosen` are the sources to tell of."""
 
     work: PipelineWork
     chosen: Sequence[str]

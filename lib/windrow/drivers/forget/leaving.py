@@ -52,7 +52,9 @@ def check_can_leave(work: PipelineWork) -> None:
         stage = item.runner.stage
         if item.runner.strategy.depends_on_others or stage.panes.gathered:
             rule = "has windows or rows that depend on others, which cannot be left as they are"
-            raise NotInThisVersion(f"stages.{item.name}", rule, None, "leave --leave out: they are made of the other rows")
+            raise NotInThisVersion(
+                f"stages.{item.name}", rule, None, "leave --leave out: they are made of the other rows"
+            )
         for name, aggregate in stage.stage.aggregates.items():
             if aggregate.NAME not in _WITHOUT_VALUES:
                 rule = "may have a value of the person in it, so that it cannot be left as it is"

@@ -17,13 +17,15 @@ from windrow.spec.expressions import Expression
 from windrow.spec.sources.source import Source
 from windrow.store.delta.rewriting import GOES
 
-_READ_AGAIN = frozenset({"boolean", "tinyint", "smallint", "int", "bigint", "long", "float", "double", "string", "date"})
+_READ_AGAIN = frozenset(
+    {"boolean", "tinyint", "smallint", "int", "bigint", "long", "float", "double", "string", "date"}
+)
 """Types whose values are looked for in the text of a row that could not be read."""
 
 
 @dataclass(frozen=True)
 class Person:
-    """The rows for which a condition is true. `unreadable`: and all rows that could not be read, whoever they are of."""
+    """The rows for which a condition is true; where `unreadable` also all that could not be read, of whomever."""
 
     where: Expression
     unreadable: bool = False
@@ -44,7 +46,9 @@ class Person:
         found = [one for one in sources if self._is_over(one)]
         if not found:
             names = ", ".join(one.name for one in sources)
-            raise SpecError("--where", "reads columns that no source has together", self.where.text, f"the sources are {names}")
+            raise SpecError(
+                "--where", "reads columns that no source has together", self.where.text, f"the sources are {names}"
+            )
         for source in found:
             self._check(source, spark)
         return found

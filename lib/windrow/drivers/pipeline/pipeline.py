@@ -87,8 +87,9 @@ class PipelineWork:
             upstreams = pipeline.upstreams_of(stage)
             above = {name: item.runner.journal.generation for name, item in stages.items()}
             fingerprint = fingerprint_of(stage, upstreams, above)
-            kept = partial(_check_kept, session, lake, stage, upstreams)
-            number = _generation(session, generations, known.get(stage.name), stage, fingerprint, from_start, kept)
+            check_kept = partial(_check_kept, session, lake, stage, upstreams)
+            before = known.get(stage.name)
+            number = _generation(session, generations, before, stage, fingerprint, from_start, check_kept)
             gate = NewGeneration(session, lake, suites.get(stage.name), suite_path(pipeline, stage.name), kept, clock)
             opening = _Opening(session, lake, pipeline, stage, number, gate, constraints_of(stage.name, suites))
             stages[stage.name] = opening.over(upstreams, raws, stages)

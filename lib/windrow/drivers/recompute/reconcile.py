@@ -93,9 +93,9 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         excluded = excluded.join(
             where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi"
         )
-    first = whole_from(work, item)
-    if first != MINUS_INFINITY:
-        excluded = where(excluded, col(WINDOW_START) >= bigint(first))
+    whole = whole_from(work, item)
+    if whole != MINUS_INFINITY:
+        excluded = where(excluded, col(WINDOW_START) >= bigint(whole))
     late_rows = excluded.count()
     batch = batch_of(item, rows, excluded if late_rows else None)
     stream = shown(spark, runner.journal)
@@ -109,10 +109,10 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         stream = stream.join(last_shown, on=list(CELL), how="left_semi")
         others = where(batch, ~is_published).join(last_shown, on=list(CELL), how="left_semi")
         batch = where(batch, is_published).unionByName(others)
-    span = (max(start, first), end)
-    others = LeftWindows(spark, work.lake, item.name)
-    batch, stream = (others.but(starting_in(frame, span)) for frame in (batch, stream))
-    known = others.read()
+    span = (max(start, whole), end)
+    kept = LeftWindows(spark, work.lake, item.name)
+    batch, stream = (kept.but(starting_in(frame, span)) for frame in (batch, stream))
+    known = kept.read()
     left = 0 if known is None else starting_in(known, span).count()
     different = differing(runner.stage, stream, batch).persist()
     try:
@@ -123,7 +123,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         different.unpersist()
     late_windows = cells_of(runner, rows, excluded).count() if late_rows else 0
     differences = tuple(_difference(row) for row in first)
-    proves_from = None if first == MINUS_INFINITY else first
+    proves_from = None if whole == MINUS_INFINITY else whole
     return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches, proves_from, left)
 
 

@@ -59,7 +59,7 @@ class Removal:
         need = self._within(item, needs_of(self.work, item.name, 0 if last is None else last.tick))
         location = self.work.lake.table(item.name, "panes")
         name = time_floor(item.name, "panes")
-        return self._removed(location, name, self.kept.panes, need, lambda until: _END < _time(until))
+        return self._removed(location, name, self.kept.panes, need, lambda until: _time(until) > _END)
 
     def letters(self, item: StageWork) -> list[str]:
         """Remove dead letters of windows that cannot be recomputed any more, from the table and the journal."""
@@ -97,9 +97,7 @@ class Removal:
             why = f"all rows of windows of stage {item.name} are kept"
         return need if need.time < whole else Need(whole, need.step, why)
 
-    def _removed(
-        self, location: Location, name: str, age: int, need: Need, gone: Callable[[int], Column]
-    ) -> list[str]:
+    def _removed(self, location: Location, name: str, age: int, need: Need, gone: Callable[[int], Column]) -> list[str]:
         """Remove the rows that are gone before a time: that of their age, or from which on they are needed."""
         until = min(self.now - age, need.time)
         notes = []

@@ -41,7 +41,8 @@ class Pipeline(Spec, InNotebooks):
     """A pipeline. `lake` is a path or URI that Spark can write; sources and stages share one namespace.
 
     `refresh` is how often, at most, a stream writes `current`, in microseconds; 0 is after every tick. `retention` says
-    for how long maintenance keeps rows; None is for good. `extensions` are Python modules that define windows, triggers or aggregates of the user's own.
+    for how long maintenance keeps rows; None is for good. `extensions` are Python modules that define windows, triggers
+    or aggregates of the user's own.
 
     Errors: a name that is taken twice, a lake that is a pattern or is not apart from what is read, a stage that reads
     something that is not there, an expression over a column that its source has not.

@@ -50,6 +50,13 @@ class Retention(Spec):
                 continue
             if self.raw is None:
                 hint = "a window whose rows are kept can be recomputed, and needs them then: give raw too"
-                raise SpecError(name, "must not be shorter than raw, which is kept for good", format_duration(kept), hint)
+                raise SpecError(
+                    name, "must not be shorter than raw, which is kept for good", format_duration(kept), hint
+                )
             if kept < self.raw:
-                raise SpecError(name, "must not be shorter than raw", format_duration(kept), f"raw is kept for {format_duration(self.raw)}")
+                raise SpecError(
+                    name,
+                    "must not be shorter than raw",
+                    format_duration(kept),
+                    f"raw is kept for {format_duration(self.raw)}",
+                )

@@ -1,7 +1,7 @@
 """Rows of a table that go, or become other ones, in one commit: the files that have some are written again.
 
-Delta's DELETE, UPDATE and MERGE do the same, but their commit says by which condition, and of each removed file the least
-and greatest values that it had. Here nothing of what has gone stands in the log.
+Delta's DELETE, UPDATE and MERGE do the same, but their commit says by which condition, and of each removed file the
+least and greatest values that it had. Here nothing of what has gone stands in the log.
 """
 
 from __future__ import annotations
