@@ -57,8 +57,8 @@ class Remaking:
         runner, spark = self.item.runner, self.work.spark
         rows = where(runner.upstream.rows(spark, self.last.offsets), col(REASON).is_null())
         ids = self.affected.of(pairs(runner.stage, rows)).select(*ROW_OF).distinct()
-        left_out = unrestated(runner).join(self.affected.rows, on=list(ROW_OF), how="left_anti")
-        excluded = left_out.join(ids, on=list(ROW_OF), how="left_semi")
+        not_restated = unrestated(runner).join(self.affected.rows, on=list(ROW_OF), how="left_anti")
+        excluded = not_restated.join(ids, on=list(ROW_OF), how="left_semi")
         streams = has_stream(self.last)
         if runner.strategy.depends_on_others:
             self._check_can_be_made(ids)
