@@ -17,6 +17,7 @@ from windrow.drivers.forget.forget import forget
 from windrow.drivers.maintain import maintain
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run
+from windrow.spec.errors import NotYet
 
 NAMES = ("shops", "minutes")
 
@@ -61,6 +62,8 @@ def test_what_was_begun_is_finished_without_the_condition(
     root = shutil.copytree(lake, tmp_path / "ended")
     made = pipeline(root, *NAMES, behind=True)
     ends.at("forget:after_journal", root, "forget")
+    with pytest.raises(NotYet, match="has rows of a person who is being forgotten"):
+        maintain(made, spark, 0)
     assert forget(made, spark).rows > 0
     ends.at("erase:after_history#2", root, "erase")
     maintain(made, spark, 0)

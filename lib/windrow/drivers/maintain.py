@@ -18,7 +18,7 @@ from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.retention.removal import Removal
 from windrow.drivers.spark.session import working_session
-from windrow.spec.errors import SpecError
+from windrow.spec.errors import NotYet, SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.table_columns import QUALITY_TABLE
 from windrow.spec.times import DAY, HOUR, format_duration
@@ -112,6 +112,8 @@ class Maintenance:
 
     def run(self, dry_run: bool) -> Iterator[Maintained]:
         """Every table of the pipeline, one after the other."""
+        if self.erases:
+            self._check_forgotten()
         removed = self._removed(dry_run)
         for item in self.work.stages:
             notes = [] if dry_run else self._stage(item)
@@ -141,6 +143,15 @@ class Maintenance:
                 continue
             found.location.remove(self.spark)
             yield Maintained(name, size, Size(0, 0, 0), 0, ("removed: the run was not tried again",))
+
+    def _check_forgotten(self) -> None:
+        """Raises NotYet where a forgetting has been begun and not finished: its rows would stay."""
+        for source in self.work.pipeline.sources:
+            raw = self.work.raws[source.name]
+            until = 0 if source.connector.is_in_place else raw.last_step(self.work.spark)
+            if until and not raw.going(self.work.spark, until).isEmpty():
+                hint = "run windrow forget FILE, which goes on with it"
+                raise NotYet(f"sources.{source.name}", "has rows of a person who is being forgotten", None, hint)
 
     def _removed(self, dry_run: bool) -> dict[str, list[str]]:
         """What is older than the pipeline keeps it is removed; in words, by table. Raw goes first, the rest follows."""
