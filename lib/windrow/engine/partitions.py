@@ -1,29 +1,43 @@
-"""How many partitions a shuffle has: by the size of the work and the cores of the cluster, unless somebody has said it.
+"""How many partitions a shuffle has, and whether plans adapt: by the size of the work and the cores of the cluster.
 
-Spark has one number for all work. A tick of few rows in as many tasks as a large cluster has cores would spend its time
-starting them, and leave as many small files; many rows in few tasks would not find room in their memory.
+Unless somebody has said it. Spark has one number for all work. A tick of few rows in as many tasks as a large cluster
+has cores would spend its time starting them, and leave as many small files; many rows in few tasks would not find room
+in their memory. In the same way Spark's adaptive planning costs a small tick more than it gives, and gives a large one
+more than it costs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
+if TYPE_CHECKING:  # a client of Spark Connect has none
+    from pyspark import SparkContext
+
 PARTITIONS = "spark.sql.shuffle.partitions"
-CHOSEN = "spark.windrow.shuffle.partitions"
-"""The number that windrow has chosen for a session. Another one in `PARTITIONS` is somebody else's, and stays."""
+ADAPTIVE = "spark.sql.adaptive.enabled"
+CHOSEN: Mapping[str, str] = {
+    PARTITIONS: "spark.windrow.shuffle.partitions",
+    ADAPTIVE: "spark.windrow.adaptive.enabled",
+}
+"""What windrow has chosen for a session. If Spark's setting has another value, somebody else wants it, and it stays."""
 
 LEAST, MOST, UNKNOWN = 25_000, 10_000_000, 250_000
 """Rows for which a task is worth its start; with more than those a core has several tasks, one after the other; and
 those of a task where nobody knows how many cores there will be."""
+LARGE = 20_000_000
+"""Work over so many rows is planned as it goes: to plan it again after each shuffle takes a tenth of a second, and then
+Spark knows how large each partition is, joins what is small without a shuffle, and splits what is skewed."""
 FEW = 2
 """With so few cores there is nothing to choose: all of them have a task, whatever the work."""
 ANY = 200
 """The partitions where neither the work nor the cores are known: Spark's own number."""
 
-_UNSAID = str(2**31 - 1)
+_UNSAID: Mapping[str, str | None] = {PARTITIONS: str(2**31 - 1), ADAPTIVE: None}
 """No number of partitions. Spark refuses defaults that are no such number."""
 
 
@@ -44,9 +58,10 @@ def cores_of(spark: SparkSession) -> int | None:
 
     None where executors come and go, and nobody has said how many at most.
     """
-    conf, known = spark.conf, int(spark.sparkContext.defaultParallelism)
-    if str(spark.sparkContext.master).startswith("local"):
-        return known
+    context = spark.sparkContext
+    if str(context.master).startswith("local"):
+        return _cores_here(context)
+    conf, known = spark.conf, int(context.defaultParallelism)
     each = int(str(conf.get("spark.executor.cores", "1"))) // max(1, int(str(conf.get("spark.task.cpus", "1"))))
     if str(conf.get("spark.dynamicAllocation.enabled", "false")).lower() == "true":
         most = str(conf.get("spark.dynamicAllocation.maxExecutors", ""))
@@ -54,40 +69,60 @@ def cores_of(spark: SparkSession) -> int | None:
     return max(known, int(str(conf.get("spark.executor.instances", "0"))) * each)
 
 
-def said_by_others(spark: SparkSession) -> str | None:
-    """The number of partitions that the user or the cluster wants in a session; None where nobody has said one."""
-    said = str(spark.conf.get(PARTITIONS, _UNSAID))
-    return None if said in (_UNSAID, spark.conf.get(CHOSEN, "")) else said
+@lru_cache(maxsize=4)
+def _cores_here(context: SparkContext) -> int:
+    """Those of a JVM that does all work itself. They stay as they are, so that a tick need not ask for them."""
+    return int(context.defaultParallelism)
+
+
+def said_by_others(spark: SparkSession, name: str) -> str | None:
+    """The value of one of the settings that the user or the cluster wants in a session; None where nobody has said."""
+    said = spark.conf.get(name, _UNSAID[name])
+    return None if said in (_UNSAID[name], spark.conf.get(CHOSEN[name], "")) else str(said)
 
 
 def choose_partitions(spark: SparkSession, session: SparkSession) -> None:
-    """Give a session of windrow's own the partitions that the caller's session says, or else one for each core."""
-    said = said_by_others(spark)
-    if said is None:
-        _choose(session, partitions_for(None, cores_of(spark)))
-    else:
-        session.conf.set(PARTITIONS, said)
+    """Give a session of windrow's own what the caller's session says, or else a partition for each core, as planned.
+
+    Both may be the same session: it is then told what holds with the cores of now.
+    """
+    chosen = {PARTITIONS: str(partitions_for(None, cores_of(spark))), ADAPTIVE: "false"}
+    for name, value in chosen.items():
+        said = said_by_others(spark, name)
+        if said is None:
+            _choose(session, name, value)
+        else:
+            session.conf.set(name, said)
 
 
 @contextmanager
 def sized(spark: SparkSession, rows: Callable[[], int | None] = lambda: None) -> Iterator[None]:
-    """Within, shuffles of a session have partitions for work over so many rows, unless others have said how many."""
-    before = str(spark.conf.get(CHOSEN, ""))
-    if not before or said_by_others(spark) is not None:
-        yield
-        return
+    """Within, a session plans for work over so many rows, as far as others have not said how.
+
+    On few cores it does nothing, and asks nothing of the JVM: a tick there costs what it would cost without.
+    """
     cores = cores_of(spark)
-    number = cores if cores is not None and cores <= FEW else partitions_for(rows(), cores)
-    if str(number) == before:
+    if cores is not None and cores <= FEW:
         yield
         return
-    _choose(spark, number)
+    before = {name: str(spark.conf.get(marker, "")) for name, marker in CHOSEN.items()}
+    free = [name for name, value in before.items() if value and said_by_others(spark, name) is None]
+    changed = {name: value for name, value in _for(rows() if free else None, cores).items() if name in free}
+    changed = {name: value for name, value in changed.items() if value != before[name]}
+    for name, value in changed.items():
+        _choose(spark, name, value)
     try:
         yield
     finally:
-        _choose(spark, int(before))
+        for name in changed:
+            _choose(spark, name, before[name])
 
 
-def _choose(spark: SparkSession, number: int) -> None:
-    for name in (PARTITIONS, CHOSEN):
-        spark.conf.set(name, str(number))
+def _for(rows: int | None, cores: int | None) -> dict[str, str]:
+    is_large = rows is not None and rows >= LARGE
+    return {PARTITIONS: str(partitions_for(rows, cores)), ADAPTIVE: str(is_large).lower()}
+
+
+def _choose(spark: SparkSession, name: str, value: str) -> None:
+    for one in (name, CHOSEN[name]):
+        spark.conf.set(one, value)

@@ -6,9 +6,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from windrow.drivers.spark.session import is_remote, working_session
-from windrow.spec.errors import SpecError
-from windrow.store.delta.location import Lake, is_on_s3
+from windrow.drivers.spark.connect import check_has_jvm
+from windrow.drivers.spark.session import working_session
+from windrow.store.delta.location import S3, Lake
 from windrow.store.delta.put_if_absent import check_put_if_absent
 
 CHECKPOINTS = "spark.sql.streaming.checkpointFileManagerClass"
@@ -21,12 +21,11 @@ def lake_session(spark: SparkSession, lake: Lake) -> SparkSession:
 
     Errors: SpecError for a session of Spark Connect, and where two drivers would lose commits.
     """
-    if is_remote(spark):
-        rule = "must have a JVM of its own: tables are written there"
-        raise SpecError("spark", rule, "a session of Spark Connect", "plan, status, show, report and panes need none")
+    check_has_jvm(spark)
     session = working_session(spark)
-    check_put_if_absent(session, lake.root)
+    scheme = check_put_if_absent(session, lake.root)
     java: Any = session._jvm
-    if is_on_s3(lake.root) and java.org.apache.spark.util.Utils.classIsLoadable(_PUTTING):
+    is_said = session.conf.get(CHECKPOINTS, None) is not None
+    if scheme in S3 and not is_said and java.org.apache.spark.util.Utils.classIsLoadable(_PUTTING):
         session.conf.set(CHECKPOINTS, _PUTTING)
     return session

@@ -9,35 +9,43 @@ from collections.abc import Mapping
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from windrow.drivers.spark import settings
+from windrow.drivers.spark.connect import check_is_no_server, is_remote
 from windrow.drivers.spark.hadoop import drop_unread_properties
 from windrow.drivers.spark.machine import defaults
 from windrow.drivers.spark.names import cache_names
 from windrow.drivers.spark.settings import OF_BATCHES, PREFERRED, REQUIRED
 from windrow.engine.partitions import choose_partitions
-from windrow.spec.pipelines.spark_settings import REQUIRED as NEEDED
 from windrow.store.delta.put_if_absent import LOG_STORE
 
 TRACE = "WINDROW_TRACE"
 """The environment variable that has the traces of any error shown, Python's and the JVM's."""
 
+PYTHON = "spark.pyspark.python"
+"""The setting that names the Python of executors. `spark-submit` reads it for jobs, and we for our own sessions."""
+
 
 def local_session(
-    app: str = "windrow", master: str | None = None, conf: Mapping[str, str] | None = None
+    app: str = "windrow", master: str | None = None, conf: Mapping[str, str] | None = None, s3: bool = True
 ) -> SparkSession:
-    """A session of windrow's own, with jars from disk; `conf` wins over what windrow prefers.
+    """A session of windrow's own, with jars from disk; `conf` wins over the cluster's defaults, and these over ours.
 
-    Errors: SpecError where the jars are not set up, and for a setting that would make results wrong.
+    With `s3` it reaches lakes on S3, where that is set up. Errors: SpecError where the jars are not set up, for a setting that would make results wrong, and where only a
+    server of Spark Connect is named.
     """
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    given, known = conf or {}, defaults(_find_spark_home())
+    master = master or os.environ.get("WINDROW_MASTER") or known.get("spark.master", "local[*]")
+    check_is_no_server(master)
+    python = given.get(PYTHON) or known.get(PYTHON) or sys.executable
+    os.environ.setdefault("PYSPARK_PYTHON", python)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    master = master or os.environ.get("WINDROW_MASTER", "local[*]")
     # What Spark logs goes with the trace of an error: to the terminal, when it was asked for.
     level = "error" if os.environ.get(TRACE) else "fatal"
     builder = SparkSession.builder.appName(app).master(master)
-    for name, value in settings.of_own_session(master, conf or {}, defaults(), level).items():
+    for name, value in settings.of_own_session(master, given, known, s3, level).items():
         builder = builder.config(name, value)
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
@@ -48,21 +56,18 @@ def local_session(
 
 
 def submitted_session(app: str) -> SparkSession:
-    """The session of a job that `spark-submit` started: its master, jars and settings, and Delta's extension."""
-    given = SparkConf()
-    builder = SparkSession.builder.appName(app)
+    """The session of a job that `spark-submit` started: its master, jars and settings, and Delta's extension.
+
+    Errors: SpecError where it was submitted with a setting that would make results wrong.
+    """
+    SparkContext._ensure_initialized()  # before, Python does not know what the job was submitted with
     java: Any = SparkContext._jvm
     has_log_store = bool(java.org.apache.spark.util.Utils.classIsLoadable(LOG_STORE))
-    for name, value in settings.of_submitted_session(given.contains, given.get, has_log_store).items():
+    submitted = dict(SparkConf().getAll())
+    builder = SparkSession.builder.appName(app)
+    for name, value in settings.of_submitted_session(submitted, defaults(), has_log_store).items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
-
-
-def check_submitted(spark: SparkSession) -> None:
-    """Refuse settings that a session was submitted with and that would make results wrong. Errors: SpecError."""
-    conf = spark.sparkContext._conf  # a copy is made one setting after the other
-    names = (*NEEDED, settings.DEPLOY_MODE)
-    settings.check_submitted({name: str(conf.get(name)) for name in names if conf.contains(name)}, defaults())
 
 
 def working_session(spark: SparkSession) -> SparkSession:
@@ -87,11 +92,6 @@ def _cloned(spark: SparkSession) -> SparkSession:
     spark.conf.get("spark.sql.session.timeZone")
     clone: SparkSession = spark.cloneSession()  # type: ignore[attr-defined]
     return clone
-
-
-def is_remote(spark: SparkSession) -> bool:
-    """Whether it is a session of Spark Connect: it has no JVM, and what windrow's tables need is not there."""
-    return type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def group_at_large(session: SparkSession) -> None:

@@ -33,10 +33,13 @@ _CONDITIONAL = "fs.option.create.conditional.overwrite"
 _RULE = "must be where one of two drivers has a commit and the other one hears of it"
 
 
-def check_put_if_absent(spark: SparkSession, lake: str) -> None:
-    """Refuse a lake on which two drivers would overwrite each other's commits. Errors: SpecError."""
+def check_put_if_absent(spark: SparkSession, lake: str) -> str:
+    """Refuse a lake on which two drivers would overwrite each other's commits; the scheme of any other one.
+
+    Errors: SpecError.
+    """
     if local_path(spark, lake) is not None:
-        return
+        return "file"
     scheme = _scheme(spark, lake)
     store = _log_store(spark, scheme)
     if store == LOG_STORE:
@@ -44,6 +47,7 @@ def check_put_if_absent(spark: SparkSession, lake: str) -> None:
     elif scheme not in RENAMING and (store is None or _OF_DELTA.fullmatch(store)):
         rule = f"{_RULE}: on {scheme}:// Delta overwrites what another has put"
         raise SpecError("lake", rule, lake, _hint_of(scheme))
+    return scheme
 
 
 def _check_conditional(spark: SparkSession, lake: str, scheme: str) -> None:
