@@ -1,4 +1,4 @@
-"""A standalone cluster of Spark for tests: a master, and workers of one core each, as processes of this machine.
+"""A standalone cluster of Spark for tests: a master and workers, as processes of this machine.
 
 All of them are on loopback. A driver that binds to `DRIVER`, which is no address that anybody takes by default, shows
 that executors find it where it says that it is.
@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -26,9 +28,10 @@ _MEMORY = "700m"
 
 @dataclass
 class Cluster:
-    """A master and its workers, each in a process group of its own with its executors."""
+    """A master and its workers of so many cores, each in a process group of its own with its executors."""
 
     folder: Path
+    cores: int = 1
     port: int = field(default_factory=free_port)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
@@ -41,20 +44,21 @@ class Cluster:
         """Settings by which a driver of this machine finds executors, and they find it."""
         return {
             "spark.driver.host": DRIVER, "spark.driver.bindAddress": DRIVER, "spark.executor.memory": _MEMORY,
-            "spark.executor.cores": "1", "spark.driver.memory": "2g",
+            "spark.executor.cores": str(self.cores), "spark.driver.memory": "2g",
         }  # fmt: skip
 
     def start(self, workers: int) -> None:
-        """Start the master and its workers."""
+        """Start the master and its workers, each when there is something that it can find."""
         self._run("master", "master.Master", "--host", "127.0.0.1", "--port", self.port, "--webui-port", free_port())
+        self._wait_for_master()
         for number in range(workers):
             self.add(f"worker-{number}")
 
     def add(self, name: str) -> None:
-        """Start a worker of one core."""
+        """Start a worker."""
         folder = self.folder / name
         where = ("--host", "127.0.0.1", "--webui-port", free_port(), "--work-dir", folder)
-        self._run(name, "worker.Worker", *where, "--cores", 1, "--memory", "1g", self.master)
+        self._run(name, "worker.Worker", *where, "--cores", self.cores, "--memory", "1g", self.master)
 
     def kill(self, name: str) -> None:
         """Kill a process with its executors, as a machine dies."""
@@ -66,6 +70,15 @@ class Cluster:
     def stop(self) -> None:
         for name in [*self.processes]:
             self.kill(name)
+
+    def _wait_for_master(self, seconds: float = 60) -> None:
+        """A worker that finds no master tries again only after some ten seconds. Raises TimeoutError."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
+                return
+            time.sleep(0.1)
+        raise TimeoutError((self.folder / "master.log").read_text()[-2000:])
 
     def _run(self, name: str, which: str, *arguments: object) -> None:
         home = Path(pyspark.__file__).parent
@@ -82,9 +95,9 @@ class Cluster:
 
 
 @contextmanager
-def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
+def cluster(folder: Path, workers: int = 2, cores: int = 1) -> Iterator[Cluster]:
     """A cluster for a while."""
-    made = Cluster(folder)
+    made = Cluster(folder, cores)
     try:
         made.start(workers)
         yield made

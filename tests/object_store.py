@@ -1,9 +1,10 @@
 """An object store for tests: moto's S3 on loopback, in a process and an environment of its own.
 
-    python tests/object_store.py PORT [LOSE]
+    python tests/object_store.py PORT LOSE [deaf]
 
 is that process: one request is served at a time, as moto looks whether there is an object and puts it then, and on S3
-nobody comes in between. With LOSE the answer to every so many-th commit that has been put is lost: an error is sent.
+nobody comes in between. With LOSE the answer to every so many-th commit that has been put is lost: an error is sent. A
+deaf one knows no If-None-Match, as older stores that speak like S3.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class ObjectStore:
 
     port: int
     lose: int = 0
+    deaf: bool = False
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
@@ -69,7 +71,7 @@ class ObjectStore:
 
     def start(self) -> None:
         """Start it with an empty bucket."""
-        words = [str(installed()), __file__, str(self.port), str(self.lose)]
+        words = [str(installed()), __file__, str(self.port), str(self.lose), *(["deaf"] if self.deaf else [])]
         self.process = subprocess.Popen(words, start_new_session=True, stderr=subprocess.DEVNULL)
         for _ in range(200):
             try:
@@ -91,9 +93,9 @@ class ObjectStore:
 
 
 @contextmanager
-def object_store(port: int, lose: int = 0) -> Iterator[ObjectStore]:
+def object_store(port: int, lose: int = 0, deaf: bool = False) -> Iterator[ObjectStore]:
     """A server for a while."""
-    made = ObjectStore(port, lose)
+    made = ObjectStore(port, lose, deaf)
     try:
         made.start()
         yield made
@@ -109,8 +111,8 @@ Answer = Callable[..., Any]
 class OneAtATime:
     """An application that serves one request after the other, tells what was asked, and loses some answers."""
 
-    def __init__(self, application: Callable[[Mapping[str, Any], Answer], Any], lose: int) -> None:
-        self.application, self.lose = application, lose
+    def __init__(self, application: Callable[[Mapping[str, Any], Answer], Any], lose: int, deaf: bool) -> None:
+        self.application, self.lose, self.deaf = application, lose, deaf
         self.lock, self.seen, self.commits = threading.Lock(), list[str](), 0
 
     def __call__(self, asked: dict[str, Any], answer: Answer) -> Any:
@@ -118,9 +120,10 @@ class OneAtATime:
             answer("200 OK", [("Content-Type", "text/plain")])
             return ["\n".join(self.seen).encode()]
         told: list[Any] = []
+        condition = asked.pop("HTTP_IF_NONE_MATCH", "") if self.deaf else asked.get("HTTP_IF_NONE_MATCH", "")
         with self.lock:
             body = [*self.application(asked, lambda *words: told.append(words))]
-            status, condition = told[0][0], asked.get("HTTP_IF_NONE_MATCH", "")
+            status = told[0][0]
             self.seen.append("\t".join([asked["REQUEST_METHOD"], asked["PATH_INFO"], condition, status[:3]]))
             is_put = asked["REQUEST_METHOD"] == "PUT" and status.startswith("200")
             if is_put and "/_delta_log/" in asked["PATH_INFO"] and asked["PATH_INFO"].endswith(".json"):
@@ -136,7 +139,7 @@ def main() -> None:
     from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
     from werkzeug.serving import run_simple
 
-    served = OneAtATime(DomainDispatcherApplication(create_backend_app), int(sys.argv[2]))
+    served = OneAtATime(DomainDispatcherApplication(create_backend_app), int(sys.argv[2]), "deaf" in sys.argv[3:])
     run_simple("127.0.0.1", int(sys.argv[1]), served, threaded=True)
 
 

@@ -88,9 +88,22 @@ def test_a_lake_on_s3(root: Path, tmp_path: Path) -> None:
     file = tmp_path / "tests.yaml"
     file.write_text(yaml.safe_dump(pipeline(root).with_lake(LAKE).to_mapping()))
     status = windrow("status", file, "--json")
-    assert status.code == 0, status.err
+    assert status.code == 0 and status.json["stages"][0]["adds_up"], status.err
     shown = windrow("show", file, "sums", "--json")
     assert shown.code == 0 and shown.json
+
+
+def test_a_store_that_does_not_know_the_condition_is_refused(root: Path, tmp_path: Path) -> None:
+    """By the command, which loads the jars of S3 as its lake is there."""
+    file = tmp_path / "tests.yaml"
+    file.write_text(yaml.safe_dump(pipeline(root).with_lake(f"{LAKE}-deaf").to_mapping()))
+    with object_store(free_port(), deaf=True) as deaf:
+        words = [sys.executable, "-m", "windrow", "run", str(file), "--once"]
+        done = subprocess.run(words, env={**os.environ, **deaf.environment}, capture_output=True, text=True, timeout=200)
+        kept = [line[1] for line in deaf.seen() if line[0] == "PUT" and line[3] == "200"]
+    assert done.returncode == 2, done.stderr[-3000:]
+    assert "lake must be where one of two drivers has a commit" in done.stderr and "If-None-Match" in done.stderr
+    assert {path.split("/lake-deaf/")[-1] for path in kept if "lake-deaf" in path} == {"_windrow/put-if-absent"}
 
 
 @pytest.mark.long

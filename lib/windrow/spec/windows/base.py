@@ -44,6 +44,14 @@ class WindowFunction(Spec):
         """How long the windows are, and how they lie in time, as `windrow plan` says it."""
         return f"those that {type(self).__module__}.{type(self).__qualname__} gives to each element"
 
+    @property
+    def one_task(self) -> str | None:
+        """What one task does for a whole key, in words: a key with half of all rows makes a tick as long as that takes.
+
+        None where tasks combine the rows of a key, each those that it reads, before one of them has what they make.
+        """
+        return "the windows of a key are merged by one task" if self.MERGES else None
+
     def windows_over(self, start: int, end: int) -> Iterable[tuple[int, int]]:
         """The bounds of the windows that hold a slice of window time, which no window of the function cuts."""
         return ((start, end),)

@@ -99,6 +99,11 @@ class Sessions(WindowFunction):
         return f"sessions: an element's lasts {lasts}; those of a key that {which} become one"
 
     @property
+    def one_task(self) -> str:
+        each = f"{length(self.gap)} of its time" if isinstance(self.gap, int) else "time at which it has elements"
+        return f"the sessions of a key are formed by one task, from a row for each {each}"
+
+    @property
     def expected_length(self) -> int | None:
         return self.max_session
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from uuid import uuid4
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
@@ -31,6 +32,10 @@ _OF_DELTA = re.compile(r"(?:io\.delta|org\.apache\.spark\.sql\.delta)\.storage\.
 S3A looks whether there is one then, and puts it later in any case."""
 _CONDITIONAL = "fs.option.create.conditional.overwrite"
 _RULE = "must be where one of two drivers has a commit and the other one hears of it"
+_TRIAL = "_windrow/put-if-absent"
+"""The object of a lake that nobody can put any more."""
+_TRIED: set[str] = set()
+"""The lakes on which it was tried."""
 
 
 def check_put_if_absent(spark: SparkSession, lake: str) -> str:
@@ -51,11 +56,11 @@ def check_put_if_absent(spark: SparkSession, lake: str) -> str:
 
 
 def _check_conditional(spark: SparkSession, lake: str, scheme: str) -> None:
-    """Raises SpecError where the file system of a path does not put an object only where there is none."""
+    """Raises SpecError where the file system, or the store, does not put an object only where there is none."""
     try:
         files, place = hadoop(spark, lake)
         if files.hasPathCapability(place, _CONDITIONAL):
-            return
+            return _check_store(spark, lake)
     except Py4JJavaError as error:
         if "ClassNotFound" not in str(error) and "UnsupportedFileSystem" not in str(error):
             raise
@@ -63,6 +68,32 @@ def _check_conditional(spark: SparkSession, lake: str, scheme: str) -> None:
     rule = f"{_RULE}: the file system of {scheme}:// puts no object only where there is none"
     hint = "fs.s3a.create.conditional.enabled must be true, and hadoop-aws 3.4.2 or later"
     raise SpecError("lake", rule, lake, hint)
+
+
+def _check_store(spark: SparkSession, lake: str) -> None:
+    """Put one object a second time, once in a process: a store that does not know the condition would take it.
+
+    Raises SpecError.
+    """
+    if lake in _TRIED:
+        return
+    java: Any = spark._jvm
+    if not java.org.apache.spark.util.Utils.classIsLoadable(LOG_STORE):
+        raise SpecError("lake", f"cannot be written: no jar has {LOG_STORE}", lake, _SETUP)
+    conf = spark._jsparkSession.sessionState().newHadoopConf()
+    store, place = java.windrow.ConditionalLogStore(conf), java.org.apache.hadoop.fs.Path(f"{lake}/{_TRIAL}")
+    for _ in range(2):
+        content = java.java.util.ArrayList()
+        content.add(uuid4().hex)
+        try:
+            store.write(place, content.iterator(), False, conf)
+        except Py4JJavaError as error:
+            if error.java_exception.getClass().getSimpleName() != "FileAlreadyExistsException":
+                raise
+            _TRIED.add(lake)
+            return
+    rule = f"{_RULE}: the store takes an object that must be the first, though there is one (If-None-Match)"
+    raise SpecError("lake", rule, lake, "another store, or a version of it that knows If-None-Match of PutObject")
 
 
 def _scheme(spark: SparkSession, path: str) -> str:
