@@ -1,4 +1,4 @@
-"""What runs on a standalone cluster of two workers gives what it gives on this machine alone, whatever dies meanwhile."""
+"""What runs on a standalone cluster of two workers gives what it gives on this machine, whatever dies meanwhile."""
 
 from __future__ import annotations
 
