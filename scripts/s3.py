@@ -6,6 +6,7 @@ that S3A uses: as a whole it has over 600 MB.
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -51,12 +52,14 @@ def main() -> None:
 
 def compile_log_store() -> None:
     """Compile the few classes that windrow has in Java against the jars of Spark and Delta."""
-    if shutil.which("javac") is None:
+    home = os.environ.get("JAVA_HOME")
+    javac = shutil.which("javac", path=str(Path(home, "bin")) if home else None)
+    if javac is None:
         fail("the log store of S3 is compiled, and there is no javac", "`apt-get install openjdk-17-jdk-headless`")
     spark = next(VENV.glob("lib/python*/site-packages/pyspark/jars"))
     LOG_STORE_JARS.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=VENV, prefix="classes-") as folder:
-        run("javac", "--release", "17", "-cp", f"{spark}/*:{JARS}/*", "-d", folder, *SOURCES)
+        run(javac, "--release", "17", "-cp", f"{spark}/*:{JARS}/*", "-d", folder, *SOURCES)
         half = LOG_STORE_JAR.with_suffix(".half")
         with ZipFile(half, "w") as jar:
             for file in sorted(Path(folder).rglob("*.class")):

@@ -99,7 +99,8 @@ def test_a_store_that_does_not_know_the_condition_is_refused(root: Path, tmp_pat
     file.write_text(yaml.safe_dump(pipeline(root).with_lake(f"{LAKE}-deaf").to_mapping()))
     with object_store(free_port(), deaf=True) as deaf:
         words = [sys.executable, "-m", "windrow", "run", str(file), "--once"]
-        done = subprocess.run(words, env={**os.environ, **deaf.environment}, capture_output=True, text=True, timeout=200)
+        environment = {**os.environ, **deaf.environment}
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=200)
         kept = [line[1] for line in deaf.seen() if line[0] == "PUT" and line[3] == "200"]
     assert done.returncode == 2, done.stderr[-3000:]
     assert "lake must be where one of two drivers has a commit" in done.stderr and "If-None-Match" in done.stderr

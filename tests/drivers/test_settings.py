@@ -171,7 +171,8 @@ def test_a_server_of_spark_connect_is_refused_by_name(
 ) -> None:
     if remote is not None:
         monkeypatch.setenv("SPARK_REMOTE", remote)
-    with pytest.raises(SpecError, match=r'^(--master|SPARK_REMOTE) must not be Spark Connect: .*got "sc://there:15002"'):
+    place = "--master" if remote is None else "SPARK_REMOTE"
+    with pytest.raises(SpecError, match=rf'^{place} must not be Spark Connect: .*got "sc://there:15002"'):
         check_is_no_server(master)
 
 

@@ -1,4 +1,4 @@
-"""The page on clusters: its lines of shell on a standalone cluster as they stand, and what `spark-submit` is refused."""
+"""The page on clusters: its lines of shell on a standalone cluster, as they stand; what `spark-submit` is refused."""
 
 from __future__ import annotations
 

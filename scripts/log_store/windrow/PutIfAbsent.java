@@ -2,7 +2,9 @@ package windrow;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.Arrays;
+import java.util.concurrent.ThreadLocalRandom;
 import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
@@ -42,7 +44,18 @@ final class PutIfAbsent {
                 if (attempt == ATTEMPTS) {
                     throw failure;
                 }
+                pause(attempt);
             }
+        }
+    }
+
+    /** Some tenths of a second, drawn anew, so that two that have met do not meet again. */
+    private static void pause(int attempt) throws IOException {
+        try {
+            Thread.sleep(ThreadLocalRandom.current().nextLong(100L * attempt));
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("stopped before a file was put");
         }
     }
 
