@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
-from scripts.setup import IN_SPARK_ALREADY, JARS, ROOT, VENV, Package, digest, fail, jars, run, say, step
+from scripts.setup import IN_SPARK_ALREADY, JARS, ROOT, STAMPS, VENV, Package, digest, fail, jars, run, say, step
 
 S3_JARS = JARS / "s3"
 LOG_STORE_JARS = JARS / "log-store"
@@ -46,6 +46,8 @@ S3A = Package(
 
 def main() -> None:
     jars("s3", S3_JARS, (S3A,))
+    if not LOG_STORE_JAR.exists():
+        (STAMPS / "log store").unlink(missing_ok=True)
     step("log store", "".join(map(digest, SOURCES)), "compiling what puts commits on S3", compile_log_store)
     say("ready: lakes on S3")
 

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from pyspark.sql import SparkSession
 
 from windrow.drivers.spark.session import working_session
-from windrow.engine.partitions import ADAPTIVE, FEW, LARGE, PARTITIONS, UNKNOWN, cores_of, partitions_for, sized
+from windrow.engine.partitions import (
+    ADAPTIVE,
+    FEW,
+    LARGE,
+    PARTITIONS,
+    UNKNOWN,
+    choose_partitions,
+    cores_of,
+    partitions_for,
+    sized,
+)
 
 
 @pytest.mark.parametrize(
@@ -54,6 +66,21 @@ def test_large_work_is_planned_as_it_goes(spark: SparkSession, monkeypatch: pyte
     assert of(session) == ("64", "false")
 
 
+def test_a_batch_is_planned_as_it_goes_and_ticks_beside_it_are_not(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_cores(monkeypatch, 64)
+    session = working_session(spark)
+    choose_partitions(session, session, is_batch=True)
+    assert of(session) == ("256", "true")
+    with sized(session, lambda: 1):
+        assert of(session) == ("2", "false")
+    assert of(session) == ("256", "true")
+    with_cores(monkeypatch, FEW)
+    choose_partitions(session, session, is_batch=True)
+    assert of(session) == ("2", "false")
+
+
 @pytest.mark.parametrize(("name", "said"), [(PARTITIONS, "7"), (ADAPTIVE, "true"), (ADAPTIVE, "false")])
 def test_what_the_user_says_stays(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, name: str, said: str
@@ -63,7 +90,7 @@ def test_what_the_user_says_stays(
     caller.conf.set(name, said)
     session = working_session(caller)
     for rows in (1, 2 * LARGE):
-        with sized(session, lambda: rows):  # noqa: B023
+        with sized(session, partial(int, rows)):
             assert session.conf.get(name) == working_session(session).conf.get(name) == said
     other = ADAPTIVE if name == PARTITIONS else PARTITIONS
     with sized(session, lambda: 2 * LARGE):

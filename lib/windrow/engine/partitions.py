@@ -32,6 +32,8 @@ those of a task where nobody knows how many cores there will be."""
 LARGE = 20_000_000
 """Work over so many rows is planned as it goes: to plan it again after each shuffle takes a tenth of a second, and then
 Spark knows how large each partition is, joins what is small without a shuffle, and splits what is skewed."""
+OF_BATCHES = 4
+"""The partitions of a batch for each core, of which Spark puts small ones together."""
 FEW = 2
 """With so few cores there is nothing to choose: all of them have a task, whatever the work."""
 ANY = 200
@@ -81,12 +83,17 @@ def said_by_others(spark: SparkSession, name: str) -> str | None:
     return None if said in (_UNSAID[name], spark.conf.get(CHOSEN[name], "")) else str(said)
 
 
-def choose_partitions(spark: SparkSession, session: SparkSession) -> None:
+def choose_partitions(spark: SparkSession, session: SparkSession, is_batch: bool = False) -> None:
     """Give a session of windrow's own what the caller's session says, or else a partition for each core, as planned.
 
-    Both may be the same session: it is then told what holds with the cores of now.
+    Both may be the same session: it is then told what holds with the cores of now. A batch may be over any number of
+    rows. On more than a few cores it is planned as it goes, from several partitions for each core, of which Spark puts
+    small ones together.
     """
-    chosen = {PARTITIONS: str(partitions_for(None, cores_of(spark))), ADAPTIVE: "false"}
+    cores = cores_of(spark)
+    number, adapts = partitions_for(None, cores), is_batch and (cores is None or cores > FEW)
+    chosen = {PARTITIONS: str(number if cores is None or not adapts else number * OF_BATCHES)}
+    chosen[ADAPTIVE] = str(adapts).lower()
     for name, value in chosen.items():
         said = said_by_others(spark, name)
         if said is None:

@@ -73,7 +73,7 @@ def reconcile(
 
 
 def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Reconciliation:
-    choose_partitions(work.spark, work.spark)  # for the executors that have come since
+    choose_partitions(work.spark, work.spark, is_batch=True)  # for the executors that have come since
     item.catch_up()
     item.project()
     runner, spark, last = item.runner, work.spark, item.runner.last

@@ -27,7 +27,7 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
     Of a stage without a stream the rows that have landed are admitted first, in ticks of their own.
     Raises NotYet where a history that is asserted to be whole has windows that are open in the stream.
     """
-    choose_partitions(work.spark, work.spark)  # for the executors that have come since
+    choose_partitions(work.spark, work.spark, is_batch=True)  # for the executors that have come since
     above = work.upstreams_of(item)
     for one in above:
         catch_up(work, one)
