@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def compile_log_store() -> None:
-    """Compile the few classes that windrow has in Java against the jars of Spark and Delta."""
+    """Compile the few classes that windrow has in Java against the jars of Spark, Delta and S3A."""
     home = os.environ.get("JAVA_HOME")
     javac = shutil.which("javac", path=str(Path(home, "bin")) if home else None)
     if javac is None:
@@ -61,7 +61,7 @@ def compile_log_store() -> None:
     spark = next(VENV.glob("lib/python*/site-packages/pyspark/jars"))
     LOG_STORE_JARS.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=VENV, prefix="classes-") as folder:
-        run(javac, "--release", "17", "-cp", f"{spark}/*:{JARS}/*", "-d", folder, *SOURCES)
+        run(javac, "--release", "17", "-cp", f"{spark}/*:{JARS}/*:{S3_JARS}/*", "-d", folder, *SOURCES)
         half = LOG_STORE_JAR.with_suffix(".half")
         with ZipFile(half, "w") as jar:
             for file in sorted(Path(folder).rglob("*.class")):

@@ -87,7 +87,7 @@ class ObjectStore:
             self.process.wait()
 
     def seen(self) -> list[list[str]]:
-        """What was asked of it so far: method, path, the header If-None-Match, and the status of the answer."""
+        """What was asked of it so far: method, path, the header If-None-Match, the status of the answer, the query."""
         with urllib.request.urlopen(f"{self.url}/_seen", timeout=30) as answer:
             return [line.split("\t") for line in answer.read().decode().splitlines()]
 
@@ -124,7 +124,8 @@ class OneAtATime:
         with self.lock:
             body = [*self.application(asked, lambda *words: told.append(words))]
             status = told[0][0]
-            self.seen.append("\t".join([asked["REQUEST_METHOD"], asked["PATH_INFO"], condition, status[:3]]))
+            words = (asked["REQUEST_METHOD"], asked["PATH_INFO"], condition, status[:3], asked.get("QUERY_STRING", ""))
+            self.seen.append("\t".join(words))
             is_put = asked["REQUEST_METHOD"] == "PUT" and status.startswith("200")
             if is_put and "/_delta_log/" in asked["PATH_INFO"] and asked["PATH_INFO"].endswith(".json"):
                 self.commits += 1

@@ -57,6 +57,15 @@ for number in range(int(sys.argv[3])):
     for thread in threads:
         thread.join()
     print("DONE", *done, flush=True)
+listed = store.listFrom(java.org.apache.hadoop.fs.Path(f"{sys.argv[2]}/3.json"), conf)
+names = []
+while listed.hasNext():
+    names.append(listed.next().getPath().getName())
+print("LISTED", *names, flush=True)
+try:
+    store.listFrom(java.org.apache.hadoop.fs.Path(f"{sys.argv[2]}-not-there/3.json"), conf)
+except Exception as error:
+    print("LISTED", error.java_exception.getClass().getSimpleName(), flush=True)
 spark.stop()
 """
 
@@ -73,17 +82,24 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectStore]:
 
 
 def winners(log_store: str) -> list[list[str]]:
-    """Of each commit that two writers put at once, those who were told that they have it."""
+    """Of each commit that two writers put at once, those who were told that they have it.
+
+    Then the log is listed from the fourth one on, and one that is not there.
+    """
     words = [sys.executable, "-c", PROGRAM, log_store, f"s3a://{BUCKET}/table/_delta_log", "5"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr[-3000:]
-    return [line.split()[1:] for line in done.stdout.splitlines() if line.startswith("DONE")]
+    lines = [line.split() for line in done.stdout.splitlines()]
+    had, listed = ([line[1:] for line in lines if line[:1] == [word]] for word in ("DONE", "LISTED"))
+    assert listed == [["3.json", "4.json"], ["FileNotFoundException"]]
+    return had
 
 
 def test_of_two_writers_one_has_a_commit(store: ObjectStore) -> None:
-    found = winners("windrow.ConditionalLogStore")
-    assert [len(one) for one in found] == [1] * 5
-    assert {line[2] for line in store.seen() if line[0] == "PUT" and line[1].endswith(".json")} == {"*"}
+    assert [len(one) for one in winners("windrow.ConditionalLogStore")] == [1] * 5
+    seen = store.seen()
+    assert {line[2] for line in seen if line[0] == "PUT" and line[1].endswith(".json")} == {"*"}
+    assert any("start-after=" in line[4] for line in seen), "a long log is listed from where it is needed"
 
 
 def test_with_delta_s_log_store_of_google_cloud_both_have_it(store: ObjectStore) -> None:

@@ -8,6 +8,7 @@ import java.util.Iterator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -32,6 +33,20 @@ public class ConditionalLogStore extends HadoopFileSystemLogStore {
         } catch (FileAlreadyExistsException taken) {
             throw new java.nio.file.FileAlreadyExistsException(path.toString()); // the one that Delta knows
         }
+    }
+
+    @Override
+    public Iterator<FileStatus> listFrom(Path path, Configuration conf) throws IOException {
+        FileSystem files = path.getFileSystem(conf);
+        try {
+            Iterator<FileStatus> found = LogListing.from(files, files.makeQualified(path));
+            if (found.hasNext()) {
+                return found;
+            }
+        } catch (ClassCastException | LinkageError other) {
+            return super.listFrom(path, conf);
+        }
+        return super.listFrom(path, conf); // which says whether there is no such folder
     }
 
     private static byte[] joined(Iterator<String> actions) throws IOException {
