@@ -112,7 +112,7 @@ def test_on_few_cores_the_jvm_is_not_asked(spark: SparkSession) -> None:
         pytest.skip("this machine has more than a few cores")
 
     class Unasked:
-        sparkContext = session.sparkContext
+        _sc = sparkContext = session.sparkContext
 
         @property
         def conf(self) -> None:
