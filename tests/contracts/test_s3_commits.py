@@ -22,7 +22,7 @@ import sys
 from threading import Barrier, Thread
 from windrow.drivers.spark.session import local_session
 
-spark = local_session(conf={"spark.driver.memory": "1g"})
+spark = local_session(conf={"spark.driver.memory": "1g"}, s3=True)
 java, conf = spark._jvm, spark._jsparkSession.sessionState().newHadoopConf()
 store = getattr(java, sys.argv[1])(conf)
 

@@ -69,7 +69,7 @@ def done_by(path: str, name: str) -> int:
 
 def main() -> None:
     path, name, count, acknowledged = sys.argv[1], sys.argv[2], int(sys.argv[3]), Path(sys.argv[4])
-    spark = lake_session(local_session(conf={**INTERPRETED, "spark.driver.memory": "1g"}), Lake.of(path))
+    spark = lake_session(local_session(conf={**INTERPRETED, "spark.driver.memory": "1g"}, s3=True), Lake.of(path))
     prepare(spark, path)
     log = StepLog(Location(path), APP)
     for number in range(done_by(path, name), count):

@@ -34,7 +34,7 @@ TASKS: Mapping[str, Callable[[Pipeline, SparkSession], Any]] = {
 
 def main() -> None:
     root, lake, *tasks = sys.argv[1:]
-    spark = local_session(conf=INTERPRETED)
+    spark = local_session(conf=INTERPRETED, s3=True)
     made = pipeline(Path(root)).with_lake(lake)
     print(json.dumps({task: TASKS[task](made, spark) for task in tasks}, default=str))
 

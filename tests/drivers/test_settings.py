@@ -182,12 +182,12 @@ def test_s3_is_reached_by_the_variables_that_others_read(monkeypatch: pytest.Mon
         monkeypatch.delenv(name, raising=False)
     for name, value in {"AWS_ENDPOINT_URL": "http://127.0.0.1:9000", "AWS_REGION": "eu-central-1"}.items():
         monkeypatch.setenv(name, value)
-    settings = of_own_session("local[2]", {"spark.hadoop.fs.s3a.endpoint.region": "there"}, {})
+    settings = of_own_session("local[2]", {"spark.hadoop.fs.s3a.endpoint.region": "there"}, {}, s3=True)
     s3a = {name.removeprefix("spark.hadoop.fs.s3a."): value for name, value in settings.items() if ".s3a." in name}
     assert s3a == {
         "spark.delta.logStore.s3a.impl": "windrow.ConditionalLogStore", "create.conditional.enabled": "true",
         "endpoint": "http://127.0.0.1:9000", "path.style.access": "true", "connection.ssl.enabled": "false",
         "endpoint.region": "there",
     }  # fmt: skip
-    own = of_own_session("local[2]", {"spark.delta.logStore.class": "their.LogStore"}, {})
+    own = of_own_session("local[2]", {"spark.delta.logStore.class": "their.LogStore"}, {}, s3=True)
     assert not any(name.endswith(".impl") and "logStore" in name for name in own), "Delta takes one or the other"

@@ -29,7 +29,7 @@ PYTHON = "spark.pyspark.python"
 
 
 def local_session(
-    app: str = "windrow", master: str | None = None, conf: Mapping[str, str] | None = None, s3: bool = True
+    app: str = "windrow", master: str | None = None, conf: Mapping[str, str] | None = None, s3: bool = False
 ) -> SparkSession:
     """A session of windrow's own, with jars from disk; `conf` wins over the cluster's defaults, and these over ours.
 

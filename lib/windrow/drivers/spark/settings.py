@@ -84,7 +84,7 @@ address, or the one that it is told."""
 
 
 def of_own_session(
-    master: str, given: Mapping[str, str], known: Mapping[str, str], s3: bool = True, log_level: str = "fatal"
+    master: str, given: Mapping[str, str], known: Mapping[str, str], s3: bool = False, log_level: str = "fatal"
 ) -> dict[str, str]:
     """Settings with which a session of windrow's own starts. `given` are the user's, `known` the cluster's defaults.
 

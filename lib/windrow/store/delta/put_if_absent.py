@@ -113,7 +113,10 @@ def _log_store(spark: SparkSession, scheme: str) -> str | None:
     return None
 
 
-_SETUP = "make setup EXTRA=s3; of spark-submit, --jars with what that leaves in .venv/windrow-jars/s3"
+_SETUP = (
+    "make setup EXTRA=s3, and windrow.local_session(s3=True); of spark-submit, --jars with what that leaves in "
+    ".venv/windrow-jars/s3 and log-store"
+)
 
 
 def _hint_of(scheme: str) -> str:
