@@ -82,9 +82,7 @@ def test_a_batch_is_planned_as_it_goes_and_ticks_beside_it_are_not(
 
 
 @pytest.mark.parametrize(("name", "said"), [(PARTITIONS, "7"), (ADAPTIVE, "true"), (ADAPTIVE, "false")])
-def test_what_the_user_says_stays(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, name: str, said: str
-) -> None:
+def test_what_the_user_says_stays(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, name: str, said: str) -> None:
     with_cores(monkeypatch, 64)
     caller = spark.newSession()
     caller.conf.set(name, said)

@@ -22,13 +22,11 @@ Seen = TypeVar("Seen")
 
 
 @contextmanager
-def session(
-    master: str | None, conf: Iterable[str] | None, pipeline: Pipeline | None = None
-) -> Iterator[SparkSession]:
+def session(master: str | None, conf: Iterable[str] | None, pipeline: Pipeline | None = None) -> Iterator[SparkSession]:
     """A session that ends with the command, unless there was one before. Nothing that Spark says at its start is shown.
 
-    It reaches S3 where something of the pipeline, or a setting, names a place there. Errors: SpecError, also for settings
-    of a session that was there before; NeedsSpark where it is not installed.
+    It reaches S3 where something of the pipeline, or a setting, names a place there. Errors: SpecError, also for
+    settings of a session that was there before; NeedsSpark where it is not installed.
     """
     settings = pairs_of("--conf", conf)
     located("--conf:", check_settings, settings)

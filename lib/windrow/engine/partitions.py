@@ -106,8 +106,8 @@ def choose_partitions(spark: SparkSession, session: SparkSession, is_batch: bool
 def sized(spark: SparkSession, rows: Callable[[], int | None] = lambda: None) -> Iterator[None]:
     """Within, a session plans for work over so many rows, as far as others have not said how.
 
-    On few cores it does nothing, and asks nothing of the JVM: a tick there costs what it would cost without. Nor does it
-    through Spark Connect, where nobody knows the cores and Spark plans as it goes.
+    On few cores it does nothing, and asks nothing of the JVM: a tick there costs what it would cost without. It does
+    nothing through Spark Connect either, where nobody knows the cores and Spark plans as it goes.
     """
     is_remote = getattr(spark, "_sc", None) is None
     cores = None if is_remote else cores_of(spark)

@@ -33,8 +33,8 @@ def local_session(
 ) -> SparkSession:
     """A session of windrow's own, with jars from disk; `conf` wins over the cluster's defaults, and these over ours.
 
-    With `s3` it reaches lakes on S3, where that is set up. Errors: SpecError where the jars are not set up, for a setting that would make results wrong, and where only a
-    server of Spark Connect is named.
+    With `s3` it reaches lakes on S3, where that is set up. Errors: SpecError where the jars are not set up, for a
+    setting that would make results wrong, and where only a server of Spark Connect is named.
     """
     given, known = conf or {}, defaults(_find_spark_home())
     master = master or os.environ.get("WINDROW_MASTER") or known.get("spark.master", "local[*]")

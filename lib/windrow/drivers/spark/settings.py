@@ -117,9 +117,7 @@ def of_own_session(
     }
 
 
-def of_submitted_session(
-    submitted: Mapping[str, str], known: Mapping[str, str], has_log_store: bool
-) -> dict[str, str]:
+def of_submitted_session(submitted: Mapping[str, str], known: Mapping[str, str], has_log_store: bool) -> dict[str, str]:
     """What the session of a job has beside that which it was submitted with. `known` are the cluster's defaults.
 
     `has_log_store` says that its jars have what puts commits on S3. Errors: SpecError where the user has submitted it
