@@ -95,6 +95,26 @@ class Median(PythonAggregate):
     NAME, RETURNS = "median_of_values", "double"
 """
 
+CLIENT = """
+import sys
+
+class NoJvm:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("py4j", "delta"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, NoJvm())
+import windrow
+assert callable(windrow.panes)
+try:
+    windrow.run
+except ImportError as error:
+    assert str(error) == "windrow.run needs Spark. Hint: pip install 'windrow[spark]'", error
+else:
+    raise AssertionError("it needs a JVM")
+"""
+"""A client of Spark Connect, as `pip install pyspark-client` makes it: nothing in it speaks to a JVM."""
+
 NEEDS_SPARK = [
     ("run", "--once"), ("backfill", "--from", "2024-01-01", "--to", "2024-01-02"), ("restate",), ("reconcile",),
     ("quarantine", "--file", "a.json"), ("maintain",),
@@ -239,3 +259,8 @@ def test_a_client_of_connect_alone_is_not_enough(file: Path, monkeypatch: pytest
     """The Spark provider of Airflow brings one."""
     monkeypatch.setitem(sys.modules, "delta", None)
     refused(command("maintain", file), "the command needs Spark. Hint: pip install 'windrow[spark]'")
+
+
+def test_panes_are_there_on_a_client_of_spark_connect() -> None:
+    done = subprocess.run([sys.executable, "-c", CLIENT], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.elements.envelope import ENVELOPE, OFFSET, PARTITION, RAW
 from windrow.compile.sql.columns import Column, col, lit, null
-from windrow.engine.frames import select
+from windrow.engine.frames import select, struct_of
 from windrow.sources.verdicts import landed
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.reading import Named, located
@@ -28,7 +28,6 @@ from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import LATEST_EVENT_TIME
-from windrow.store.projections.creation import struct_of
 
 T = TypeVar("T")
 

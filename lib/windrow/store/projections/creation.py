@@ -10,17 +10,11 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.types import StructField, StructType
 
 from windrow.compile.sql.columns import quoted
+from windrow.engine.frames import struct_of as struct_of
 from windrow.spec.pipelines.table_columns import COMMENTS
 from windrow.store.delta import first_commit
 from windrow.store.delta.location import READABLE, Location
 from windrow.store.delta.log_store import VersionTaken
-
-
-def struct_of(ddl: str) -> StructType:
-    """The schema of a DDL text."""
-    schema = StructType.fromDDL(ddl)
-    assert isinstance(schema, StructType)
-    return schema
 
 
 def ensure_table(
