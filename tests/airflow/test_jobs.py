@@ -99,10 +99,10 @@ def test_what_windrow_would_like_gives_way(tmp_path: Path, monkeypatch: pytest.M
     assert environment["SPARK_DRIVER_MEMORY"] == "4g"
     assert "-Dlog4j2.configurationFile=" in environment["SPARK_SUBMIT_OPTS"]
     monkeypatch.setenv("SPARK_DRIVER_MEMORY", "3g")
-    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-Dlog4j2.configurationFile=mine -XX:SharedArchiveFile=mine")
+    options = "-Dlog4j2.configurationFile=mine -XX:SharedArchiveFile=mine -XX:ReservedCodeCacheSize=90m"
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", options)
     _, environment = submitted(tmp_path, monkeypatch)
-    assert environment["SPARK_DRIVER_MEMORY"] == "3g"
-    assert environment["SPARK_SUBMIT_OPTS"] == "-Dlog4j2.configurationFile=mine -XX:SharedArchiveFile=mine"
+    assert (environment["SPARK_DRIVER_MEMORY"], environment["SPARK_SUBMIT_OPTS"]) == ("3g", options)
 
 
 def test_the_logging_of_a_cluster_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

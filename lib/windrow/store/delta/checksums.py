@@ -21,7 +21,7 @@ _KEPT = (
     "numMetadata", "numProtocol", "metadata", "protocol", "domainMetadata", "numDeletedRecordsOpt",
     "numDeletionVectorsOpt",
 )  # fmt: skip
-"""What an append leaves as it was. The protocol has more, which may be left away."""
+"""What a change of files leaves as it was. The protocol has more, which may be left away."""
 _STAMPS = "setTransactions"
 
 
@@ -34,8 +34,15 @@ class Checksums:
     log: Any
     _newest: tuple[int, Mapping[str, Any] | None] = field(default=(-1, None))
 
-    def write(self, version: int, files: Sequence[AddedFile], stamp: Mapping[str, Any], commit: str) -> None:
-        """Write those of a version that added files to the one before; nothing where that one has none.
+    def write(
+        self,
+        version: int,
+        added: Sequence[AddedFile],
+        removed: Sequence[AddedFile],
+        stamp: Mapping[str, Any],
+        commit: str,
+    ) -> None:
+        """Write those of a version that changed the files of the one before; nothing where that one has none.
 
         `stamp` is the commit's `txn`, as it stands there: Delta compares them before it makes a checkpoint.
         """
@@ -44,8 +51,8 @@ class Checksums:
             return
         sums = {
             "txnId": commit,
-            "tableSizeBytes": before["tableSizeBytes"] + sum(file.size for file in files),
-            "numFiles": before["numFiles"] + len(files),
+            "tableSizeBytes": before["tableSizeBytes"] + _bytes(added) - _bytes(removed),
+            "numFiles": before["numFiles"] + len(added) - len(removed),
             **{name: before[name] for name in _KEPT if name in before},
         }
         if _STAMPS in before:  # all of them, or none
@@ -60,6 +67,10 @@ class Checksums:
             text = read_text(self.spark, log_file(self.path, version, "crc"))
             self._newest = (version, _read(text))
         return self._newest[1]
+
+
+def _bytes(files: Sequence[AddedFile]) -> int:
+    return sum(file.size for file in files)
 
 
 def _read(text: str | None) -> Mapping[str, Any] | None:

@@ -101,15 +101,20 @@ class AddedFile:
 
     def to_json(self) -> str:
         """The action by which a commit adds it."""
-        add = {
+        return json.dumps({"add": {**self._action("modificationTime"), "stats": self.stats}})
+
+    def removal(self) -> str:
+        """The action by which a commit takes it out of the table."""
+        return json.dumps({"remove": {**self._action("deletionTimestamp"), "extendedFileMetadata": True}})
+
+    def _action(self, at: str) -> dict[str, Any]:
+        return {
             "path": quote(self.path, safe=_UNQUOTED),
             "partitionValues": dict(self.partition),
             "size": self.size,
-            "modificationTime": time.time_ns() // 1_000_000,
+            at: time.time_ns() // 1_000_000,
             "dataChange": True,
-            "stats": self.stats,
         }
-        return json.dumps({"add": add})
 
 
 @dataclass(frozen=True)

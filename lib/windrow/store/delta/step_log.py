@@ -58,11 +58,11 @@ class StepLog(Steps):
             raise StepTaken(self.location.path, step, None)
 
     def begun(
-        self, spark: SparkSession, step: int, fill: Callable[[Appender], Notes], frame: DataFrame | None = None
+        self, spark: SparkSession, step: int, fill: Callable[[Appender], Notes | None], frame: DataFrame | None = None
     ) -> bool:
         """Commit what is put into an append as that step, with the notes that this gives; again where others write.
 
-        False where there is no table, or it lacks columns of the frame. Raises StepTaken.
+        False where there is no table, it lacks columns of the frame, or `fill` gives None. Raises StepTaken.
         """
         for _ in range(ATTEMPTS):
             newest = self.last(spark)
@@ -74,7 +74,10 @@ class StepLog(Steps):
             if self._version != append.version:
                 continue
             with suppress(*CONFLICTS):
-                append.commit(self.app_id, step, self.metadata(step, fill(append)))
+                notes = fill(append)
+                if notes is None:
+                    return False
+                append.commit(self.app_id, step, self.metadata(step, notes))
                 self.verify(spark, step)
                 return True
         raise StepTaken(self.location.path, step, None)

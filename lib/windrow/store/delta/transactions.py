@@ -1,9 +1,10 @@
-"""Appends to Delta tables as compare-and-swap: they fail where anybody has written since the table was looked at.
+"""Writes to Delta tables as compare-and-swap: they fail where anybody has written since the table was looked at.
 
-An append is the next commit file of the table's log, put there by Delta's log store, which lets one of two writers have
-it. That is what a transaction of Delta's comes to in the end; its looks at the whole log before and after are for those
-who do not know the newest version. So one transaction is begun for many appends: it writes the data files, and knows
-the schema and the protocol. Where the protocol has it that a commit must say more than ours do, Delta commits.
+An append, or a write that puts files in place of others, is the next commit file of the table's log, put there by
+Delta's log store, which lets one of two writers have it. That is what a transaction of Delta's comes to in the end; its
+looks at the whole log before and after are for those who do not know the newest version. So one transaction is begun
+for many writes: it writes the data files, and knows the schema and the protocol. Where the protocol has it that a
+commit must say more than ours do, Delta commits.
 """
 
 from __future__ import annotations
@@ -40,12 +41,15 @@ CONFLICTS = (
 _PLAIN = 4
 """The greatest version of writers under which a commit of an append need not say more than ours do."""
 
+_REMOVALS_BY_DELTA = ("delta.enableChangeDataFeed", "delta.appendOnly")
+"""Properties of tables with which there is more to say about rows that are changed, or a reason not to change them."""
+
 
 class Appender:
-    """What appends to one table for as long as nobody else does.
+    """What appends to one table for as long as nobody else does. It may take files out of it in the same commit.
 
-    `version` is the newest one that it knows; -1 where there is no table. What is written and added is for everybody to
-    see when it is committed, or not at all.
+    `version` is the newest one that it knows; -1 where there is no table. `schema` are its columns. What is written,
+    added and taken out is for everybody to see when it is committed, or not at all.
     """
 
     def __init__(self, spark: SparkSession, path: str) -> None:
@@ -56,18 +60,24 @@ class Appender:
         self._transaction = self._log.startTransaction()
         self.version = int(self._transaction.readVersion())
         self._files: dict[str, AddedFile] = {}  # by the action that adds it
+        self._removed: list[AddedFile] = []
+        self._live: dict[str, AddedFile] | None = None  # by path; None until somebody asks
         metadata = self._transaction.metadata()
-        schema = StructType.fromJson(json.loads(metadata.schemaString() or '{"fields": []}'))
+        schema = self.schema = StructType.fromJson(json.loads(metadata.schemaString() or '{"fields": []}'))
         self._types = {field.name: field.dataType.simpleString() for field in schema.fields}
         self._without_counts: tuple[SparkSession, Any] | None = None
-        self._counted = _counted(schema, json.loads(metadata.json())["metaData"])
+        about = json.loads(metadata.json())["metaData"]
+        self._counted = _counted(schema, about)
+        self._may_remove = not any(
+            about.get("configuration", {}).get(name, "false") == "true" for name in _REMOVALS_BY_DELTA
+        )
         self._interval = int(self._log.checkpointInterval(metadata))
         self._is_plain = self._transaction.protocol().minWriterVersion() <= _PLAIN
         self._checksums = Checksums(spark, path, self._log)
 
     def begin(self, spark: SparkSession) -> None:
         """Begin an append in a session: what one before has written and not committed is no part of it."""
-        self.spark, self._files = spark, {}
+        self.spark, self._files, self._removed = spark, {}, []
 
     def fits(self, frame: DataFrame) -> bool:
         """Whether the table has all columns of the frame, with their types. It gains none in this way."""
@@ -114,17 +124,42 @@ class Appender:
         """Have the commit add files that are there already."""
         self._files |= {file.to_json(): file for file in files}
 
+    def live(self) -> list[AddedFile] | None:
+        """The files of the table at that version; None where a commit that takes some out had better be Delta's.
+
+        They are looked up once, and known from our own commits afterwards.
+        """
+        if not (self._is_plain and self._may_remove):
+            return None
+        if self._live is None:
+            nothing = self._java.scala.Option.empty()
+            snapshot = self._log.update(False, nothing, nothing)
+            if int(snapshot.version()) != self.version:
+                return None
+            found = [AddedFile.from_json(one.json()) for one in snapshot.allFiles().collectAsList()]
+            self._live = {file.path: file for file in found}
+        return list(self._live.values())
+
+    def remove(self, files: Sequence[AddedFile]) -> None:
+        """Have the commit take files of `live` out of the table."""
+        self._removed += files
+
     def commit(self, app_id: str, step: int, metadata: str) -> None:
-        """Commit what was written and added since it was begun. Errors: CONFLICTS where the table has changed since."""
-        actions, files = list(self._files), list(self._files.values())
+        """Commit what was put into it since it was begun. Errors: CONFLICTS where the table has changed since."""
+        actions, files, removed = list(self._files), list(self._files.values()), self._removed
         if not self._is_plain:
             return self._commit_by_delta(actions, app_id, step, metadata)
         version, commit = self.version + 1, str(uuid4())
         stamp = {"appId": app_id, "version": step, "lastUpdated": _milliseconds()}
-        info = _commit_info(files, self.version, commit, metadata)
-        put(self.spark, self._log, self._path, version, [json.dumps(info), *actions, json.dumps({"txn": stamp})])
-        self._checksums.write(version, files, stamp, commit)
+        info = _commit_info(files, removed, self.version, commit, metadata)
+        actions = [json.dumps(info), *[file.removal() for file in removed], *actions, json.dumps({"txn": stamp})]
+        put(self.spark, self._log, self._path, version, actions)
+        self._checksums.write(version, files, removed, stamp, commit)
         self.version = version
+        if self._live is not None:
+            gone = {file.path for file in removed}
+            kept = {path: file for path, file in self._live.items() if path not in gone}
+            self._live = {**kept, **{file.path: file for file in files}}
         if version % self._interval == 0:
             nothing = self._java.scala.Option.empty()
             self._log.update(False, nothing, nothing)
@@ -176,17 +211,21 @@ def append_once(spark: SparkSession, location: Location, frame: DataFrame, name:
     location.save(writer)
 
 
-def _commit_info(files: Sequence[AddedFile], read: int, commit: str, metadata: str) -> dict[str, Any]:
-    """What `DESCRIBE HISTORY` says of an append that has seen the whole table."""
+def _commit_info(
+    files: Sequence[AddedFile], removed: Sequence[AddedFile], read: int, commit: str, metadata: str
+) -> dict[str, Any]:
+    """What `DESCRIBE HISTORY` says of a write that has seen the whole table."""
     counted = {
         "numFiles": len(files),
         "numOutputRows": sum(file.rows for file in files),
         "numOutputBytes": sum(file.size for file in files),
     }
+    if removed:
+        counted |= {"numRemovedFiles": len(removed), "numRemovedBytes": sum(file.size for file in removed)}
     info = {
         "timestamp": _milliseconds(),
         "operation": "WRITE",
-        "operationParameters": {"mode": "Append"},
+        "operationParameters": {"mode": "Overwrite" if removed else "Append"},
         "readVersion": read,
         "isolationLevel": "Serializable",
         "isBlindAppend": False,

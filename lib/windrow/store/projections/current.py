@@ -17,13 +17,14 @@ from windrow.spec.pipelines.table_columns import current_columns
 from windrow.store.delta.step_log import StepLog
 from windrow.store.projections.creation import commented
 from windrow.store.projections.panes import append_panes
+from windrow.store.projections.rewriting import rewritten
 from windrow.store.projections.tick_range import TickRange
 
 _GONE = "change IN ({})".format(", ".join(f"'{change}'" for change in WITHDRAWN))
 
 
 def write_current(spark: SparkSession, log: StepLog, step: int, tick_range: TickRange, notes: Mapping[str, int]) -> int:
-    """Insert what is new; where something that stands is changed or withdrawn, MERGE.
+    """Insert what is new; where something that stands is changed or withdrawn, in place of the files that may hold it.
 
     `spark` is a session that nothing else uses meanwhile. Gives the last step that is written.
     """
@@ -37,7 +38,7 @@ def write_current(spark: SparkSession, log: StepLog, step: int, tick_range: Tick
     elif tick_range.is_first:
         log.append(standing(spark, tick_range), step + 1, notes)
     else:
-        _merge(spark, log, step + 1, tick_range, notes)
+        _change(log, step + 1, tick_range, _newest(spark, tick_range), notes)
     return step + 1
 
 
@@ -100,16 +101,20 @@ def _with_replaced(tick_range: TickRange, rows: DataFrame) -> DataFrame:
     return rows.unionByName(select(replacing, {name: before.get(name, col(name)) for name in rows.columns}))
 
 
-def _merge(spark: SparkSession, log: StepLog, step: int, tick_range: TickRange, notes: Mapping[str, int]) -> None:
-    same = " AND ".join(f"t.{quoted(name)} <=> s.{quoted(name)}" for name in _identity(tick_range))
-    between = tick_range.starts
-    if between is not None:
-        low, high = (as_timestamp(bigint(bound)).text for bound in between)
+def _change(log: StepLog, step: int, tick_range: TickRange, new: DataFrame, notes: Mapping[str, int]) -> None:
+    """Change, withdraw and insert rows: in files that are written anew, or where that is too much by a MERGE."""
+    identity, starts = _identity(tick_range), tick_range.starts
+    if rewritten(log, step, new, f"NOT {_GONE}", identity, starts, tick_range.shown, notes):
+        return
+    same = " AND ".join(f"t.{quoted(name)} <=> s.{quoted(name)}" for name in identity)
+    if starts is not None:
+        low, high = (as_timestamp(bigint(bound)).text for bound in starts)
         same += f" AND t.window_start >= {low} AND t.window_start <= {high}"
     values: dict[str, str] = {
         quoted(name): f"s.{quoted(name)}" for name in current_columns(tick_range.journal.stage.shown)
     }
+    spark = new.sparkSession
     with log.stepping(spark, step, notes):
-        merge = log.location.table(spark).alias("t").merge(_newest(spark, tick_range).alias("s"), same)
+        merge = log.location.table(spark).alias("t").merge(new.alias("s"), same)
         merge = merge.whenMatchedDelete(f"s.{_GONE}").whenMatchedUpdate(set=values)  # type: ignore[arg-type]
         merge.whenNotMatchedInsert(f"NOT s.{_GONE}", values=values).execute()  # type: ignore[arg-type]

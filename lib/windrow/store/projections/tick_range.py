@@ -39,6 +39,11 @@ class TickRange:
         return any(one.counters.panes or one.counters.retractions for one in self.controls.values())
 
     @property
+    def shown(self) -> int:
+        """How many panes and withdrawals the ticks have."""
+        return sum(one.counters.panes + one.counters.retractions for one in self.controls.values())
+
+    @property
     def withdraws(self) -> bool:
         return any(one.counters.retractions for one in self.controls.values())
 
