@@ -3,8 +3,8 @@
     make scale [ARGS="--only costs"]     or     python -m bench.scale [--only costs history] [--ticks 1000 100000] ...
     make scale-page                      or     python -m bench.scale --only page
 
-Costs are added to out/costs.json, point by point: a run goes on where the one before has ended. The lakes with a history
-of 1,000, 10,000 and 100,000 ticks are measured into out/history.json.
+Costs are added to out/costs.json, point by point: a run goes on where the one before has ended. The lakes with a
+history of 1,000, 10,000 and 100,000 ticks are measured into out/history.json.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=PARTS, help="only these parts")
     parser.add_argument("--ticks", nargs="+", type=int, default=LENGTHS, help="the lengths of the histories")
     parser.add_argument(
-        "--apart", type=float, default=300.0, help="seconds between two commits of a history: Delta keeps 30 days of them"
+        "--apart",
+        type=float,
+        default=300.0,
+        help="seconds between two commits of a history: Delta keeps 30 days of them",
     )
     parser.add_argument("--seconds", type=float, default=1e9, help="no point of the costs begins after so many seconds")
     parser.add_argument("--out", type=Path, default=Path("out"), help="the folder of what is measured")

@@ -137,7 +137,12 @@ def _ticks(spark: SparkSession, root: Path, running: Running, point: Point) -> I
         key = f"(id % {point.touched}) * {apart} + {number % apart}"
         _write(spark, root, Rows(point.rows, key, f"{START + number * SECOND}"), number)
         times = [time.monotonic()]
-        for work in (lambda: _land(spark, root, running), running.tick, lambda: running.project(False), running.project):
+        for work in (
+            lambda: _land(spark, root, running),
+            running.tick,
+            lambda: running.project(False),
+            running.project,
+        ):
             work()
             times.append(time.monotonic())
         seconds = [later - before for before, later in pairwise(times)]

@@ -25,7 +25,7 @@ _LINKS = 30_000
 
 @dataclass(frozen=True)
 class State:
-    """A table at a version: the step of the commit, its files, and those that were removed so short ago that it says so."""
+    """A table at a version: the step of its commit, its files, and those that were removed not long ago."""
 
     version: int
     step: int
@@ -44,7 +44,7 @@ class DeltaLog:
         self._linked: Path | None = None
 
     def forget_before(self, version: int, at: int) -> None:
-        """Remove what is older than a version, as Delta does; what stays was written at that time (in ms), or earlier."""
+        """Remove what is older than a version, as Delta does; what stays was written at that time (in ms)."""
         for file in [*self.folder.glob("0*")]:
             if int(file.name.split(".")[0]) < version:
                 file.unlink()

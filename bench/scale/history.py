@@ -30,8 +30,8 @@ KEPT_DAYS_OF_JOURNAL = 8
 class Span:
     """How long the history is: ticks up to `until`, whose rows are a `pace` (in microseconds) apart.
 
-    They were committed so far apart too, or nearer: `apart`. Maintenance has run once a day, and Delta keeps commits for
-    `kept` microseconds.
+    They were committed so far apart too, or nearer: `apart`. Maintenance has run once a day, and Delta keeps commits
+    for `kept` microseconds.
     """
 
     until: int
@@ -66,7 +66,7 @@ class Span:
 
 @dataclass
 class Live:
-    """The files of a table, by their paths: what adds each, which ticks it has, and what is in it if it is made here."""
+    """The files of a table, by their paths: what adds each, which ticks it has, and what is in it if we make it."""
 
     added: dict[str, Action] = field(default_factory=dict)
     ticks: dict[str, tuple[int, int]] = field(default_factory=dict)

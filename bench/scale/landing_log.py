@@ -16,7 +16,7 @@ COMPACTED_EVERY = 10
 
 
 def lengthen(checkpoint: Path, batches: int, file_of: Callable[[int], str]) -> None:
-    """Make the checkpoint that of a query which has landed so many batches; `file_of` gives the path of each one's file.
+    """Make the checkpoint that of a query which has landed so many batches; `file_of` gives the path of a file.
 
     The newest batch that is there is the pattern of the others.
     """
@@ -27,7 +27,7 @@ def lengthen(checkpoint: Path, batches: int, file_of: Callable[[int], str]) -> N
         for file in (checkpoint / name).iterdir():
             file.unlink()
     for batch in range(max(batches - KEPT, 0), batches):
-        (checkpoint / "offsets" / str(batch)).write_text(f'{head}\n{json.dumps({"logOffset": batch})}')
+        (checkpoint / "offsets" / str(batch)).write_text(f"{head}\n{json.dumps({'logOffset': batch})}")
         (checkpoint / "commits" / str(batch)).write_text(commit)
     files, compacted = checkpoint / "sources" / "0", batches // COMPACTED_EVERY * COMPACTED_EVERY
     if compacted:

@@ -1,5 +1,5 @@
-"""What a load needs, by the formulas: how long a tick of it takes, on how many cores it keeps up, and how many files and
-log entries a year of it leaves.
+"""What a load needs, by the formulas: how long a tick of it takes, on how many cores it keeps up, and how many files
+and log entries a year of it leaves.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FULL_FILE = 96 * 1024**2
 
 @dataclass(frozen=True)
 class Load:
-    """Rows a day, evenly over the day and over the cells that are open; a tick so many seconds behind the one before."""
+    """Rows a day, evenly over the day and over the open cells; a tick every `pace` seconds."""
 
     rows_a_day: float
     open_cells: float

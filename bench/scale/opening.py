@@ -1,4 +1,4 @@
-"""What grows with the history of a lake: opening it, a tick, `windrow status`; and that the stream goes on behind it."""
+"""What grows with the history of a lake: opening it, a tick, `windrow status`. The stream goes on behind it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Measured:
 
 
 def measure(spark: SparkSession, root: Path, lengths: Sequence[int], apart: int = PACE) -> list[Measured]:
-    """A lake of each length, which is removed afterwards. Errors: AssertionError where the stream goes wrong behind it."""
+    """A lake of each length, which is removed afterwards. Errors: AssertionError where the stream goes wrong."""
     begun, found = root / "begun", []
     begin(spark, begun)
     for ticks in lengths:
@@ -75,7 +75,7 @@ def _opened(spark: SparkSession, root: Path) -> None:
 
 
 def check_status(root: Path, ticks: int) -> None:
-    """Look at the lake without Spark. Errors: AssertionError where it does not say that all rows are in their windows."""
+    """Look at the lake without Spark. Errors: AssertionError unless all rows are in their windows."""
     (source,), (stage,) = status(pipeline(root))
     assert stage.tick == source.batches == stage.projected_to == ticks, f"{stage.tick} ticks of {ticks}"
     assert stage.adds_up and stage.in_windows == source.rows, f"{stage.read} rows read of {source.rows}"

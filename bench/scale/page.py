@@ -35,7 +35,7 @@ def written(out: Path, docs: Path) -> Path:
     if soak is not None:
         parts += _soak(soak, docs)
     page = docs / "scale.md"
-    page.write_text("\n".join([*parts, words.BREAKS]))
+    page.write_text("\n".join([*parts, words.BREAKS, table(["what", "breaks when", "what to do"], words.LIMITS)]))
     return page
 
 
@@ -77,7 +77,14 @@ def _needs(measured: Measured) -> Iterator[str]:
         seconds = load.seconds(costs, CORES, 0.0)
         said = ["none" if cores is None else f"{cores:,}" for cores in one]
         rows.append([_every(pace), f"{load.rows:,.0f}", f"{load.touched:,.0f}", f"{seconds:,.1f}", *said])
-    names = ["a tick every", "rows of it", "cells of it", f"seconds on {CORES} cores", "cores", "cores, if `current` is copied"]
+    names = [
+        "a tick every",
+        "rows of it",
+        "cells of it",
+        f"seconds on {CORES} cores",
+        "cores",
+        "cores, if `current` is copied",
+    ]
     yield table(names, rows)
 
 
@@ -100,8 +107,8 @@ def _year(measured: Measured) -> Iterator[str]:
         numbers = (year.ticks, year.commits, year.files, year.kept_files, year.endless, year.entries)
         rows.append([_every(pace), *(f"{number:,}" for number in numbers)])
     yield table(
-        ["a tick every", "ticks", "commits", "data files added", "live files, maintained daily", "log entries of a year",
-         "log entries kept"], rows
+        ["a tick every", "ticks", "commits", "data files added", "live files, maintained daily",
+         "log entries of a year", "log entries kept"], rows
     )  # fmt: skip
 
 
@@ -149,6 +156,8 @@ def _soak(measured: Measured, docs: Path) -> Iterator[str]:
         reads=measured["reads"],
         torn="; ".join(measured["wrong"]) or "nothing",
     )
-    grown = [[name, "too short to say" if share is None else f"{share:+.1%}"] for name, share in measured["growth"].items()]
+    grown = [
+        [name, "too short to say" if share is None else f"{share:+.1%}"] for name, share in measured["growth"].items()
+    ]
     yield table(["over the second half", "grows by"], grown)
     yield "![The soak, over time](drawings/soak.svg)\n"

@@ -85,7 +85,10 @@ def _later(values: pa.Array, name: str, ahead: np.ndarray[Any, Any], pace: int) 
 
 
 def _texts(values: pa.Array, ahead: np.ndarray[Any, Any], of: Callable[[str, int], str]) -> pa.Array:
-    later = (None if text is None else of(text, ticks) for text, ticks in zip(values.to_pylist(), ahead.tolist(), strict=True))
+    later = (
+        None if text is None else of(text, ticks)
+        for text, ticks in zip(values.to_pylist(), ahead.tolist(), strict=True)
+    )
     return pa.array(list(later), values.type)
 
 

@@ -170,4 +170,3 @@ def _counts(journal: Growing) -> dict[str, int]:
 
 def _live(log: Path) -> int:
     return len(DeltaTable(log.parent.as_uri()).file_uris())
-

@@ -73,7 +73,17 @@ class Growing:
     @cached_property
     def rows(self) -> list[pa.Table]:
         """Those of each file of the newest commit."""
-        return [pq.read_table(self.folder / add["path"], partitioning=None) for add in self.added]
+        return [self._read(add) for add in self.added]
+
+    def _read(self, add: Action) -> pa.Table:
+        """The rows of a file, without columns that the table does not have: panes are files of the journal too."""
+        rows = pq.read_table(self.folder / add["path"], partitioning=None)
+        return rows.select([name for name in self._columns if name in rows.column_names])
+
+    @cached_property
+    def _columns(self) -> list[str]:
+        metadata = next(action["metaData"] for action in self.head if "metaData" in action)
+        return [one["name"] for one in json.loads(metadata["schemaString"])["fields"]]
 
     @cached_property
     def live(self) -> list[Action]:
@@ -163,12 +173,17 @@ class Growing:
                     parts.append(repeated(self.rows[index], ticks, self.pace))
         if first <= self.last:
             parts += [self._real(partition)]
-        return pa.concat_tables(parts)
+        return _together(parts)
 
     def _real(self, partition: Mapping[str, str | None]) -> pa.Table:
         """The rows of a partition as they are without any that is made here."""
         files = [add for add in self.live if add["partitionValues"] == dict(partition)]
-        return pa.concat_tables([pq.read_table(self.folder / add["path"], partitioning=None) for add in files])
+        return _together([self._read(add) for add in files])
+
+
+def _together(parts: Sequence[pa.Table]) -> pa.Table:
+    """The rows of all of them; a column that one does not have is null there."""
+    return pa.concat_tables(parts, promote_options="default")
 
 
 def folder_of(partition: Mapping[str, str | None]) -> str:

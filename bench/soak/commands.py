@@ -1,4 +1,4 @@
-"""The commands of the soak: a stream that is killed and started again, and batches beside it, each in a process group."""
+"""The commands of the soak: a stream that is killed and started again, and batches; each in a process group."""
 
 from __future__ import annotations
 

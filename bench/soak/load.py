@@ -15,11 +15,11 @@ from typing import Any
 SOURCE, STAGE = "clicks", "minutes"
 KEYS = 50
 KEPT_SECONDS = 900.0
-"""A file that landed so long ago is deleted, as whoever writes into such a folder does: Spark lists all that are there."""
+"""A file that was written so long ago is deleted, as one does in such a folder: Spark lists all that are there."""
 
 
 def pipeline(root: Path) -> dict[str, Any]:
-    """The pipeline over `root/data`, with its lake in `root/lake`: windows of a minute, early, on time and late panes."""
+    """The pipeline over `root/data`, with its lake in `root/lake`: windows of a minute with panes of all timings."""
     source = {
         "name": SOURCE, "schema": "id long, k long, v long, at string",
         "files": {"path": str(root / "data"), "format": "json", "max_files_per_batch": 20},

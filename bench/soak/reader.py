@@ -132,7 +132,9 @@ class Reader(threading.Thread):
             return []
         with duckdb.connect() as connection:
             connection.register("raw", raw.rows)
-            ((rows, ids, last),) = connection.execute("SELECT count(*), count(DISTINCT id), max(id) FROM raw").fetchall()
+            ((rows, ids, last),) = connection.execute(
+                "SELECT count(*), count(DISTINCT id), max(id) FROM raw"
+            ).fetchall()
         whole = rows == ids == last + 1
         found = [] if whole else [f"raw has {rows} rows with {ids} numbers up to {last}"]
         return [*found, *self._gone_back("raw", int(raw.notes["step"]))]

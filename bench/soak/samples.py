@@ -1,4 +1,4 @@
-"""What is measured while the soak runs: memory of the stream, files and log entries of the lake, seconds of each tick."""
+"""What is measured while the soak runs: memory of the stream, files and log entries of the lake, and ticks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ class Samples:
 
     def _take_ticks(self) -> None:
         """The ticks that have read rows: from the arrival of these until the commit."""
-        for self._journal, info, notes in self._commits("journal/1", self._journal):
+        for version, info, notes in self._commits("journal/1", self._journal):
+            self._journal = version
             if "step" not in notes:
                 continue
             at, read = info["timestamp"] / 1000, notes[TOTALS]["read"]
@@ -74,7 +75,8 @@ class Samples:
 
     def _take_refreshes(self) -> None:
         """The commits of `current`, each behind that of the tick up to which it is made."""
-        for self._current, info, notes in self._commits("current", self._current):
+        for version, info, notes in self._commits("current", self._current):
+            self._current = version
             ticked = self._committed.get(notes.get("journal_step", -1))
             if ticked is not None:
                 self._add("refresh", info["timestamp"] / 1000 - ticked, info["timestamp"] / 1000)

@@ -1,7 +1,7 @@
 """Whether the second half of a soak is flat: no series grows by more than a tenth from its begin to its end.
 
-Memory falls when the stream is killed, and files and log entries when maintenance runs. So the points of each period are
-one: of files and entries the greatest, of memory and of seconds the median. A line is laid through these.
+Memory falls when the stream is killed, and files and log entries when maintenance runs. So the points of each period
+are one: of files and entries the greatest, of memory and of seconds the median. A line is laid through these.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,7 +22,11 @@ SHIFT = Shift(3, 5 * MINUTE)
 
 def test_numbers_and_times_are_later_and_nothing_else() -> None:
     notes = {"tick": 7, "offsets": {"events": 7}, "now": 1_704_067_200_000_000, "least": -(2**63), "streams": True}
-    said = {"counts": {"read": 20}, "partitions": [[None, 1_704_067_200_000_000, None]], "at": "2024-01-01T00:00:00.000Z"}
+    said = {
+        "counts": {"read": 20},
+        "partitions": [[None, 1_704_067_200_000_000, None]],
+        "at": "2024-01-01T00:00:00.000Z",
+    }
     assert SHIFT.plain({**notes, **said}) == {
         "tick": 10, "offsets": {"events": 10}, "now": 1_704_068_100_000_000, "least": -(2**63), "streams": True,
         "counts": {"read": 20}, "partitions": [[None, 1_704_068_100_000_000, None]], "at": "2024-01-01T00:15:00.000Z",
@@ -48,7 +53,7 @@ def test_rows_are_repeated_later() -> None:
 def test_maintenance_runs_once_a_day_and_half_a_day_before_the_end(until: int) -> None:
     span = Span(until, 5 * MINUTE, 5 * MINUTE)
     runs = [tick for tick in range(until - 2000, until + 1) if span.is_maintained(tick)]
-    assert runs[-1] == until - 144 and {after - before for before, after in zip(runs, runs[1:], strict=False)} == {288}
+    assert runs[-1] == until - 144 and {after - before for before, after in pairwise(runs)} == {288}
     assert span.maintained(until) == until - 144 and span.maintained(until - 145) == until - 144 - 288
 
 

@@ -103,7 +103,7 @@ HISTORY = {
 }  # fmt: skip
 SOAK = {
     "seconds": 7200.0, "period": 600.0, "rows": 1_800_000, "kills": 23, "reads": 700,
-    "batches": [{"command": "backfill", "seconds": 20.0, "code": 0}, {"command": "maintain", "seconds": 9.0, "code": 0}],
+    "batches": [{"command": name, "seconds": 20.0, "code": 0} for name in ("backfill", "maintain")],
     "growth": {"memory": 0.02, "files": None}, "wrong": [],
     "series": {name: [[5.0 * n, 1.0 + n % 3] for n in range(1440)] for name in
                ("memory", "files", "entries", "tick", "refresh")},

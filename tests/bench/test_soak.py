@@ -36,7 +36,10 @@ def put(path: Path, rows: list[dict[str, Any]], schema: pa.Schema, mode: str = "
 @pytest.fixture
 def lake(tmp_path: Path) -> Path:
     """Two ticks: a pane, and its correction, which `current` shows; and five rows that have landed."""
-    first, second = {**PANE, "tick": 1, "weight": 1}, {**PANE, "n": 2, "total": 9, "pane_index": 1, "tick": 2, "weight": 1}
+    first, second = (
+        {**PANE, "tick": 1, "weight": 1},
+        {**PANE, "n": 2, "total": 9, "pane_index": 1, "tick": 2, "weight": 1},
+    )
     put(tmp_path / STAGE / "panes", [first], PANES, step=1, journal_step=1)
     put(tmp_path / STAGE / "panes", [{**first, "tick": 2, "weight": -1}, second], PANES, step=2, journal_step=2)
     put(tmp_path / STAGE / "current", [{name: second[name] for name in SCHEMA.names}], SCHEMA, step=1, journal_step=2)
@@ -77,7 +80,9 @@ def test_a_pane_without_its_retraction_is_found(lake: Path) -> None:
     assert looked(lake) == ["read 0: 1 windows have panes that do not come to one or none"]
 
 
-@pytest.mark.parametrize(("ids", "said"), [([3], "6 rows with 5 numbers up to 4"), ([6], "6 rows with 6 numbers up to 6")])
+@pytest.mark.parametrize(
+    ("ids", "said"), [([3], "6 rows with 5 numbers up to 4"), ([6], "6 rows with 6 numbers up to 6")]
+)
 def test_a_row_that_landed_twice_or_not_at_all_is_found(lake: Path, ids: list[int], said: str) -> None:
     put(lake / SOURCE / "raw", [{"id": number} for number in ids], pa.schema([("id", pa.int64())]), step=2)
     assert looked(lake) == [f"read 0: raw has {said}"]

@@ -1,4 +1,4 @@
-"""Commits that are older than a time are removed up to a checkpoint, and Delta and deltalake read all that is younger."""
+"""Commits older than a time are removed up to a checkpoint, and Delta and deltalake read all that is younger."""
 
 from __future__ import annotations
 

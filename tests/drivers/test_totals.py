@@ -1,4 +1,4 @@
-"""What all ticks have counted is in each commit of a journal: whoever looks reads one control row, however many there are."""
+"""What all ticks have counted is in each commit of a journal: whoever looks reads one control row of many."""
 
 from __future__ import annotations
 

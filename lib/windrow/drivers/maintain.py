@@ -247,6 +247,8 @@ class Maintenance:
         removable = upkeep.removable(self.keep) if size.on_disk > size.files else 0
         if removable:
             yield f"{removable} files would be removed"
-        old = [] if self.log is None else LogCleanup(self.spark, upkeep.location.path).removable(self.clock() - self.log)
+        old = (
+            [] if self.log is None else LogCleanup(self.spark, upkeep.location.path).removable(self.clock() - self.log)
+        )
         if old:
             yield f"{sum(name.endswith('.json') for name in old)} commits would be removed from its log"

@@ -25,7 +25,7 @@ class LogCleanup:
     path: str
 
     def removable(self, before: int) -> list[str]:
-        """The files of the versions before the newest checkpoint whose commit was written before a time, in microseconds.
+        """The files of the versions before the newest checkpoint whose commit is older than a time in microseconds.
 
         So every version that is not older than that time can still be read. None where there is no such checkpoint.
         """

@@ -1,4 +1,4 @@
-"""What all ticks of a journal have counted, carried from commit to commit, so that nobody adds up all of their control rows.
+"""What all ticks of a journal have counted, carried from commit to commit, so that nobody adds up their control rows.
 
 A journal whose last commit was made by an earlier version, and so says nothing, is added up once.
 """

@@ -266,8 +266,8 @@ def _leaves(path: tuple[str, ...], kind: pa.DataType) -> Iterator[tuple[tuple[st
     if not pa.types.is_struct(kind):
         yield path, kind
         return
-    for field in kind:
-        yield from _leaves((*path, field.name), field.type)
+    for one in kind:
+        yield from _leaves((*path, one.name), one.type)
 
 
 def _kind(kind: pa.DataType) -> Kind:
