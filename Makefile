@@ -47,8 +47,8 @@ nexmark: setup ## Nexmark beside Spark and Flink (EVENTS=2000000 ROUNDS=2: how m
 bench-page: setup ## write docs/benchmark.md from what make bench and make nexmark have measured
 	$(BIN)/python -m bench.page $(ARGS)
 
-scale: setup ## measure what each step costs, and histories of up to 100,000 ticks (ARGS="--only history --ticks 1000")
-	$(BIN)/python -m bench.scale --only costs history $(ARGS)
+scale: setup ## measure what each step costs, and histories of up to 100,000 ticks (ARGS="--only history --ticks 1000": some)
+	$(BIN)/python -m bench.scale $(ARGS)
 
 scale-page: setup ## write docs/scale.md from what make scale and make soak have measured
 	$(BIN)/python -m bench.scale --only page

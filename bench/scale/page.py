@@ -26,10 +26,14 @@ _PARTS = {
 
 
 def written(out: Path, docs: Path) -> Path:
-    """Write the page of what is there, and its drawings. Errors: FileNotFoundError where the costs are not."""
-    costs = json.loads((out / "costs.json").read_text())
-    history, soak = (_read(out / f"{name}.json") for name in ("history", "soak"))
-    parts = [words.INTRODUCTION, *_costs(costs), *_needs(costs), *_year(costs)]
+    """Write the page of what is there, and its drawings. What has not been measured is named on it."""
+    costs, history, soak = (_read(out / f"{name}.json") for name in ("costs", "history", "soak"))
+    parts = [words.INTRODUCTION]
+    missing = [what for what, found in zip(words.PARTS, (costs, history, soak), strict=True) if found is None]
+    if missing:
+        parts.append(words.MISSING.format(what="; ".join(missing)))
+    if costs is not None:
+        parts += [*_costs(costs), *_needs(costs), *_year(costs)]
     if history is not None:
         parts += _history(history, docs)
     if soak is not None:

@@ -8,6 +8,14 @@ files and log entries a year leaves; and where it breaks, with what to do then. 
 are others, so measure there.
 """
 
+PARTS = (
+    "what each step costs and a load needs (`make scale ARGS=\"--only costs\"`)",
+    "a year of ticks (`make scale ARGS=\"--only history\"`)",
+    "a soak (`make soak`)",
+)
+MISSING = """Not measured yet, and so not on this page: {what}.
+"""
+
 STEPS = {
     "landing": "landing",
     "tick": "tick, to its panes",

@@ -120,6 +120,7 @@ def test_a_page_of_all_that_was_measured(tmp_path: Path) -> None:
     text = page.written(out, docs).read_text()
     assert "| landing | 1.00 | 4.00 |" in text and "| 1m | 694,444 |" in text
     assert "| commits ever made | 7,000 | 700,000 |" in text and "23 kills with -9" in text
+    assert "Not measured" not in text
     assert "| memory | +2.0% |" in text and "| files | too short to say |" in text
     for name in ("scale-history", "soak"):
         assert (docs / "drawings" / f"{name}.svg").read_text().startswith("<?xml")
@@ -130,4 +131,10 @@ def test_a_page_of_all_that_was_measured(tmp_path: Path) -> None:
 def test_a_page_of_the_costs_alone(tmp_path: Path) -> None:
     (tmp_path / "costs.json").write_text(json.dumps({"machine": {"cores": 2}, "points": measured()}))
     text = page.written(tmp_path, tmp_path).read_text()
-    assert "A soak" not in text and "A year of ticks" not in text and "Where it breaks" in text
+    assert "## A soak" not in text and "## A year of ticks" not in text and "Where it breaks" in text
+    assert "Not measured yet, and so not on this page: a year of ticks" in text
+
+
+def test_a_page_of_nothing_says_so(tmp_path: Path) -> None:
+    text = page.written(tmp_path, tmp_path).read_text()
+    assert "Not measured yet" in text and "µs" not in text and "Where it breaks" in text
