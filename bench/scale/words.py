@@ -9,8 +9,8 @@ are others, so measure there.
 """
 
 PARTS = (
-    "what each step costs and a load needs (`make scale ARGS=\"--only costs\"`)",
-    "a year of ticks (`make scale ARGS=\"--only history\"`)",
+    'what each step costs and a load needs (`make scale ARGS="--only costs"`)',
+    'a year of ticks (`make scale ARGS="--only history"`)',
     "a soak (`make soak`)",
 )
 MISSING = """Not measured yet, and so not on this page: {what}.
