@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -33,7 +34,8 @@ def monday(work: PipelineWork) -> Backfill:
 def upkeep(root: Path, spark: SparkSession, keep: int) -> list[Maintained]:
     """Maintenance of every table that has two files; with `keep` 0 nothing that is not in use is kept."""
     with patch.object(maintain, "MANY", 2):
-        return list(Maintenance.of(pipeline(root), spark, keep, clock_micros).run(dry_run=False))
+        maintenance = replace(Maintenance.of(pipeline(root), spark, keep, clock_micros), log=keep)
+        return list(maintenance.run(dry_run=False))
 
 
 TASKS: Mapping[str, Callable[[Path, SparkSession], object]] = {

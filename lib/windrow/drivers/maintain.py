@@ -24,6 +24,7 @@ from windrow.spec.times import DAY, HOUR, format_duration
 from windrow.store.delta.floors import Floors, journal_floor, version_floor
 from windrow.store.delta.leftovers import leftovers
 from windrow.store.delta.location import STAGING, Location
+from windrow.store.delta.log_cleanup import LogCleanup
 from windrow.store.delta.retries import tried_again
 from windrow.store.delta.upkeep import MANY, SETTINGS, Size, Upkeep, is_done
 from windrow.store.journal.cells import compact
@@ -32,6 +33,8 @@ from windrow.store.journal.journal import Journal
 
 KEEP = MOST_KEPT = 7 * DAY
 """So long Delta remembers which files it has removed, and reads old versions."""
+MOST_LOGGED = 30 * DAY
+"""So long Delta keeps commits, unless a table says otherwise."""
 LEAST_KEPT = HOUR
 """Whoever reads a table has so long to come to its end, at least."""
 
@@ -60,26 +63,35 @@ def maintain(
     keep: int = KEEP,
     dry_run: bool = False,
     clock: Callable[[], int] = clock_micros,
+    log: int | None = None,
 ) -> list[Maintained]:
     """Compact journals into snapshots, drop what no consumer needs, put small files together, remove old ones.
 
-    Nothing is removed that was in use within `keep` microseconds. A dry run changes nothing, and says what it would do.
-    Errors: SpecError where `keep` is not from an hour to seven days.
+    Nothing is removed that was in use within `keep` microseconds. Commits stay in the logs of the tables for `log`
+    microseconds; without it as long as Delta keeps them. A dry run changes nothing, and says what it would do.
+    Errors: SpecError where `keep` is not from an hour to seven days, or `log` not from `keep` to thirty days.
     """
     if not LEAST_KEPT <= keep <= MOST_KEPT:
         hint = "whoever reads a table has to come to its end; and Delta reads no version that is older than 7 days"
         raise SpecError("keep", "must be from 1h to 7d", format_duration(keep), hint)
-    return list(Maintenance.of(pipeline, spark, keep, clock).run(dry_run))
+    if log is not None and not keep <= log <= MOST_LOGGED:
+        hint = "a version that can be read needs its commit; and Delta removes commits by itself after 30 days"
+        raise SpecError("log", f"must be from {format_duration(keep)}, as --keep, to 30d", format_duration(log), hint)
+    return list(replace(Maintenance.of(pipeline, spark, keep, clock), log=log).run(dry_run))
 
 
 @dataclass(frozen=True)
 class Maintenance:
-    """One run. `spark` is the session of upkeep, `keep` microseconds of `clock`."""
+    """One run. `spark` is the session of upkeep, `keep` and `log` are microseconds of `clock`.
+
+    Without `log` the commits of tables stay as long as Delta keeps them.
+    """
 
     work: PipelineWork
     spark: SparkSession
     keep: int
     clock: Callable[[], int]
+    log: int | None = None
 
     @classmethod
     def of(cls, pipeline: Pipeline, spark: SparkSession, keep: int, clock: Callable[[], int]) -> Maintenance:
@@ -110,7 +122,7 @@ class Maintenance:
             yield from self._table(f"{source}/raw", not behind, notes, dry_run)
             for name in ("landings", "dead_letters"):
                 yield from self._table(f"{source}/{name}", True, [], dry_run)
-        for name in (QUALITY_TABLE, "_windrow/audits", "_windrow/generations"):
+        for name in (QUALITY_TABLE, "_windrow/audits", "_windrow/generations", "_windrow/floors"):
             yield from self._table(name, True, [], dry_run)
         yield from self._staged(dry_run)
 
@@ -206,7 +218,15 @@ class Maintenance:
             point("maintain:after_compaction")
             after = upkeep.size()
         done = Maintained(name, before, after, 0, tuple(notes))
-        yield self._vacuumed(upkeep, done) if done.after.on_disk > done.after.files else done
+        yield self._shortened(location, self._vacuumed(upkeep, done) if done.after.on_disk > done.after.files else done)
+
+    def _shortened(self, location: Location, done: Maintained) -> Maintained:
+        """The table without the commits that are older than `log`."""
+        if self.log is None:
+            return done
+        removed = LogCleanup(self.spark, location.path).run(self.clock() - self.log)
+        point("maintain:after_log")
+        return replace(done, notes=(*done.notes, f"{removed} commits removed from its log")) if removed else done
 
     def _vacuumed(self, upkeep: Upkeep, done: Maintained) -> Maintained:
         """The table without the files of old versions."""
@@ -227,3 +247,8 @@ class Maintenance:
         removable = upkeep.removable(self.keep) if size.on_disk > size.files else 0
         if removable:
             yield f"{removable} files would be removed"
+        old = (
+            [] if self.log is None else LogCleanup(self.spark, upkeep.location.path).removable(self.clock() - self.log)
+        )
+        if old:
+            yield f"{sum(name.endswith('.json') for name in old)} commits would be removed from its log"

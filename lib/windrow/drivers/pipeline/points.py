@@ -41,6 +41,7 @@ POINTS = (
     "maintain:after_drop",
     "maintain:after_compaction",
     "maintain:after_vacuum",
+    "maintain:after_log",
     "step:after_land",
     "step:after_gate_rows",
     "step:after_compute",

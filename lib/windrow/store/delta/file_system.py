@@ -113,6 +113,9 @@ class Folder(Protocol):
     def modified(self, name: str) -> int:
         """When a file was last written, in microseconds since 1970."""
 
+    def remove(self, name: str) -> None:
+        """Delete a file, unless somebody else has."""
+
 
 def folder(spark: SparkSession, path: str) -> Folder:
     """The folder at a path, on any file system."""
@@ -137,6 +140,10 @@ class _LocalFolder:
 
     def modified(self, name: str) -> int:
         return (self.path / name).stat().st_mtime_ns // 1000
+
+    def remove(self, name: str) -> None:
+        for one in (name, f".{name}.crc"):  # Hadoop's checksums
+            (self.path / one).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -163,6 +170,9 @@ class _HadoopFolder:
 
     def modified(self, name: str) -> int:
         return int(self._files.getFileStatus(self._file(name)).getModificationTime()) * 1000
+
+    def remove(self, name: str) -> None:
+        self._files.delete(self._file(name), False)
 
     @cached_property
     def _place(self) -> tuple[Any, Any]:

@@ -49,6 +49,7 @@ from windrow.store.journal.constraints import Constraints
 from windrow.store.journal.control import CONTROL, DEAD_LETTER, Control, Stamp
 from windrow.store.journal.counting import counted, may_live
 from windrow.store.journal.sizes import has_far_more, is_snapshot_due
+from windrow.store.journal.totals import total_notes
 from windrow.store.projections.creation import ensure_table, struct_of
 
 PARTITIONS = (LogColumn.KIND, LogColumn.BUCKET)
@@ -130,7 +131,7 @@ class Journal:
             folder = {LogColumn.KIND: CONTROL, LogColumn.BUCKET: None}
             append.add([written(spark, self.location, [row], schema, folder)])
             since = control.tick if plan.is_snapshot else self.snapshot_in_log(spark)
-            return {**Stamp.of(control).notes, SNAPSHOT: since}
+            return {**Stamp.of(control).notes, SNAPSHOT: since, **total_notes(self, spark, kept[-1])}
 
         with self.constraints.checked():
             if not self.log.begun(spark, control.tick, fill):
