@@ -54,7 +54,9 @@ class Flights:
     def sql(self, query: str, **values: Any) -> list[tuple[Any, ...]]:
         """Over `f`, the rows of the files, with `t`, the departure in microseconds, and the file of each."""
         rows = f"read_json('{self.files}/*.json', columns = {COLUMNS}, format = 'newline_delimited', filename = true)"
-        with_times = f"SELECT *, epoch_us(departed_at::TIMESTAMPTZ) AS t, epoch_us(arrived_at::TIMESTAMPTZ) AS a FROM {rows}"
+        with_times = (
+            f"SELECT *, epoch_us(departed_at::TIMESTAMPTZ) AS t, epoch_us(arrived_at::TIMESTAMPTZ) AS a FROM {rows}"
+        )
         return duckdb.execute(f"WITH f AS ({with_times}) {query}", values or None).fetchall()
 
     def panes(self, made: Pipeline, stage: str) -> Any:
@@ -87,8 +89,8 @@ def test_one_with_late_elements(flights: Flights) -> None:
 def test_one_that_is_empty(flights: Flights) -> None:
     """The first hour in which an airline has only cancelled flights that it had scheduled to leave then."""
     ((origin, carrier, start),) = flights.sql(
-        f"SELECT origin, carrier, a // {HOUR} * {HOUR} AS h FROM f WHERE t IS NULL AND NOT EXISTS (SELECT 1 FROM f AS g "
-        f"WHERE g.origin = f.origin AND g.carrier = f.carrier AND g.t >= a // {HOUR} * {HOUR} "
+        f"SELECT origin, carrier, a // {HOUR} * {HOUR} AS h FROM f WHERE t IS NULL AND NOT EXISTS "
+        f"(SELECT 1 FROM f AS g WHERE g.origin = f.origin AND g.carrier = f.carrier AND g.t >= a // {HOUR} * {HOUR} "
         f"AND g.t < a // {HOUR} * {HOUR} + {HOUR}) ORDER BY h, origin, carrier LIMIT 1"
     )
     life = explained(flights.hours, "departures_hourly", {"origin": origin, "carrier": carrier}, start)
@@ -116,7 +118,8 @@ def test_one_with_a_dead_row(flights: Flights) -> None:
     dead = [e for e in life.elements if e.place == "bad_timestamp"]
     until = max(tick.processing_time or 0 for tick in life.ticks)
     files = flights.sql(
-        "SELECT filename FROM f WHERE t IS NULL AND origin = $origin AND carrier = $carrier AND a >= $start AND a < $until",
+        "SELECT filename FROM f WHERE t IS NULL AND origin = $origin AND carrier = $carrier "
+        "AND a >= $start AND a < $until",
         origin=origin, carrier=carrier, start=start, until=until,
     )  # fmt: skip
     assert dead and sorted(Path(str(e.offset)).name for e in dead) == sorted(Path(name).name for (name,) in files)
@@ -138,7 +141,8 @@ def test_one_of_a_chain(flights: Flights) -> None:
     below = explained(flights.chain, "bouts", {k: str(v) for k, v in bout.key.items()}, bout.window[0])
     assert below.window == bout.window
     ((number, miles),) = flights.sql(
-        "SELECT count(*), sum(distance) FROM f WHERE carrier = $carrier AND tailnum = $tailnum AND t >= $start AND t < $end",
+        "SELECT count(*), sum(distance) FROM f WHERE carrier = $carrier AND tailnum = $tailnum "
+        "AND t >= $start AND t < $end",
         **bout.key, start=bout.window[0], end=bout.window[1],
     )  # fmt: skip
     shown = [pane for pane in below.panes if pane.weight > 0][-1]
@@ -184,5 +188,3 @@ def right(flights: Flights, origin: str, carrier: str, start: int) -> Life:
         seen = sum(e.place == IN_RESULT and e.tick is not None and e.tick <= pane.tick for e in elements)
         assert pane.value["flights"] == seen
     return life
-
-

@@ -100,7 +100,9 @@ class ModelLake:
     def questions(self) -> Iterator[tuple[Question, tuple[int, int]]]:
         """A question about each window that has shown something, or has a dead letter."""
         for key, window in sorted(self.windows, key=repr):
-            texts = {name: "null" if value is None else str(value) for name, value in zip(self.stage.keys, key)}
+            texts = {
+                name: "null" if value is None else str(value) for name, value in zip(self.stage.keys, key, strict=True)
+            }
             yield Question(self.stage, texts, time_in(self.stage, window)), window
 
 

@@ -36,7 +36,7 @@ def test_where_every_row_is(lake: ModelLake) -> None:
     assert Counter(e.place for e in life.elements) == {IN_RESULT: 4, "filtered": 1, "late": 1}
     late = next(e for e in life.elements if e.is_late)
     assert (late.event_time, late.tick, late.offset, late.restated_by) == (5 * SECOND, 5, "file-5.json", None)
-    assert [dict(e.values) for e in life.elements if e.place == IN_RESULT][0] == {"n": 1, "total": 5}
+    assert next(dict(e.values) for e in life.elements if e.place == IN_RESULT) == {"n": 1, "total": 5}
     assert life.missing[0] == "1 row of this key was filtered (where: v > 0 is not true)"
     assert life.missing[1].startswith("one is a dead letter `late`: of 1970-01-01 00:00:05, arrived ")
     assert life.missing[1].endswith(", in file-5.json, read by tick 5")

@@ -1,4 +1,4 @@
-"""Operators between two numbers as Spark has them with ANSI on: what does not fit, or is divided by zero, has failed."""
+"""Operators between two numbers, as Spark has them with ANSI on: a value that does not fit has failed."""
 
 from __future__ import annotations
 

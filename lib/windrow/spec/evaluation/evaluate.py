@@ -156,10 +156,10 @@ class _OverRow:
 
     def _connected(self, tree: Infix, decisive: bool) -> bool | None:
         """`and`, where false decides, and `or`, where true does."""
-        left = self.value(tree.left)
+        left: bool | None = self.value(tree.left)
         if left is decisive:
             return decisive
-        right = self.value(tree.right)
+        right: bool | None = self.value(tree.right)
         if right is decisive:
             return decisive
         return None if left is None or right is None else not decisive

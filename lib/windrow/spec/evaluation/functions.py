@@ -75,8 +75,12 @@ def _absolute(values: Values, kinds: Kinds) -> Any:
 
 
 def _positive_remainder(values: Values, kinds: Kinds) -> Any:
-    remainder = calculate("%", *values, (kinds[0], kinds[1]))
-    return remainder if remainder >= 0 else calculate("%", remainder + values[1], values[1], (kinds[0], kinds[1]))
+    remainder, both = _remainder(values, kinds), (kinds[0], kinds[1])
+    return remainder if remainder >= 0 else calculate("%", remainder + values[1], values[1], both)
+
+
+def _remainder(values: Values, kinds: Kinds) -> Any:
+    return calculate("%", values[0], values[1], (kinds[0], kinds[1]))
 
 
 def _rounded(round_: Callable[[Any], int]) -> Known:
@@ -110,7 +114,7 @@ FUNCTIONS: dict[str, Known] = {
     "endswith": _of_text("boolean", str.endswith),
     "contains": _of_text("boolean", lambda text, part: part in text),
     "abs": Known(lambda kinds: _of(kinds[0], kinds, *INTEGERS, *FLOATING), _absolute),
-    "mod": Known(_whole, lambda values, kinds: calculate("%", *values, (kinds[0], kinds[1]))),
+    "mod": Known(_whole, _remainder),
     "pmod": Known(_whole, _positive_remainder),
     "floor": _rounded(math.floor),
     **dict.fromkeys(("ceil", "ceiling"), _rounded(math.ceil)),

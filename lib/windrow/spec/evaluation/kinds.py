@@ -45,6 +45,7 @@ def adjusted(precision: int, scale: int) -> str:
 
 
 def is_numeric(kind: str) -> bool:
+    """Whether it is a type of numbers."""
     return kind in INTEGERS or kind in FLOATING or decimal_parts(kind) is not None
 
 

@@ -88,13 +88,13 @@ def _elements(life: Life) -> Table:
     """By tick, then event time."""
     shown = sorted(life.elements, key=lambda e: (e.tick is None, e.tick or 0, e.event_time or 0, e.step, e.row or 0))
     names = list(dict.fromkeys(name for element in shown for name in element.values))
-    names = [name for name in names if any(element.values.get(name) != 1 for element in shown)]
+    names = [name for name in names if {element.values.get(name, 1) for element in shown if element.values} != {1}]
     weighted = any(element.weight != 1 for element in shown)
     rows = []
     for element in shown[:_MOST]:
         place = element.place if not element.restated_by else f"{element.place}, restated by {element.restated_by}"
         values = [element.values.get(name) for name in names]
-        read = [element.step, element.offset or element.source]
+        read = [element.step, (element.offset or element.source).rpartition("/")[2]]
         times = [_moment(element.event_time), _moment(element.arrival_time)]
         rows.append([element.tick, *times, *([element.weight] if weighted else []), *values, place, *read])
     head = ["tick", "event time", "arrived", *(["weight"] if weighted else []), *names, "is", "step", "from"]

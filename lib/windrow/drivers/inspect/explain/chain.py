@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any
 
 from windrow.compile.windows.registry import compile_windows
+from windrow.drivers.inspect.explain.computing.panes import life_panes
 from windrow.drivers.inspect.explain.question import Bounds
 from windrow.drivers.inspect.explain.reading.elements import Member, as_rows
 from windrow.drivers.inspect.explain.reading.judging import Judge, Judged
-from windrow.drivers.inspect.explain.computing.panes import life_panes
 from windrow.drivers.inspect.explain.reading.rows import PaneLog, Row, Rows, bounds_of
 from windrow.drivers.inspect.explain.reading.ticks import Ticks
 from windrow.spec.pipelines.masks import masks_of

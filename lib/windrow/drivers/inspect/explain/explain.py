@@ -1,4 +1,4 @@
-"""Why a window shows what it shows: read from the lake without Spark, computed from the rows, compared with the journal.
+"""Why a window shows what it shows: read without Spark, computed from the rows, and compared with the journal.
 
 Rule: docs/operations.md#ask-a-number-why.
 """
@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from windrow.drivers.inspect.explain.question import Question
 from windrow.drivers.inspect.explain.explainer import Explainer
+from windrow.drivers.inspect.explain.question import Question
 from windrow.drivers.inspect.look import look
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import instant

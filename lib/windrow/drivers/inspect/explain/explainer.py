@@ -9,17 +9,17 @@ from typing import Any
 
 from windrow.compile.windows.base import CompiledWindows
 from windrow.compile.windows.registry import compile_windows
-from windrow.drivers.inspect.explain.question import Question, Bounds, chosen
 from windrow.drivers.inspect.explain.chain import Chain
 from windrow.drivers.inspect.explain.computing.contents import Contents
-from windrow.drivers.inspect.explain.reading.elements import Member, life_element
 from windrow.drivers.inspect.explain.computing.following import Verdict, Window
+from windrow.drivers.inspect.explain.computing.panes import Comparison, counted, life_panes
+from windrow.drivers.inspect.explain.question import Bounds, Question, chosen
+from windrow.drivers.inspect.explain.reading.elements import Member, life_element
 from windrow.drivers.inspect.explain.reading.inputs import Inputs
 from windrow.drivers.inspect.explain.reading.letters import Told, letters_of, told
-from windrow.drivers.inspect.explain.computing.panes import Comparison, counted, life_panes
 from windrow.drivers.inspect.explain.reading.rows import PaneLog, Row
-from windrow.drivers.inspect.explain.telling import Telling, corrections, missing, rules
 from windrow.drivers.inspect.explain.reading.ticks import Holding, Ticks, expiry_of
+from windrow.drivers.inspect.explain.telling import Telling, corrections, missing, rules
 from windrow.spec.errors import SpecError
 from windrow.spec.evaluation.kinds import NotEvaluated
 from windrow.spec.pipelines.masks import masks_of
@@ -205,7 +205,7 @@ class Explainer:
     ) -> tuple[dict[int, Verdict] | None, list[str]]:
         """What each tick of the stream should have done, by its number; or why that is not said."""
         if window is None or not self._holds_all or self.question.stage.window.depends_on_others:
-            why = "which panes its trigger should have shown is not computed for windows that merge, or of a class of your own"
+            why = "which panes its trigger should have shown: that is computed only for windows that stay as they are"
             return None, [] if window is None else [why]
         if any(not one.streamed for _, one in self.ticks.backfills(window)):
             return None, []
@@ -234,7 +234,7 @@ class Explainer:
         self, elements: Sequence[LifeElement], panes: Sequence[LifePane], near: Bounds
     ) -> Iterator[WatermarkPoint]:
         """From the tick before the first that concerns the window to the one in which it expires."""
-        ticks = [one.tick for one in (*elements, *panes) if one.tick is not None]
+        ticks = [one.tick for one in elements if one.tick is not None] + [pane.tick for pane in panes]
         if not ticks:
             return
         expiry = expiry_of(self.question.stage, near)
@@ -262,5 +262,7 @@ class Explainer:
         if computed:
             said.append(f"{', '.join(names)} of {many(len(computed), 'pane')}, computed again from the rows")
         if verdicts is not None:
-            said.append(f"timing, trigger, index and last of every pane of a stream, over {many(len(verdicts), 'tick')}")
+            said.append(
+                f"timing, trigger, index and last of every pane of a stream, over {many(len(verdicts), 'tick')}"
+            )
         return said

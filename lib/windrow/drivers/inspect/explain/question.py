@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from math import isnan
 from typing import Any
 
 from windrow.drivers.inspect.show.wanted import NULL
@@ -57,8 +58,10 @@ def is_meant(value: Any, text: str) -> bool:
 
 def _as_number(value: float | Decimal, text: str) -> bool:
     try:
-        return value != value and text == "NaN" or value == Decimal(text)
-    except InvalidOperation:
+        if isinstance(value, float):
+            return value == float(text) or (isnan(value) and isnan(float(text)))
+        return value == Decimal(text)
+    except (InvalidOperation, ValueError):
         return False
 
 

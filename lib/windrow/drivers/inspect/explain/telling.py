@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from windrow.drivers.inspect.explain.computing.following import Verdict
 from windrow.drivers.inspect.explain.question import Bounds
 from windrow.drivers.inspect.explain.reading.elements import Member
-from windrow.drivers.inspect.explain.computing.following import Verdict
 from windrow.drivers.inspect.explain.reading.rows import Row
 from windrow.drivers.inspect.explain.reading.ticks import Holding, Ticks, expiry_of, known
 from windrow.drivers.inspect.explain.triggers.nodes import short_of

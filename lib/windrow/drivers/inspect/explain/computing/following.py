@@ -1,7 +1,9 @@
 """A window followed tick by tick: what its trigger knew, and which panes follow from that and from the rows.
 
-Rules: docs/semantics.md#ticks, docs/semantics.md#panes. It is the rule once more, in plain Python and over one window of
-one key, so that it can be compared with what the engine has committed. Windows that merge are not followed.
+Rules: docs/semantics.md#ticks, docs/semantics.md#panes.
+
+It is the rule once more, in plain Python and over one window of one key, so that it can be compared with what the
+engine has committed. Windows that merge are not followed.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from windrow.drivers.inspect.explain.computing.aggregates import equal
-from windrow.drivers.inspect.explain.question import Bounds
 from windrow.drivers.inspect.explain.computing.contents import Contents, net
+from windrow.drivers.inspect.explain.question import Bounds
 from windrow.drivers.inspect.explain.reading.judging import Judged
 from windrow.drivers.inspect.explain.reading.ticks import expiry_of
 from windrow.drivers.inspect.explain.triggers.composites import follow
@@ -163,9 +165,7 @@ class Window:
         clock = control.clock
         percentiles = {percentile: clock.percentile(percentile) for percentile in clock.percentiles}
         expiry = expiry_of(self.stage, self.bounds)
-        return Moment(
-            self.bounds[1], expiry, clock.now, control.watermark_before, clock.watermark, percentiles
-        )
+        return Moment(self.bounds[1], expiry, clock.now, control.watermark_before, clock.watermark, percentiles)
 
     def _added(self, added: Sequence[Judged]) -> Added:
         matches = {
@@ -192,4 +192,3 @@ def clears(stage: Stage, path: Iterable[Trigger]) -> bool:
         return stage.accumulation is Accumulation.DISCARDING
     thens = [node.then for node in path if node.then is not None]
     return thens[-1] is Then.CLEAR if thens else stage.accumulation is Accumulation.CLEAR_BY_DEFAULT
-

@@ -8,8 +8,8 @@ from typing import Any
 
 from windrow.drivers.inspect.explain.computing.aggregates import equal
 from windrow.drivers.inspect.explain.computing.contents import Contents
-from windrow.drivers.inspect.explain.reading.elements import MASK, Member
 from windrow.drivers.inspect.explain.computing.following import Expected, Verdict
+from windrow.drivers.inspect.explain.reading.elements import MASK, Member
 from windrow.drivers.inspect.explain.reading.rows import Row, bounds_of
 from windrow.drivers.inspect.explain.reading.ticks import Ticks
 from windrow.spec.evaluation.kinds import NotEvaluated

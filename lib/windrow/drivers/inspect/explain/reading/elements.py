@@ -19,7 +19,7 @@ from windrow.compile.elements.envelope import (
     ROW,
     STEP,
 )
-from windrow.drivers.inspect.explain.question import Question, Bounds
+from windrow.drivers.inspect.explain.question import Bounds, Question
 from windrow.drivers.inspect.explain.reading.judging import Judge, Judged
 from windrow.drivers.inspect.explain.reading.rows import Row, Rows
 from windrow.drivers.inspect.explain.reading.ticks import COUNTED, IN_TIME, Ticks, known

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from windrow.compile.elements.envelope import OFFSET
-from windrow.drivers.inspect.explain.question import Question, Bounds
-from windrow.drivers.inspect.explain.reading.elements import Gathering, Masks, Member, as_rows
 from windrow.drivers.inspect.explain.computing.following import looked_at
+from windrow.drivers.inspect.explain.question import Bounds, Question
+from windrow.drivers.inspect.explain.reading.elements import Gathering, Masks, Member, as_rows
 from windrow.drivers.inspect.explain.reading.judging import Judge, Judged
 from windrow.drivers.inspect.explain.reading.rows import PaneLog, RawLog, Rows, between, bounds_of
 from windrow.drivers.inspect.explain.reading.ticks import Ticks
@@ -28,7 +28,10 @@ from windrow.view.explain.life import IN_RESULT
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of the stage that the question is about. `by_letters`: only dead letters say which elements were late."""
+    """The inputs of a stage, as far as a question is about them.
+
+    `by_letters`: only dead letters say which elements were late.
+    """
 
     tables: Tables
     pipeline: Pipeline

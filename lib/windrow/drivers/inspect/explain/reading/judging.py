@@ -93,7 +93,9 @@ class Judge:
         try:
             items = list(self._items(row))
         except Failed as why:
-            yield Judged(row, "bad_expression", row[EVENT_TIME], self._key(row), f"an expression of select fails: {why}")
+            yield Judged(
+                row, "bad_expression", row[EVENT_TIME], self._key(row), f"an expression of select fails: {why}"
+            )
             return
         if not items:
             yield Judged(row, FILTERED, row[EVENT_TIME], self._key(row), "it has no item to explode")
@@ -124,14 +126,20 @@ class Judge:
             key = {n: self._value(e, columns, f"keys.{n}") for n, e in self.alone.keys.items()}
             values = self._values(columns)
             facts = {e: value for e in self.looked_at if (value := self._value(e, columns, "trigger")) is not _FAILED}
-            size = None if self.size is None else self._value(self.size, columns, "size")
+            size = self._bytes(columns)
         except Failed as why:
             return Judged(row, "bad_expression", at, self._key(columns), f"an expression fails: {why}")
         known = None if _FAILED in key.values() else key
         weight = 1 if self.weight is None else int(columns[self.weight])
         own = bounds_of(row) if self.alone.window.FOLLOWS_PANES else None
-        bytes_ = max(size or 0, 0) if isinstance(size, int) or size is None else None
-        return Judged(row, IN_RESULT, at, known, "", values, facts, bytes_, weight, own)
+        return Judged(row, IN_RESULT, at, known, "", values, facts, size, weight, own)
+
+    def _bytes(self, columns: Mapping[str, Any]) -> int | None:
+        """The size of a row by the source's expression; null where there is none, as only Spark knows them then."""
+        if self.size is None:
+            return None
+        value = self._value(self.size, columns, "size")
+        return max(value or 0, 0) if value is None or isinstance(value, int) else None
 
     def _time(self, columns: Mapping[str, Any], at: int | None) -> int | None:
         if self.alone.element_time is None:

@@ -108,4 +108,6 @@ def _has(letter: Row, row: Row) -> bool:
     except ValueError:
         return False
     plain = {name: value for name, value in element.items() if isinstance(value, str | int) and name in row}
-    return all(row[name] == value for name, value in plain.items() if value != MASK and isinstance(row[name], type(value)))
+    return all(
+        row[name] == value for name, value in plain.items() if value != MASK and isinstance(row[name], type(value))
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from windrow.compile.elements.envelope import ARRIVAL_TIME, EVENT_TIME, REASON, STEP
-from windrow.drivers.inspect.explain.question import Question, Bounds
+from windrow.drivers.inspect.explain.question import Bounds, Question
 from windrow.drivers.inspect.show.wanted import NULL
 from windrow.drivers.inspect.status.logs import RawRows
 from windrow.spec.expressions.tree import Column

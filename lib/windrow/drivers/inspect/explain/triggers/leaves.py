@@ -81,7 +81,7 @@ class AfterCount(Counter):
 
     def known(self, moment: Moment) -> str:
         if self.ready(moment):
-            enough = "" if self.seen == self.needed else f", where {self.needed:,} are enough"
+            enough = "" if self.seen == self.needed else f" of {self.needed:,} that are enough"
             return f"{many(self.seen, 'new element')}{enough}"
         return f"{self.seen:,} of {many(self.needed, 'new element')}"
 

@@ -2,8 +2,8 @@
 
 Rule: docs/semantics.md#triggers.
 
-In a tick a node is told of the window's new elements (`on_elements`), learns the watermark (`on_watermark`), is evaluated:
-whether it is `ready`, and, if the trigger fires, told so (`on_fire`). Windows whose cells merge are not followed here.
+In a tick a node is told of the window's new elements (`on_elements`), learns the watermark (`on_watermark`), is
+evaluated (`ready`), and, if the trigger fires, told so (`on_fire`). Windows whose cells merge are not followed here.
 """
 
 from __future__ import annotations
@@ -120,4 +120,3 @@ def leaf_of(trigger: Node, moment: Moment) -> Node:
     """The leaf that makes a trigger ready."""
     *_, leaf = trigger.path(moment)
     return leaf
-
