@@ -138,7 +138,7 @@ def _quarantined_at(row: Row) -> int:
 class Masks:
     """What nobody is shown of the rows of an input: columns, in lower case, and what aggregates take of them."""
 
-    columns: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
     partition: bool = False
 
@@ -162,7 +162,7 @@ def life_element(member: Member, masks: Masks, letter: Row | None) -> LifeElemen
         weight=judged.weight,
         why=judged.why if member.gone_at is None else gone,
         values={name: MASK if name in masks.values else value for name, value in judged.values.items()},
-        columns={name: MASK if name.lower() in masks.columns else value for name, value in columns.items()},
+        columns={name: MASK if name.lower() in masks.hidden else value for name, value in columns.items()},
         restated_by=None if letter is None else letter["restated_by"],
     )
 
