@@ -103,15 +103,9 @@ class ModelLake:
             texts = {
                 name: "null" if value is None else str(value) for name, value in zip(self.stage.keys, key, strict=True)
             }
-            yield Question(self.stage, texts, time_in(self.stage, window)), window
-
-
-def time_in(stage: Stage, window: tuple[int, int]) -> int:
-    """A time by which a window can be told from the others of its key."""
-    start, end = window
-    if start == MINUS_INFINITY:
-        return 0
-    return end - 1 if stage.window.NAME == "cumulative" else start
+            start = 0 if window[0] == MINUS_INFINITY else window[0]
+            bounds = None if self.stage.window.depends_on_others or window[0] == MINUS_INFINITY else window
+            yield Question(self.stage, texts, start, bounds), window
 
 
 def made_by_model(run: Run, weighted: bool = False) -> ModelLake:

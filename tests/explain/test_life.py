@@ -12,10 +12,11 @@ from tests.explain.model_lake import ModelLake, made_by_model, with_offsets
 from tests.explain.runs import LATE_RUN, STAGE, element
 from tests.laws.strategies import Run, TickInput
 from windrow.drivers.inspect.explain.explain import explained_in
-from windrow.drivers.inspect.explain.question import Question
+from windrow.drivers.inspect.explain.question import Question, time_and_bounds
 from windrow.spec.errors import SpecError
 from windrow.spec.times import SECOND
 from windrow.spec.triggers.all import Repeat, WhenResult
+from windrow.spec.windows.aligned import CumulativeWindows, SlidingWindows
 from windrow.view.explain.life import IN_RESULT, Life
 
 KEY = {"k": "a"}
@@ -129,6 +130,21 @@ def test_a_condition_over_results() -> None:
         ["not yet: total > 10 does not hold"], ["early: total > 10 holds (when_result)"],
     ]  # fmt: skip
     assert life.differences == []
+
+
+def test_which_of_several_windows(lake: ModelLake) -> None:
+    """The one that starts last, and of those the one that ends first; or the one that is named."""
+    stage = replace(STAGE, window=SlidingWindows(10 * SECOND, 4 * SECOND))
+    sliding = with_offsets(made_by_model(Run(stage, LATE_RUN.ticks)))
+    life = explained(sliding, 9 * SECOND)
+    assert life.window == (8 * SECOND, 18 * SECOND) and life.others == [(0, 10 * SECOND), (4 * SECOND, 14 * SECOND)]
+    at, bounds = time_and_bounds("at", "1970-01-01T00:00:04Z/1970-01-01T00:00:14Z")
+    named = explained_in(sliding, sliding.pipeline, Question(sliding.stage, KEY, at, bounds))
+    assert named.window == (4 * SECOND, 14 * SECOND) and (0, 10 * SECOND) in named.others
+    stage = replace(STAGE, window=CumulativeWindows(20 * SECOND, 5 * SECOND))
+    assert explained(with_offsets(made_by_model(Run(stage, LATE_RUN.ticks))), 7 * SECOND).window == (0, 10 * SECOND)
+    with pytest.raises(SpecError, match="--at must have its end behind its start"):
+        time_and_bounds("--at", "1970-01-02/1970-01-01")
 
 
 def test_text_json_and_html(lake: ModelLake) -> None:

@@ -8,14 +8,17 @@ import typer
 
 from windrow.cli.commands.show import StageArgument, keys_of
 from windrow.cli.common import Common, command
-from windrow.cli.options import Json, print_json, time_of, width
+from windrow.cli.options import Json, print_json, width
 from windrow.spec.errors import FAILED
 
 Key = Annotated[
     list[str] | None,
     typer.Option("--key", metavar="NAME=VALUE", help="The key: once for each; the value alone where there is one key."),
 ]
-At = Annotated[str, typer.Option("--at", metavar="TIME", help="A time inside of the window.", show_default=False)]
+At = Annotated[
+    str,
+    typer.Option("--at", metavar="TIME", help="A time inside of the window, or START/END.", show_default=False),
+]
 
 
 @command
@@ -35,11 +38,11 @@ def explain(
     """
     pipeline = common.pipeline
     keys = keys_of(pipeline.stage(stage), key)
-    inside = time_of("--at", at)
-    assert inside is not None
     from windrow.drivers.inspect.explain.explain import explain as read
+    from windrow.drivers.inspect.explain.question import time_and_bounds
 
-    life = common.looked(lambda spark: read(pipeline, stage, keys, inside, spark))
+    time_and_bounds("--at", at)  # an error is one of the option
+    life = common.looked(lambda spark: read(pipeline, stage, keys, at, spark))
     if as_json:
         print_json(life.to_mapping())
     else:

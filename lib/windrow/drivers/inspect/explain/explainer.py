@@ -102,9 +102,11 @@ class Explainer:
         """The window that is meant, and the others of the key that hold the time."""
         known = self._compiled.windows_holding(self.question.at) if self._compiled is not None else None
         holding = known if known is not None else self._shown_or_formed()
+        if self.question.bounds is not None:
+            holding = [self.question.bounds, *holding]
         if not holding:
             return None, []
-        window = chosen(holding, self.question.at)
+        window = self.question.bounds or chosen(holding, self.question.at)
         return window, [bounds for bounds in holding if bounds != window]
 
     def _shown_or_formed(self) -> list[Bounds]:

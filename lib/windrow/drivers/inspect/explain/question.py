@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from math import isnan
 from typing import Any
@@ -13,7 +14,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.evaluation.casts import moment_of
 from windrow.spec.evaluation.kinds import NotEvaluated
 from windrow.spec.stages.stage import Stage
-from windrow.spec.times import parse_time
+from windrow.spec.times import instant, parse_time
 
 Bounds = tuple[int, int]
 
@@ -22,12 +23,14 @@ Bounds = tuple[int, int]
 class Question:
     """One key of a stage, as texts by the names of the keys (`NULL` for the null key), and a time in microseconds.
 
-    Errors: SpecError for a name that is not a key, and for a key that is not named.
+    `bounds` are those of the window, where the time alone does not say which is meant. Errors: SpecError for a name
+    that is not a key, and for a key that is not named.
     """
 
     stage: Stage
     keys: Mapping[str, str]
     at: int
+    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
         names = list(self.stage.keys)
@@ -43,6 +46,22 @@ class Question:
     def means(self, key: Mapping[str, Any]) -> bool:
         """Whether these are the values of the key."""
         return all(is_meant(key[name], text) for name, text in self.keys.items())
+
+
+Asking = datetime | str | int
+"""A time inside of a window, or as a text its bounds: `START/END`."""
+
+
+def time_and_bounds(place: str, at: Asking) -> tuple[int, Bounds | None]:
+    """A time in microseconds, and the bounds of the window if they are given. Errors: SpecError, at that place."""
+    start, slash, end = at.partition("/") if isinstance(at, str) else (at, "", "")
+    first = instant(place, start)
+    if not slash:
+        return first, None
+    bounds = first, instant(place, end)
+    if bounds[0] >= bounds[1]:
+        raise SpecError(place, "must have its end behind its start", str(at))
+    return first, bounds
 
 
 def is_meant(value: Any, text: str) -> bool:
