@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tests.explain.model_lake import ModelLake, made_by_model, with_offsets
 from tests.explain.runs import LATE_RUN, STAGE, element
 from tests.laws.strategies import Run, TickInput
+from tests.view.browser import check_picture, needs_browser
 from windrow.drivers.inspect.explain.explain import explained_in
 from windrow.drivers.inspect.explain.question import Question, time_and_bounds
 from windrow.spec.errors import SpecError
@@ -167,3 +169,10 @@ def test_text_json_and_html(lake: ModelLake) -> None:
 def test_a_wrong_key(lake: ModelLake, keys: dict[str, str], words: str) -> None:
     with pytest.raises(SpecError, match=words):
         Question(lake.stage, keys, 0)
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_notebook_shows_it(lake: ModelLake, width: int, tmp_path: Path) -> None:
+    html = explained(lake)._repr_html_()
+    check_picture(f"<html><body>{html}</body></html>", f"explained-{width}", width, tmp_path)

@@ -20,6 +20,7 @@ class AtWatermark(Node):
     def __init__(self, trigger: object) -> None:
         super().__init__(trigger)
         self.needs_elements = False
+        self.has_fired = False
 
     def on_elements(self, added: Added, moment: Moment) -> None:
         self.needs_elements = False
@@ -32,11 +33,13 @@ class AtWatermark(Node):
 
     def reset(self, moment: Moment) -> None:
         super().reset(moment)
-        self.needs_elements = self._is_reached(moment)
+        self.needs_elements = self.has_fired = self._is_reached(moment)
 
     def known(self, moment: Moment) -> str:
         if self._is_reached(moment) and self.needs_elements:
             return "the window is complete and has nothing new"
+        if self._is_reached(moment) and self.has_fired:
+            return f"{many(moment.new, 'new element')} of the complete window"
         watermark = moment.watermark_of(self.trigger.percentile)
         of = "" if self.trigger.percentile == 100 else f" (of {self.trigger.percentile} percent of the partitions)"
         return f"{short_of(watermark, moment.end, 'the end of the window')}{of}"
@@ -81,7 +84,7 @@ class AfterCount(Counter):
 
     def known(self, moment: Moment) -> str:
         if self.ready(moment):
-            enough = "" if self.seen == self.needed else f" of {self.needed:,} that are enough"
+            enough = "" if self.seen == self.needed else f", and {self.needed:,} would do"
             return f"{many(self.seen, 'new element')}{enough}"
         return f"{self.seen:,} of {many(self.needed, 'new element')}"
 
