@@ -15,7 +15,8 @@ from pyspark.sql import SparkSession
 import windrow
 from tests.cli.command import windrow as command
 from tests.cli.test_wrong_input import write
-from tests.lake import BEHIND, iso, pipeline, table, write_files
+from tests.drivers.test_joins import joining
+from tests.lake import BEHIND, VIEWS, iso, pipeline, table, write_files
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.restate import restate
@@ -151,3 +152,19 @@ def test_a_number_that_somebody_has_changed(spark: SparkSession, tmp_path: Path)
     spark.sql(f"UPDATE delta.`{made.lake}/sums/panes` SET num = num + 1 WHERE {condition}")
     life = windrow.explain(made, "sums", {"k": "null" if key is None else key}, start)
     assert any("num is" in said and "by the rows" in said for said in life.differences)
+
+
+def test_stages_of_several_inputs(spark: SparkSession, tmp_path: Path) -> None:
+    """A co-group, a join and a stage behind it that keeps its windows."""
+    for folder in ("data", VIEWS):
+        write_files(tmp_path / folder, range(FILES))
+    made = joining(tmp_path)
+    run(made, spark, once=True, drain=True)
+    for stage in ("both", "pairs"):
+        for key, start in windows_of(spark, tmp_path, stage):
+            life = explained(made, stage, key, start)
+            assert not life.unknown and {e.source for e in life.elements} <= {"sums", "views", "matched"}
+    for key, start in windows_of(spark, tmp_path, "matched"):
+        life = explained(made, "matched", key, start)
+        assert any("join" in said for said in life.unknown)
+        assert any(one.stage == "pairs" and one.window == life.window for one in life.behind)
