@@ -22,6 +22,7 @@ from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import run
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.store.delta.location import Lake
 from windrow.view.explain.life import IN_RESULT, Life
 
 FILES = 4
@@ -57,12 +58,12 @@ def windows_of(spark: SparkSession, root: Path, stage: str) -> list[tuple[str | 
 
 def counted(root: Path, key: str | None, start: int, end: int) -> int:
     """How many living rows of the files fall into a window, by DuckDB."""
+    columns = "{'k': 'VARCHAR', 'v': 'JSON', 'd': 'JSON', 'at': 'VARCHAR'}"
     sql = f"""
-        SELECT count(*) FROM read_json('{root}/data/*.json', columns = {{k: 'VARCHAR', v: 'JSON', d: 'JSON',
-            at: 'VARCHAR', arrived: 'VARCHAR'}}, ignore_errors = true)
-        WHERE k IS NOT DISTINCT FROM $key AND try_cast(v AS BIGINT) IS NOT NULL AND try_cast(d AS BIGINT) <> 0
-            AND at NOT LIKE '300000%' AND epoch_us(try_cast(at AS TIMESTAMPTZ)) >= $start
-            AND epoch_us(try_cast(at AS TIMESTAMPTZ)) < $end
+        SELECT count(*)
+        FROM read_json('{root}/data/*.json', columns = {columns}, format = 'newline_delimited', ignore_errors = true)
+        WHERE k IS NOT DISTINCT FROM $key AND try_cast(v::VARCHAR AS BIGINT) IS NOT NULL AND d::VARCHAR <> '0'
+            AND epoch_us(try_cast("at" AS TIMESTAMPTZ)) >= $start AND epoch_us(try_cast("at" AS TIMESTAMPTZ)) < $end
     """
     (found,) = duckdb.execute(sql, {"key": key, "start": start, "end": end}).fetchone() or (0,)
     return int(found)
@@ -91,7 +92,7 @@ def test_every_window_of_the_stage_behind(spark: SparkSession, streamed: Path) -
     for key, start in windows_of(spark, streamed, "minutes"):
         life = explained(made, "minutes", key, start)
         assert life.upstream and {one.stage for one in life.upstream} == {"sums"}
-        above = explained(made, "sums", key, start)
+        above = explained(made, "sums", key, life.upstream[0].window[0])
         assert any(one.stage == "minutes" and one.window == life.window for one in above.behind)
 
 
@@ -112,10 +113,10 @@ def test_batches_and_restatements(spark: SparkSession, tmp_path: Path) -> None:
     late = table(spark, tmp_path, "dead_letters").where("reason = 'late'").selectExpr(
         "get_json_object(element, '$.k') AS k", "unix_micros(window_start) AS start"
     )  # fmt: skip
-    asked = {(row["k"], row["start"]) for row in late.collect()}
-    assert asked
+    windows = {(row["k"], row["start"]) for row in late.collect()}
+    assert windows
     restate(made, spark)
-    for key, start in asked:
+    for key, start in windows:
         life = explained(made, "sums", key, start)
         assert any("a restatement, made it again" in said for said in life.corrections)
         assert all(e.restated_by for e in life.elements if e.place == "late")
@@ -149,7 +150,7 @@ def test_a_number_that_somebody_has_changed(spark: SparkSession, tmp_path: Path)
     run(made, spark, once=True)
     key, start = windows_of(spark, tmp_path, "sums")[0]
     condition = f"k <=> {'null' if key is None else repr(key)} AND unix_micros(window_start) = {start} AND weight > 0"
-    spark.sql(f"UPDATE delta.`{made.lake}/sums/panes` SET num = num + 1 WHERE {condition}")
+    Lake.of(made.lake).table("sums", "panes").table(spark).update(condition, {"num": "num + 1"})
     life = windrow.explain(made, "sums", {"k": "null" if key is None else key}, start)
     assert any("num is" in said and "by the rows" in said for said in life.differences)
 
