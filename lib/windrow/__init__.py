@@ -11,9 +11,10 @@ The names below are what a user needs in Python, with their types. Each is impor
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from windrow.spec.notebooks import draw_with
+from windrow.spec.pipelines.explained import explain_with
 
 __version__ = "0.1.0"
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from windrow.compile.windows.custom import CustomWindows as CustomWindows
     from windrow.drivers.ingest.quarantine import Quarantined as Quarantined
     from windrow.drivers.ingest.quarantine import quarantine as quarantine
+    from windrow.drivers.inspect.explain.explain import explain as explain
     from windrow.drivers.inspect.freshness import freshness_of as freshness_of
     from windrow.drivers.inspect.plan import plan as plan
     from windrow.drivers.inspect.report import report as report
@@ -133,6 +135,7 @@ if TYPE_CHECKING:
     from windrow.testing.check import check_case as check_case
     from windrow.testing.panes import Panes as Panes
     from windrow.testing.panes import panes as panes
+    from windrow.view.explain.life import Life as Life
     from windrow.view.freshness import StageFreshness as StageFreshness
     from windrow.view.status import SourceStatus as SourceStatus
     from windrow.view.status import StageStatus as StageStatus
@@ -143,6 +146,7 @@ _NAMES = {
     "compile.sql.columns": "Column",
     "compile.windows.custom": "CustomWindows",
     "drivers.ingest.quarantine": "Quarantined quarantine",
+    "drivers.inspect.explain.explain": "explain",
     "drivers.inspect.freshness": "freshness_of",
     "drivers.inspect.plan": "plan",
     "drivers.inspect.report": "report",
@@ -194,6 +198,7 @@ _NAMES = {
     "store.delta.retries": "StepTaken",
     "testing.check": "Outcome check_case",
     "testing.panes": "Panes panes",
+    "view.explain.life": "Life",
     "view.freshness": "StageFreshness",
     "view.status": "SourceStatus StageStatus",
 }
@@ -223,7 +228,14 @@ def _html(value: object) -> str:
     return html(value)
 
 
+def _explained(pipeline: Any, stage: str, keys: Any, at: Any, spark: Any) -> Any:
+    from windrow.drivers.inspect.explain.explain import explain
+
+    return explain(pipeline, stage, keys, at, spark)
+
+
 draw_with(_html)
+explain_with(_explained)
 
 
 def __dir__() -> list[str]:

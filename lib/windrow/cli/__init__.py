@@ -10,6 +10,7 @@ import typer
 from windrow.cli.commands.backfill import backfill
 from windrow.cli.commands.check import check
 from windrow.cli.commands.diff import diff
+from windrow.cli.commands.explain import explain
 from windrow.cli.commands.maintain import maintain
 from windrow.cli.commands.plan import plan
 from windrow.cli.commands.quarantine import quarantine
@@ -33,7 +34,9 @@ app = typer.Typer(
     help="Windows, triggers and exact corrections for lakehouse pipelines on Spark and Delta.",
     epilog="Exit codes: 0 it worked; 1 it ran, and the answer is no or it failed; 2 a wrong file or option.",
 )
-for _command in (plan, run, backfill, restate, quarantine, reconcile, diff, status, report, show, maintain, check):
+_WRITING = (run, backfill, restate, quarantine, reconcile)
+_LOOKING = (diff, status, report, show, explain)
+for _command in (plan, *_WRITING, *_LOOKING, maintain, check):
     app.command()(_command)
 app.command(hidden=True)(step)
 app.command(hidden=True)(job)

@@ -17,6 +17,7 @@ from windrow.spec.fields.reading import Spec, located
 from windrow.spec.fields.typed import Converted, DurationLike, converted, plain, specification
 from windrow.spec.notebooks import InNotebooks
 from windrow.spec.pipelines.documents import load_yaml, read_document
+from windrow.spec.pipelines.explained import CanBeExplained
 from windrow.spec.pipelines.paths import check_paths
 from windrow.spec.pipelines.refreshes import REFRESH
 from windrow.spec.pipelines.schedules import Schedule
@@ -36,7 +37,7 @@ from windrow.spec.times import SECOND
 
 
 @specification
-class Pipeline(Spec, InNotebooks):
+class Pipeline(Spec, InNotebooks, CanBeExplained):
     """A pipeline. `lake` is a path or URI that Spark can write; sources and stages share one namespace.
 
     `refresh` is how often, at most, a stream writes `current`, in microseconds; 0 is after every tick. `extensions` are

@@ -31,6 +31,11 @@ class WindowFunction(Spec):
     REASON: ClassVar[str] = "bad_expression"
 
     @property
+    def depends_on_others(self) -> bool:
+        """Whether which windows an element is in depends on the other elements of its key."""
+        return self.MERGES or self.MADE_BY_RECORDS
+
+    @property
     def has_slices(self) -> bool:
         """Whether windows can be formed from slices of window time, each of which lies in all of its windows."""
         return False

@@ -34,6 +34,8 @@ _HOLDS: Mapping[str, Callable[[pc.Expression, Any], pc.Expression]] = {
 SCHEMES = frozenset({"file", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl"})
 """Of the places that `deltalake` reads: this machine, and object stores."""
 
+_IN_SPARK = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
+"""Types that Delta calls otherwise."""
 
 _COMMITS = 20
 """How many are looked at first."""
@@ -142,6 +144,10 @@ class ArrowTable:
 
     def kinds(self) -> Mapping[str, Kind]:
         return {field.name: _kind(field.type) for field in pa.schema(self.table.schema())}
+
+    def types(self) -> Mapping[str, str]:
+        named = {field.name: str(getattr(field.type, "type", "struct")) for field in self.table.schema().fields}
+        return {name: _IN_SPARK.get(kind, kind) for name, kind in named.items()}
 
     def properties(self) -> Mapping[str, str]:
         return dict(self.table.metadata().configuration)

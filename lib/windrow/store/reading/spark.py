@@ -110,6 +110,9 @@ class SparkTable:
     def kinds(self) -> Mapping[str, Kind]:
         return {field.name: _kind(field.dataType) for field in self.frame.schema.fields}
 
+    def types(self) -> Mapping[str, str]:
+        return {name: kind.partition("<")[0] for name, kind in self.frame.dtypes}
+
     def properties(self) -> Mapping[str, str]:
         newest = self._foreign.newest()
         return {} if newest is None else newest.properties

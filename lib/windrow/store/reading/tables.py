@@ -77,6 +77,9 @@ class LakeTable(Protocol):
     def kinds(self) -> Mapping[str, Kind]:
         """Its columns, in order."""
 
+    def types(self) -> Mapping[str, str]:
+        """The types of its columns as Spark calls them; of those with parts only that they are such."""
+
     def properties(self) -> Mapping[str, str]:
         """Those that somebody has set."""
 
