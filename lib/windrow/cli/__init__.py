@@ -10,7 +10,9 @@ import typer
 from windrow.cli.commands.backfill import backfill
 from windrow.cli.commands.check import check
 from windrow.cli.commands.diff import diff
+from windrow.cli.commands.lineage import lineage
 from windrow.cli.commands.maintain import maintain
+from windrow.cli.commands.metrics import metrics
 from windrow.cli.commands.plan import plan
 from windrow.cli.commands.quarantine import quarantine
 from windrow.cli.commands.reconcile import reconcile
@@ -33,7 +35,9 @@ app = typer.Typer(
     help="Windows, triggers and exact corrections for lakehouse pipelines on Spark and Delta.",
     epilog="Exit codes: 0 it worked; 1 it ran, and the answer is no or it failed; 2 a wrong file or option.",
 )
-for _command in (plan, run, backfill, restate, quarantine, reconcile, diff, status, report, show, maintain, check):
+for _command in (
+    plan, run, backfill, restate, quarantine, reconcile, diff, status, metrics, lineage, report, show, maintain, check,
+):  # fmt: skip
     app.command()(_command)
 app.command(hidden=True)(step)
 app.command(hidden=True)(job)
