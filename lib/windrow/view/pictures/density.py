@@ -17,8 +17,8 @@ Span = tuple[int, int]
 
 
 def condensed(picture: Picture) -> Picture:
-    """The picture with its elements on a grid, where they are too many for dots."""
-    if len(picture.elements) <= MOST_DOTS:
+    """The picture of a key with its elements on a grid, where they are too many for dots; one to scale."""
+    if picture.by_tick or len(picture.elements) <= MOST_DOTS:
         return picture
     return replace(picture, elements=(), density=density_of(picture.elements))
 

@@ -14,6 +14,8 @@ LARGE, SMALL = 9.0, 4.0
 LEVEL = 19.0
 """From one level to the next."""
 _MOST_LEVELS = 8
+_MOST_APART = 60
+"""More dots than these are not kept from lying on each other, unless they have labels."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,9 @@ def dots_of(elements: Sequence[Element], across: Axis, up: Callable[[Element], f
     taken: list[Area] = []
     for element in sorted(elements, key=lambda one: (one.processing_time, one.event_time, one.label)):
         x, y = across.at(element.event_time), up(element)
+        if not element.label and len(elements) > _MOST_APART:
+            dots.append(Dot(element, x, 0))
+            continue
         is_left = x + _beside(element) > across.end + 14 and x - _beside(element) > across.start
         area = _area(element, x, y, is_left)
         level = next((n for n in _levels() if not any(area.moved(n * LEVEL).overlaps(one) for one in taken)), 0)

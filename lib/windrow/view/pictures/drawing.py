@@ -30,7 +30,7 @@ def svg(picture: Picture, width: int = WIDTH, heading: bool = True, is_inline: b
 
     `is_inline`: it stands in a page of HTML, and is no file of its own.
     """
-    return str(_Layout(condensed(picture), float(width), heading).drawn(is_inline))
+    return str(_Layout(picture, float(width), heading).drawn(is_inline))
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class _Layout:
         first, last = self._event_times
         inside = [one for one in picture.watermark if not picture.pane_counts or first <= one.watermark <= last]
         times += [one.processing_time for one in inside]
-        return spread(times, 0.06)
+        return spread(times, 0.09)
 
     @property
     def _left(self) -> float:
@@ -140,7 +140,7 @@ class _Layout:
         panels: list[Panel] = []
         top = self._top
         for key in self._keys:
-            own = self.picture.of_key(key)
+            own = condensed(self.picture.of_key(key))
             name = key if len(self.picture.keys) > 1 else ""
             panel = self._rows(own, top, name) if own.by_tick else self._to_scale(own, top, name)
             panels.append(panel)

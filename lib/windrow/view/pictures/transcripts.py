@@ -19,16 +19,14 @@ _FINEST = 80
 
 def drawings(case: Case) -> Iterator[tuple[str, str]]:
     """The name of each drawing, and its SVG; none where the case expects a refusal."""
-    if not case.steps:
-        return
-    for stage, picture in zip(case.stages, pictures(case), strict=True):
+    for stage, picture in zip(case.stages, pictures(case), strict=False):
         name = f"{case.name} {stage.name}" if case.is_chain else case.name
         yield "-".join("".join(c if c.isalnum() else " " for c in name).split()), svg(picture)
 
 
 def pictures(case: Case) -> list[Picture]:
     """One for each stage, in order; those behind the first have panes for elements, which are not drawn."""
-    return [_Shown(case, stage, stage is case.stages[0]).picture for stage in case.stages]
+    return [_Shown(case, stage, stage is case.stages[0]).picture for stage in case.stages if case.steps]
 
 
 @dataclass(frozen=True)
