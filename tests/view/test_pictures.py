@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from xml.etree import ElementTree as xml
 
@@ -14,6 +14,7 @@ from windrow.spec.times import HOUR, INFINITY, MINUS_INFINITY, MINUTE, SECOND, p
 from windrow.spec.transcripts.cases import Case, read_transcripts
 from windrow.view.pictures.density import MOST_DOTS, density_of, density_of_batches
 from windrow.view.pictures.drawing import MOST_KEYS, svg
+from windrow.view.pictures.lives import picture_of
 from windrow.view.pictures.transcripts import pictures
 from windrow.view.pictures.values import Element, Pane, Picture, WatermarkPoint, Window
 
@@ -221,3 +222,54 @@ def test_the_drawings_of_the_pages(tmp_path: Path) -> None:
     (case, *_) = read_transcripts(TRANSCRIPTS / "atlas.yaml")
     _draw([replace(case, name="a/b: c?")], tmp_path / "drawn")
     assert [path.name for path in (tmp_path / "drawn").iterdir()] == ["a-b-c.svg"]
+
+
+@dataclass(frozen=True)
+class LivingElement:
+    """What is known of a row, as `windrow explain` knows it."""
+
+    event_time: int | None
+    arrival_time: int | None
+    processing_time: int | None
+    place: str
+    label: str = "1"
+    tick: int | None = 1
+    is_late: bool = False
+
+
+@dataclass(frozen=True)
+class LivingPane:
+    tick: int
+    processing_time: int | None
+    value: dict[str, object]
+    is_retraction: bool = False
+    timing: str = "on_time"
+    window: tuple[int, int] = (START, START + HOUR)
+
+
+@dataclass(frozen=True)
+class Living:
+    elements: list[LivingElement]
+    panes: list[LivingPane]
+    stage: str = "sums"
+    key: dict[str, object] = field(default_factory=lambda: {"k": "a"})
+    window: tuple[int, int] | None = (START, START + HOUR)
+    watermarks: list[WatermarkPoint] = field(default_factory=lambda: [WatermarkPoint(START + HOUR, START + HOUR, 2)])
+
+
+def test_the_life_of_a_window_is_a_picture() -> None:
+    elements = [
+        LivingElement(START, START + SECOND, START + MINUTE, "in the result"),
+        LivingElement(START + 1, None, START + MINUTE, "late", is_late=True),
+        LivingElement(None, START, START, "bad_timestamp"), LivingElement(START, START, START, "filtered"),
+        LivingElement(START + 2, None, None, "not read yet"),
+    ]  # fmt: skip
+    panes = [LivingPane(2, START + HOUR, {"n": 1}), LivingPane(3, None, {"n": 2, "m": None})]
+    picture = picture_of(Living(elements, panes))
+    assert picture.title == "sums: k a, 2024-01-01 00:00 - 01:00"
+    assert [(one.processing_time, one.is_dead, one.is_late) for one in picture.elements] == [
+        (START + SECOND, False, False), (START + MINUTE, True, False),
+    ]  # fmt: skip
+    assert [pane.value for pane in picture.panes] == ["1"] and picture.windows == [Window(START, START + HOUR)]
+    assert "1 on time" in svg(picture)
+    assert svg(picture_of(Living([], [], window=None))), "of nothing, too"
