@@ -24,7 +24,7 @@ Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Transcripts, 
 
 Draw = Annotated[
     Path | None,
-    typer.Option("--draw", metavar="DIR", help="Write a picture (SVG) of each case that passed, one for each of its stages."),
+    typer.Option("--draw", metavar="DIR", help="Write a picture (SVG) of each stage of each case that passed."),
 ]
 
 

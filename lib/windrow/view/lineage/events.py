@@ -51,7 +51,7 @@ class InputField:
 
 @dataclass(frozen=True)
 class Table:
-    """A data set that is written: its columns with their types (None where only Spark knows them), and their lineage."""
+    """A data set that is written: its columns with their types, None where only Spark knows them, and their lineage."""
 
     dataset: Dataset
     columns: Mapping[str, str | None] = field(default_factory=dict)

@@ -37,9 +37,9 @@ def density_of(elements: Iterable[Element]) -> Density:
 
 
 def density_of_batches(batches: Iterable[tuple[Any, Any]], across: Span, up: Span) -> Density:
-    """Of Arrow arrays of event times and processing times, in whole microseconds; what is not in the spans is not counted.
+    """Of Arrow arrays of event times and processing times, in whole microseconds.
 
-    It holds one batch at a time: millions of rows need no more memory than a batch.
+    What is not in the spans is not counted. Millions of rows need no more memory than a batch.
     """
     import pyarrow.compute as pc  # type: ignore[import-untyped]
 

@@ -1,4 +1,4 @@
-"""A transcript as pictures, one for each of its stages. What is drawn is what the case expects: true if it has passed."""
+"""A transcript as pictures, one for each of its stages. They show what the case expects: true of one that passed."""
 
 from __future__ import annotations
 

@@ -103,8 +103,8 @@ class Picture:
 
     `by_tick`: the ticks stand above each other, one row each, as their processing times do not tell them apart; every
     element, point and pane then has its tick. `clears`: a pane holds only what is new, so that the box of a window
-    begins anew at each. `density` stands for elements that are too many, all of one key. `pane_counts` are dots at the ends of windows,
-    for panes that are too many to be boxes.
+    begins anew at each. `density` stands for elements that are too many, all of one key. `pane_counts` are dots at the
+    ends of windows, for panes that are too many to be boxes.
     """
 
     title: str
