@@ -77,7 +77,9 @@ def test_metrics_say_what_status_says(lake: Path) -> None:
     samples = [one for family in text_string_to_metric_families(done.out) for one in family.samples]
     panes = {one.labels["timing"]: one.value for one in samples if one.name == "windrow_stage_panes_total"}
     assert panes == stage["timings"]
-    (late,) = (one.value for one in samples if one.name == "windrow_stage_pairs_total" and one.labels["place"] == "late")
+    (late,) = (
+        one.value for one in samples if one.name == "windrow_stage_pairs_total" and one.labels["place"] == "late"
+    )
     assert late == stage["late"] > 0
     assert not [one for one in samples if one.name == "windrow_stage_watermark_age_seconds"], "it is at the end of time"
     phases = {one.labels["phase"]: one.value for one in samples if one.name == "windrow_stage_tick_seconds"}

@@ -38,7 +38,13 @@ def file(tmp_path: Path) -> Path:
 def recorded(lake: Path, run: str, at: int, **steps: dict[str, Any]) -> None:
     """Leave what the steps of a run have found."""
     rows = [
-        {"run": run, "step": step, "subject": "" if step == BEGIN else "sums", "result": json.dumps(found), "at": at + n}
+        {
+            "run": run,
+            "step": step,
+            "subject": "" if step == BEGIN else "sums",
+            "result": json.dumps(found),
+            "at": at + n,
+        }
         for n, (step, found) in enumerate(steps.items())
     ]
     write_deltalake(lake / "_windrow" / "audits", pa.Table.from_pylist(rows), mode="append")
@@ -82,7 +88,9 @@ def scraped(port: int) -> tuple[str, str]:
 def test_metrics_to_a_file_and_what_does_not_go_together(file: Path, tmp_path: Path) -> None:
     done = command("metrics", file, "--output", tmp_path / "x" / "windrow.prom")
     assert done.code == 0 and (tmp_path / "x" / "windrow.prom").read_text().endswith("# EOF\n")
-    refused(command("metrics", file, "--port", "9464", "--dashboard"), "--port does not go with --output or --dashboard")
+    refused(
+        command("metrics", file, "--port", "9464", "--dashboard"), "--port does not go with --output or --dashboard"
+    )
     assert json.loads(command("metrics", file, "--dashboard").out)["title"] == "windrow"
 
 
@@ -131,7 +139,8 @@ def test_a_service_that_refuses_or_is_not_there_is_said(file: Path, service: str
 
 ABOUT = {"start": START, "end": START + HOUR, "stages": ["sums"]}
 PUBLISHED = {
-    "windows": 5, "inserted": 3, "changed": 1, "withdrawn": 0, "tick": 7, "waiting": None, "start": START, "end": START + HOUR,
+    "windows": 5, "inserted": 3, "changed": 1, "withdrawn": 0, "tick": 7, "waiting": None,
+    "start": START, "end": START + HOUR,
 }  # fmt: skip
 
 
@@ -154,7 +163,13 @@ def test_a_run_that_has_published(file: Path, tmp_path: Path) -> None:
 
 
 def test_a_run_that_a_gate_has_stopped_and_one_that_is_not_finished(file: Path, tmp_path: Path) -> None:
-    judgement = {"expectation": "e", "severity": "critical", "outcome": "failed", "figure": "3 of 4 rows", "examples": []}
+    judgement = {
+        "expectation": "e",
+        "severity": "critical",
+        "outcome": "failed",
+        "figure": "3 of 4 rows",
+        "examples": [],
+    }
     gate = {"subject": "sums", "rows": 4, "judgements": [judgement], "start": START, "end": START + HOUR}
     recorded(tmp_path / "lake", "tuesday", START, **{BEGIN: ABOUT, "gate": gate})
     recorded(tmp_path / "lake", "wednesday", START + SECOND, **{BEGIN: ABOUT})

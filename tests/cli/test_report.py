@@ -62,7 +62,7 @@ def test_jobs_that_have_found_nothing_take_no_run_from_the_index(file: Path, tmp
 
 
 def test_the_figures_over_time_are_of_the_tables(file: Path, tmp_path: Path) -> None:
-    """Thirty hours: the watermark is an hour behind, every third window is corrected, and a tenth of the rows is late."""
+    """Thirty hours: the watermark is an hour behind, some windows are corrected, and a tenth of the rows is late."""
     start = parse_time("2024-01-01T00:00:00Z")
     hours = range(30)
     moments = pa.timestamp("us", "UTC")
@@ -74,15 +74,17 @@ def test_the_figures_over_time_are_of_the_tables(file: Path, tmp_path: Path) -> 
     types = {"now": moments, "watermark": moments, "window_start": moments, "window_end": moments}
     shown = [(n, 0, "on_time", n + 1) for n in hours] + [(n, 1, "late", n + 3) for n in hours[:-3:3]]
     panes = {
-        "window_start": [start + n * HOUR for n, _, _, _ in shown], "window_end": [start + (n + 1) * HOUR for n, _, _, _ in shown],
+        "window_start": [start + n * HOUR for n, _, _, _ in shown],
+        "window_end": [start + (n + 1) * HOUR for n, _, _, _ in shown],
         "on_time_index": [index for _, index, _, _ in shown], "timing": [timing for _, _, timing, _ in shown],
         "tick": [tick for _, _, _, tick in shown], "weight": [1] * len(shown),
     }  # fmt: skip
     raw = {
-        "_event_time": [start + n * 10 * MINUTE for n in range(180)], "_arrival_time": [start + n * 10 * MINUTE + HOUR for n in range(180)],
+        "_event_time": [start + n * 10 * MINUTE for n in range(180)],
+        "_arrival_time": [start + n * 10 * MINUTE + HOUR for n in range(180)],
     }  # fmt: skip
     for name, rows in (("sums/ticks", ticks), ("sums/panes", panes), ("clicks/raw", raw)):
-        columns = {key: pa.array(values, types.get(key, None)) for key, values in rows.items()}
+        columns = {key: pa.array(values, types.get(key)) for key, values in rows.items()}
         write_deltalake(lake / name, pa.table(columns))
     found = ArrowTables()
     made = load(file)
@@ -97,7 +99,11 @@ def test_the_figures_over_time_are_of_the_tables(file: Path, tmp_path: Path) -> 
     done = command("report", file, "--from", "2024-01-01", "--to", "2024-01-03", "--output", tmp_path / "page.html")
     assert done.code == 0, done.err
     page = (tmp_path / "page.html").read_text()
-    assert "Watermark against arrival" in page and "Completeness of sums" in page and "39 panes: 30 on time, 9 late." in page
+    assert (
+        "Watermark against arrival" in page
+        and "Completeness of sums" in page
+        and "39 panes: 30 on time, 9 late." in page
+    )
 
 
 def test_what_is_refused(file: Path) -> None:

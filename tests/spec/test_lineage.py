@@ -69,7 +69,9 @@ def test_what_decides_which_rows_count() -> None:
 
 def test_a_stage_that_reads_a_stage_names_its_columns() -> None:
     hourly = {"name": "hourly", "keys": ["k"], "window": HOUR, "aggregates": {"n": {"sum": "v"}}}
-    found = of({"from": "hourly", "keys": [], "window": {"inherited": {}}, "aggregates": {"most": {"max": "n"}}}, hourly)
+    found = of(
+        {"from": "hourly", "keys": [], "window": {"inherited": {}}, "aggregates": {"most": {"max": "n"}}}, hourly
+    )
     assert kinds(found.columns["most"]) == {("hourly.n", "AGGREGATION")}
     assert kinds(found.columns["window_end"]) == {("hourly.window_end", "IDENTITY")}
     assert ("hourly.window_end", "WINDOW") in kinds(found.all_rows)
@@ -80,9 +82,11 @@ def test_a_join_and_a_cogroup_name_both_inputs() -> None:
         "name": "views", "files": {"path": "views"}, "schema": "user string, page string, at timestamp",
         "event_time": {"column": "at"}, "watermark": {"bounded_delay": "0s"},
     }  # fmt: skip
-    rows = pipeline(
-        {"name": "x", "from": "rows", "window": HOUR, "aggregates": {"n": {"count": "*"}}}
-    ).sources[0].to_mapping()
+    rows = (
+        pipeline({"name": "x", "from": "rows", "window": HOUR, "aggregates": {"n": {"count": "*"}}})
+        .sources[0]
+        .to_mapping()
+    )
     join = {
         "name": "both", "window": HOUR, "join": "inner",
         "inputs": {
@@ -133,4 +137,6 @@ def test_a_topic_is_named_by_the_first_of_its_servers() -> None:
     from windrow.spec.sources.kafka import Kafka
 
     kafka = Kafka(servers="${BROKERS}", topic="clicks")
-    assert kafka.dataset(lambda text: text.replace("${BROKERS}", "one:9092, two:9092")) == Dataset("kafka://one:9092", "clicks")
+    assert kafka.dataset(lambda text: text.replace("${BROKERS}", "one:9092, two:9092")) == Dataset(
+        "kafka://one:9092", "clicks"
+    )

@@ -56,7 +56,9 @@ def test_the_events_of_a_run_have_one_id_and_say_how_it_ended() -> None:
     end = run_event(JOB, run, "/lake", "ns")
     assert (start["eventType"], end["eventType"]) == ("START", "FAIL")
     assert UUID(start["run"]["runId"]) == UUID(end["run"]["runId"]) == run_id("/lake", "p.sums", "monday")
-    assert run_id("/other", "p.sums", "monday") != run_id("/lake", "p.sums", "monday") != run_id("/lake", "p.s", "monday")
+    assert (
+        run_id("/other", "p.sums", "monday") != run_id("/lake", "p.sums", "monday") != run_id("/lake", "p.s", "monday")
+    )
     assert end["run"]["facets"]["errorMessage"]["message"] == "the gate stops"
     assert end["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == 42
     assert "outputFacets" not in start["outputs"][0] and start["run"]["facets"] == {}

@@ -18,8 +18,9 @@ NOW = parse_time("2024-01-01T12:00:00Z")
 SOURCE = SourceStatus("clicks", 3, 120, 2, {"unreadable": 4}, NOW - HOUR, NOW - SECOND)
 STAGE = StageStatus(
     stage="sums", generation=2, tick=7, now=NOW - 2 * SECOND, watermark=NOW - HOUR, rows_behind=5, batches_behind=1,
-    projected_to=6, in_raw=120, read=120, in_windows=100, filtered=10, unassigned=5, dead={"bad_timestamp": 5}, assigned=200,
-    late=8, closed=2, timings={"early": 3, "on_time": 40, "late": 1}, withdrawn=4, shown=44, open_cells=9, backfills=1,
+    projected_to=6, in_raw=120, read=120, in_windows=100, filtered=10, unassigned=5, dead={"bad_timestamp": 5},
+    assigned=200, late=8, closed=2, timings={"early": 3, "on_time": 40, "late": 1}, withdrawn=4, shown=44,
+    open_cells=9, backfills=1,
     partitions=[PartitionStatus("p\"0\\\n", NOW - HOUR, False), PartitionStatus(None, MINUS_INFINITY, True)],
     freshness=StageFreshness("sums", Freshness(warn="30m"), NOW - HOUR, HOUR),
 )  # fmt: skip
@@ -58,11 +59,15 @@ def test_the_parser_reads_every_metric() -> None:
     assert of(found, "windrow_stage_watermark_lag_seconds", stage="sums") == 3598
     assert of(found, "windrow_stage_tick_seconds", stage="sums", phase="commit") == 1.5
     assert of(found, "windrow_stage_freshness_level", stage="sums") == 1
-    assert of(found, "windrow_partition_idle", stage="sums", partition="p\"0\\\n") == 0
+    assert of(found, "windrow_partition_idle", stage="sums", partition='p"0\\\n') == 0
     assert of(found, "windrow_partition_idle", stage="sums", partition="") == 1
     panes = {timing: of(found, "windrow_stage_panes_total", stage="sums", timing=timing) for timing in STAGE.timings}
     assert panes == STAGE.timings
-    rows = sum(value for (name, _), value in found.items() if name in ("windrow_stage_rows_total", "windrow_stage_dead_rows_total"))
+    rows = sum(
+        value
+        for (name, _), value in found.items()
+        if name in ("windrow_stage_rows_total", "windrow_stage_dead_rows_total")
+    )
     assert rows == STAGE.read, "every row is in one place"
 
 
@@ -85,7 +90,10 @@ def test_partitions_that_nobody_is_shown_have_no_metrics() -> None:
 
 def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
     dashboard = json.loads(text_of("grafana.json"))
-    known = {f"{name}{'_total' if one.kind == 'counter' else ''}": {"pipeline", *one.labels} for name, one in FAMILIES.items()}
+    known = {
+        f"{name}{'_total' if one.kind == 'counter' else ''}": {"pipeline", *one.labels}
+        for name, one in FAMILIES.items()
+    }
     expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     assert len(expressions) >= len(dashboard["panels"]) >= 10
     for expression in expressions:

@@ -13,9 +13,9 @@ from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
 from windrow.spec.quality.shares import Share, Shares
 from windrow.spec.times import HOUR, MINUTE, SECOND
 from windrow.view.diff import Diff, WindowDiffers
-from windrow.view.report import page
 from windrow.view.pictures.plot import Plot, Series, Unit
 from windrow.view.pictures.values import Density, PaneCount
+from windrow.view.report import page
 from windrow.view.reports.arrival import Arrival, OverDays
 from windrow.view.reports.index import Index, RunLine, index_page
 from windrow.view.reports.machines import as_json, as_junit
@@ -157,7 +157,11 @@ def test_a_figure_of_a_minute_has_seconds_at_its_axis() -> None:
     for _, drawing in soon.drawings:
         labels = [one.text for one in xml.fromstring(drawing).iter("text")]
         assert len(set(labels)) == len(labels) > 1 and "00:00:10" in labels
-        assert "02:00" in labels and "event time" in " ".join(map(str, labels)) and "2013-01-01" in " ".join(map(str, labels))
+        assert (
+            "02:00" in labels
+            and "event time" in " ".join(map(str, labels))
+            and "2013-01-01" in " ".join(map(str, labels))
+        )
 
 
 def test_plots_over_time_are_on_the_page() -> None:

@@ -9,8 +9,8 @@ import windrow
 from tests.spec.pages import ROOT
 from tests.view.browser import check_picture, needs_browser
 from tests.view.test_notebook import pipeline_of, stage
-from tests.view.test_report import START, report
 from tests.view.test_pictures import PAPER
+from tests.view.test_report import START, report
 from tests.view.test_report_parts import ARRIVAL, DAYS, line
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
@@ -89,7 +89,9 @@ def notebook(theme: str) -> str:
 
 def paper() -> str:
     """The figures of the paper beside each other, as the page of the docs has them: two on a desk, one on a phone."""
-    drawn = "".join(f"<div>{svg(picture, is_inline=True)}</div>" for case in PAPER.values() for picture in pictures(case))
+    drawn = "".join(
+        f"<div>{svg(picture, is_inline=True)}</div>" for case in PAPER.values() for picture in pictures(case)
+    )
     grid = "display: grid; grid-template-columns: repeat(auto-fit, minmax(min(400px, 100%), 1fr)); gap: 12px"
     return f'<!doctype html><body style="margin: 0"><div style="{grid}">{drawn}</div></body>'
 

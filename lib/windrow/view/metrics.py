@@ -167,9 +167,7 @@ def metrics_of(standing: Standing) -> Iterable[Metric]:
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
     kinds = {"counter": CounterMetricFamily, "gauge": GaugeMetricFamily}
-    found = {
-        name: kinds[one.kind](name, one.help, labels=("pipeline", *one.labels)) for name, one in FAMILIES.items()
-    }
+    found = {name: kinds[one.kind](name, one.help, labels=("pipeline", *one.labels)) for name, one in FAMILIES.items()}
     for name, labels, value in standing.samples():
         found[name].add_metric((standing.pipeline, *labels), float(value))
     return [family for family in found.values() if family.samples]

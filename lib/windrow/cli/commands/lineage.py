@@ -22,7 +22,9 @@ RunName = Annotated[
 ]  # fmt: skip
 Output = Annotated[
     str | None,
-    typer.Option("--output", metavar="FILE", help="A file of an event a line: a path, or a URI.", show_default="stdout"),
+    typer.Option(
+        "--output", metavar="FILE", help="A file of an event a line: a path, or a URI.", show_default="stdout"
+    ),
 ]
 Url = Annotated[
     str | None,

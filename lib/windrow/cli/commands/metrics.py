@@ -11,7 +11,9 @@ from windrow.spec.errors import SpecError
 
 Output = Annotated[
     str | None,
-    typer.Option("--output", metavar="FILE", help="A file in place of stdout: a path, or a URI.", show_default="stdout"),
+    typer.Option(
+        "--output", metavar="FILE", help="A file in place of stdout: a path, or a URI.", show_default="stdout"
+    ),
 ]
 Port = Annotated[int | None, typer.Option("--port", metavar="N", min=1, max=65535, help="Answer on this port.")]
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Which address of this machine answers.")]
@@ -43,11 +45,7 @@ def metrics(
         typer.echo(f"metrics of {pipeline.pipeline} on http://{host}:{port}/metrics", err=True)
         common.looked(lambda spark: serve(pipeline, port, host, spark))
         return
-    text = (
-        text_of("grafana.json")
-        if dashboard
-        else common.looked(lambda spark: metrics_text(pipeline, spark))
-    )
+    text = text_of("grafana.json") if dashboard else common.looked(lambda spark: metrics_text(pipeline, spark))
     if output is None:
         typer.echo(text, nl=False)
     else:

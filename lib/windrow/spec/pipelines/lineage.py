@@ -65,7 +65,7 @@ class _Stage:
                 columns.setdefault(name, []).extend(one.direct(expression))
         for one in self._inputs:
             for name, aggregate in one.stage.aggregates.items():
-                kind = TRANSFORMATION if self.stage.join is not None else AGGREGATION
+                kind = None if self.stage.join is not None else AGGREGATION
                 found = [o for expression in aggregate.expressions for o in one.direct(expression, kind)]
                 columns.setdefault(name, []).extend(found)
         for name, expression in self.stage.derive.items():

@@ -13,8 +13,8 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.table import Table
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.stage import Stage
-from windrow.spec.windows.base import WindowFunction
 from windrow.spec.transcripts.cases import Case
+from windrow.spec.windows.base import WindowFunction
 from windrow.view.notebook.graph import Graph, graph_of
 from windrow.view.notebook.windows import Drawing, drawing_of
 from windrow.view.pictures.drawing import svg

@@ -10,6 +10,8 @@ from windrow.spec.times import DAY, HOUR, INFINITY, MINUS_INFINITY, MINUTE, SECO
 
 _EPOCH_DAY = HOUR
 """Times that are nearer to the epoch are written in seconds: those of a transcript that counts from 0."""
+_FEW_HOURS = 20 * HOUR
+"""Times that are so near to each other are told apart without a day."""
 _NO_DAY = "2000-01-01"
 """The day of transcripts, which nobody has written."""
 
@@ -51,9 +53,11 @@ class Axis:
 
     @property
     def day(self) -> str | None:
-        """The day that all times are of; none where there are several."""
+        """The day that all times are of, or that of most, where they are few hours; none where there are several."""
         first, last = format_time(self.first)[:10], format_time(self.last)[:10]
-        return first if first == last else None
+        if first == last or self.last - self.first < _FEW_HOURS:
+            return format_time((self.first + self.last) // 2)[:10]
+        return None
 
     @property
     def words(self) -> str:

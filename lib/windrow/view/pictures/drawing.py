@@ -68,7 +68,7 @@ class _Layout:
         times = [one.event_time for one in picture.elements] + [one.end for one in picture.pane_counts]
         times += [bound for one in (*picture.panes, *picture.windows) for bound in (one.start, one.end)]
         times += [] if picture.density is None else picture.density.event_times
-        if not finite(times):
+        if not finite(one.end for one in (*picture.panes, *picture.windows)) and not picture.pane_counts:
             times += [one.watermark for one in picture.watermark]
         return spread(times, 0.04)
 

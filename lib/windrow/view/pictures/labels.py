@@ -34,7 +34,8 @@ class Labels:
         self.shapes.text(kind, x, y, text)
 
     def _places(self, box: Box, half: float, is_above: bool) -> Iterator[tuple[float, float]]:
-        rows = [box.top - _ABOVE] if is_above else [box.top + _LINE]
+        first = 11.5 if box.pane.is_retraction else _LINE
+        rows = [box.top - _ABOVE] if is_above else [box.top + first]
         if not is_above:
             rows += [y for y in (box.top + 2 * _LINE, box.top + 3 * _LINE) if y <= box.bottom]
         for y in rows:

@@ -100,7 +100,9 @@ class Panel:
             for (column, row), number in sorted(counts.items()):
                 self._place(shapes, density, kind, column, row, number, most)
 
-    def _place(self, shapes: Shapes, density: Density, kind: str, column: int, row: int, number: int, most: int) -> None:
+    def _place(
+        self, shapes: Shapes, density: Density, kind: str, column: int, row: int, number: int, most: int
+    ) -> None:
         assert isinstance(self.up, ByTime)
         left, right = (self.across.at(_bound(density.event_times, n, density.columns)) for n in (column, column + 1))
         bottom, top = (self.up.axis.at(_bound(density.processing_times, n, density.rows)) for n in (row, row + 1))
@@ -173,7 +175,10 @@ def counted(panes: Sequence[PaneCount], panel: Panel) -> list[Counted]:
     across, up, numbers = panel.across, panel.up.axis, dict[tuple[str, int, int], int]()
     wide, high = (across.end - across.start) / _GRID[0], (up.end - up.start) / _GRID[1]
     for pane in panes:
-        column, row = round((across.at(pane.end) - across.start) / wide), round((up.at(pane.shown_at) - up.start) / high)
+        column, row = (
+            round((across.at(pane.end) - across.start) / wide),
+            round((up.at(pane.shown_at) - up.start) / high),
+        )
         place = (pane.timing, column, row)
         numbers[place] = numbers.get(place, 0) + pane.number
     return [
@@ -188,6 +193,7 @@ def room_of(axis: Axis) -> float:
 
 
 def hint_of(box: Box) -> str:
+    """What is said of a pane to who points at it."""
     pane = box.pane
     words = "retracted" if pane.is_retraction else pane.timing.replace("_", " ")
     return f"{pane.value or 'a pane'}, {words}, shown {moment(pane.processing_time)}"

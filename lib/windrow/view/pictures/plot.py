@@ -165,7 +165,9 @@ class _Layout:
             return self._axis.marks(room_of(self._axis))
         first, last = self._span
         step = round(max(1, spacing_of(last - first, self.plot.unit_across)))
-        return [(said(at, self.plot.unit_across), self._x(at)) for at in range(-(-first // step) * step, last + 1, step)]
+        return [
+            (said(at, self.plot.unit_across), self._x(at)) for at in range(-(-first // step) * step, last + 1, step)
+        ]
 
     @cached_property
     def _left(self) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from windrow.spec.stages.stage import Stage
@@ -18,8 +19,10 @@ _FINEST = 80
 
 
 def drawings(case: Case) -> Iterator[tuple[str, str]]:
-    """The name of each drawing, and its SVG; none where the case expects a refusal."""
+    """The name of each drawing, and its SVG; none where the case expects a refusal, or says nothing of a stage."""
     for stage, picture in zip(case.stages, pictures(case), strict=False):
+        if picture.is_empty:
+            continue
         name = f"{case.name} {stage.name}" if case.is_chain else case.name
         yield "-".join("".join(c if c.isalnum() else " " for c in name).split()), svg(picture)
 
@@ -58,7 +61,7 @@ class _Shown:
         times = sorted(set(self._times))
         if len(times) < 3 or 3 * len(times) < 2 * len(self._times):
             return False
-        return min(b - a for a, b in zip(times, times[1:], strict=False)) * _FINEST >= times[-1] - times[0]
+        return min(b - a for a, b in pairwise(times)) * _FINEST >= times[-1] - times[0]
 
     @property
     def _times(self) -> list[int]:

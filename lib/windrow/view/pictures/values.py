@@ -124,6 +124,11 @@ class Picture:
         named = [one.key for many in (self.elements, self.panes, self.windows) for one in many]
         return list(dict.fromkeys(named)) or [""]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to see."""
+        return not (self.elements or self.panes or self.windows or self.density or self.pane_counts)
+
     def of_key(self, key: str) -> Picture:
         """What concerns one key."""
         return replace(
