@@ -36,7 +36,8 @@ def metrics_text(pipeline: Pipeline, spark: SparkSession | None = None) -> str:
     """The metrics as OpenMetrics text."""
     from prometheus_client.openmetrics.exposition import generate_latest
 
-    return generate_latest(registry_of(pipeline, spark)).decode()
+    text: bytes = generate_latest(registry_of(pipeline, spark))
+    return text.decode()
 
 
 def registry_of(pipeline: Pipeline, spark: SparkSession | None = None) -> CollectorRegistry:
@@ -58,7 +59,7 @@ def serve(pipeline: Pipeline, port: int, host: str, spark: SparkSession | None =
     thread.join()
 
 
-@dataclass
+@dataclass(eq=False)  # a registry knows it by itself
 class _Collector:
     """Reads the lake when it is asked, at most every few seconds."""
 

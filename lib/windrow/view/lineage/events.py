@@ -16,8 +16,8 @@ PRODUCER = "urn:windrow"
 """Who says so, in every event and facet."""
 _CORE = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs"
 _FACETS = {
-    "schema": "1-1-1/SchemaDatasetFacet", "columnLineage": "1-2-0/ColumnLineageDatasetFacet",
-    "jobType": "2-0-3/JobTypeJobFacet", "documentation": "1-0-1/DocumentationJobFacet",
+    "schema": "1-2-0/SchemaDatasetFacet", "columnLineage": "1-2-0/ColumnLineageDatasetFacet",
+    "jobType": "2-0-4/JobTypeJobFacet", "documentation": "1-1-0/DocumentationJobFacet",
     "outputStatistics": "1-0-2/OutputStatisticsOutputDatasetFacet", "errorMessage": "1-0-1/ErrorMessageRunFacet",
     "nominalTime": "1-0-1/NominalTimeRunFacet",
 }  # fmt: skip

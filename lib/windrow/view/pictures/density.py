@@ -60,7 +60,7 @@ def _place(time: int, span: Span, number: int) -> int:
 
 def _places(times: Any, span: Span, number: int) -> Any:
     """Where each of them is on an axis. Fractions round down, also below the first."""
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     first, last = span

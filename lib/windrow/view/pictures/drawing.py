@@ -66,9 +66,11 @@ class _Layout:
     def _event_times(self) -> tuple[int, int]:
         picture = self.picture
         times = [one.event_time for one in picture.elements] + [one.end for one in picture.pane_counts]
-        times += [bound for one in (*picture.panes, *picture.windows) for bound in (one.start, one.end)]
+        bounds = [bound for pane in picture.panes for bound in (pane.start, pane.end)]
+        bounds += [bound for window in picture.windows for bound in (window.start, window.end)]
+        times += bounds
         times += [] if picture.density is None else picture.density.event_times
-        if not finite(one.end for one in (*picture.panes, *picture.windows)) and not picture.pane_counts:
+        if not finite(bounds) and not picture.pane_counts:
             times += [one.watermark for one in picture.watermark]
         return spread(times, 0.04)
 
@@ -76,7 +78,7 @@ class _Layout:
     def _times(self) -> tuple[int, int]:
         """Of the axis upward: that of what is drawn, and of the watermark while it passes."""
         picture = self.picture
-        times = [one.processing_time for one in (*picture.elements, *picture.panes)]
+        times = [one.processing_time for one in picture.elements] + [pane.processing_time for pane in picture.panes]
         times += [one.shown_at for one in picture.pane_counts]
         times += [] if picture.density is None else picture.density.processing_times
         first, last = self._event_times

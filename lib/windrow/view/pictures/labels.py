@@ -29,7 +29,9 @@ class Labels:
         text = shortened(text, self.right - self.left)
         half = width_of(text) / 2 + 2
         places = list(self._places(box, half, is_above))
-        x, y = min(places, key=lambda place: (round(self._taken(_area(*place, half)), 1), places.index(place)))
+        x, y = min(
+            places, key=lambda place: (round(self._taken(_area(place[0], place[1], half)), 1), places.index(place))
+        )
         self.taken.append(_area(x, y, half))
         self.shapes.text(kind, x, y, text)
 

@@ -94,10 +94,10 @@ def picture_of(life: Life, clears: bool = False) -> Picture:
     when = "" if life.window is None else window_words(*life.window)
     return Picture(
         " ".join(filter(None, [f"{life.stage}:" if key or when else life.stage, ", ".join(filter(None, [key, when]))])),
-        elements=[one for element in life.elements if (one := _element(element)) is not None],
+        elements=list(filter(None, map(_element, life.elements))),
         watermark=[WatermarkPoint(one.processing_time, one.watermark, one.tick) for one in life.watermarks],
         windows=[Window(start, end) for start, end in windows],
-        panes=[one for pane in life.panes if (one := _pane(pane)) is not None],
+        panes=list(filter(None, map(_pane, life.panes))),
         clears=clears,
     )
 

@@ -12,6 +12,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.stages.stage import Stage
+from windrow.spec.times import parse_time
 from windrow.store.delta.location import Lake
 from windrow.store.journal.audits import BEGIN, STREAM_RUN, Audits, Found, Recorded
 from windrow.store.journal.outcomes import OUTCOME
@@ -43,7 +44,7 @@ def run_events(tables: Tables, pipeline: Pipeline, run: str, namespace: str) -> 
     events = [event for name in wanted for event in _of_run(audits.recorded(tables, {name}), pipeline, namespace)]
     if run in (STREAM_RUN, ALL):
         events += [event for stage in pipeline.stages for event in _of_stream(tables, pipeline, stage, namespace)]
-    return sorted(events, key=lambda event: str(event["eventTime"]))
+    return sorted(events, key=lambda event: parse_time(event["eventTime"]))
 
 
 def _of_run(rows: Sequence[Recorded], pipeline: Pipeline, namespace: str) -> Iterator[Values]:
