@@ -101,10 +101,10 @@ class _Layout:
                 shapes.circle(f"counted {kind}", x, y, 2.6, hint)
 
     def _grid(self, shapes: Shapes) -> None:
-        for label, y in self._up_marks:
+        for label, y in self._labels_up:
             shapes.line("grid", self._left, y, self.width - _RIGHT, y)
             shapes.text("end", self._left - 6, y + 4, label)
-        for label, x in self._across_marks:
+        for label, x in self._labels_across:
             shapes.line("grid", x, self._top, x, self._bottom)
             shapes.text("", min(x, self.width - width_of(label) / 2), self._bottom + 16, label)
         shapes.line("frame", self._left, self._top, self._left, self._bottom)
@@ -152,7 +152,7 @@ class _Layout:
         return min(0.0, least), most * 1.05 if most > 0 else 1.0
 
     @property
-    def _up_marks(self) -> list[tuple[str, float]]:
+    def _labels_up(self) -> list[tuple[str, float]]:
         least, most = self._values
         step = spacing_of(most - least, self.plot.unit_up)
         first = -(-least // step)
@@ -160,7 +160,7 @@ class _Layout:
         return [(said(value, self.plot.unit_up), self._y(value)) for value in values]
 
     @property
-    def _across_marks(self) -> list[tuple[str, float]]:
+    def _labels_across(self) -> list[tuple[str, float]]:
         if self.plot.unit_across is Unit.TIME:
             return self._axis.marks(room_of(self._axis))
         first, last = self._span
