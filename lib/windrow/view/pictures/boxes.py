@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from windrow.view.pictures.axes import Axis
 from windrow.view.pictures.dots import Dot
 from windrow.view.pictures.upward import LANE, Upward
-from windrow.view.pictures.values import Pane, Picture, Window
+from windrow.view.pictures.values import Density, Pane, Picture, Window
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,8 @@ def boxes_of(picture: Picture, across: Axis, up: Upward, dots: Mapping[Dot, floa
         elif picture.clears and pane.window in last:
             bottom = last[pane.window] - 2
         else:
-            bottom = max([first_of(pane.window, pane, up, dots) or 0.0, top + LANE - 3])
+            first = first_of(pane.window, pane, up, dots) or first_counted(picture.density, pane.window, up)
+            bottom = max(first or 0.0, top + LANE - 3)
         boxes.append(Box(pane, across.at(pane.start) + 1, top, across.at(pane.end) - 1, bottom))
         if not pane.is_retraction:
             last[pane.window] = top
@@ -54,6 +55,14 @@ def first_of(window: Window, until: Pane | None, up: Upward, dots: Mapping[Dot, 
         and (until is None or up.is_before(dot.element, until))
     ]
     return max(inside, default=None)
+
+
+def first_counted(density: Density | None, window: Window, up: Upward) -> float | None:
+    """Below the first place of a density where elements of a window are; None where there is no such."""
+    if density is None:
+        return None
+    rows = [row for column, row in density.counts if window.start <= density.event_time_of(column + 0.5) < window.end]
+    return None if not rows else up.time(density.processing_time_of(min(rows)))
 
 
 def open_windows(picture: Picture) -> Sequence[Window]:

@@ -14,7 +14,7 @@ from windrow.view.pictures.dots import Dot
 from windrow.view.pictures.labels import Labels
 from windrow.view.pictures.shapes import LETTER, Shapes
 from windrow.view.pictures.upward import ByTick, ByTime, Upward
-from windrow.view.pictures.values import Density, PaneCount, Picture
+from windrow.view.pictures.values import PaneCount, Picture
 from windrow.view.text.times import many, moment
 
 Point = tuple[float, float]
@@ -95,20 +95,14 @@ class Panel:
         density = self.picture.density
         if density is None or not isinstance(self.up, ByTime):
             return
+        most = log2(max(density.counts.values(), default=1) + 1)
         for kind, counts in (("many", density.counts), ("many-late", density.late)):
-            most = max(density.counts.values(), default=1)
             for (column, row), number in sorted(counts.items()):
-                self._place(shapes, density, kind, column, row, number, most)
-
-    def _place(
-        self, shapes: Shapes, density: Density, kind: str, column: int, row: int, number: int, most: int
-    ) -> None:
-        assert isinstance(self.up, ByTime)
-        left, right = (self.across.at(_bound(density.event_times, n, density.columns)) for n in (column, column + 1))
-        bottom, top = (self.up.axis.at(_bound(density.processing_times, n, density.rows)) for n in (row, row + 1))
-        shade = 0.15 + 0.75 * log2(number + 1) / log2(most + 1)
-        words = many(number, "element" if kind == "many" else "late element")
-        shapes.rect(kind, left, top, right - left, bottom - top, words, **{"fill-opacity": f"{shade:.2f}"})
+                left, right = (self.across.at(density.event_time_of(n)) for n in (column, column + 1))
+                bottom, top = (self.up.axis.at(density.processing_time_of(n)) for n in (row, row + 1))
+                shade = {"fill-opacity": f"{0.15 + 0.75 * log2(number + 1) / most:.2f}"}
+                words = many(number, "element" if kind == "many" else "late element")
+                shapes.rect(kind, left, top, right - left, bottom - top, words, **shade)
 
     def _open(self, shapes: Shapes) -> None:
         for window in open_windows(self.picture):
@@ -197,7 +191,3 @@ def hint_of(box: Box) -> str:
     pane = box.pane
     words = "retracted" if pane.is_retraction else pane.timing.replace("_", " ")
     return f"{pane.value or 'a pane'}, {words}, shown {moment(pane.processing_time)}"
-
-
-def _bound(span: tuple[int, int], number: int, of: int) -> int:
-    return span[0] + (span[1] - span[0]) * number // of

@@ -32,6 +32,9 @@ class Upward(Protocol):
     def pane(self, one: Pane) -> float:
         """The top of its box."""
 
+    def time(self, processing_time: int) -> float | None:
+        """Where a processing time is; None where it is not to scale."""
+
     def is_before(self, one: Element, pane: Pane) -> bool:
         """Whether the element was there when the pane was shown."""
 
@@ -59,6 +62,9 @@ class ByTime:
 
     def pane(self, one: Pane) -> float:
         return self.axis.at(one.processing_time)
+
+    def time(self, processing_time: int) -> float | None:
+        return self.axis.at(processing_time)
 
     def is_before(self, one: Element, pane: Pane) -> bool:
         return one.processing_time <= pane.processing_time
@@ -97,6 +103,9 @@ class ByTick:
 
     def pane(self, one: Pane) -> float:
         return self.rows[one.tick or 0].watermark - LANE * (1 + self.lanes[one]) + 1
+
+    def time(self, processing_time: int) -> float | None:
+        return None
 
     def is_before(self, one: Element, pane: Pane) -> bool:
         return (one.tick or 0) <= (pane.tick or 0)

@@ -91,6 +91,16 @@ class Density:
     counts: Mapping[tuple[int, int], int]
     late: Mapping[tuple[int, int], int] = field(default_factory=dict)
 
+    def event_time_of(self, column: float) -> int:
+        """The first event time of a column."""
+        first, last = self.event_times
+        return first + round((last - first) * column / self.columns)
+
+    def processing_time_of(self, row: float) -> int:
+        """The first processing time of a row."""
+        first, last = self.processing_times
+        return first + round((last - first) * row / self.rows)
+
     @property
     def number(self) -> int:
         """Of all elements."""
