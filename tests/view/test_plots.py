@@ -45,6 +45,15 @@ def test_shares_have_a_scale_on_which_they_differ() -> None:
     assert max(y for _, y in found) - min(y for _, y in found) > 60
 
 
+def test_small_shares_have_a_scale_on_which_they_differ_too() -> None:
+    points_of = [(START + n * DAY, n / 1000) for n in range(31)]
+    drawn = plot_svg(Plot("Late", [Series("late", points_of)], unit_up=Unit.SHARE))
+    found = points(shapes(drawn, "polyline", "line")[0])
+    assert max(y for _, y in found) - min(y for _, y in found) > 150
+    nothing = plot_svg(Plot("None", [Series("late", [(START, 0.0), (START + DAY, 0.0)])], unit_up=Unit.SHARE))
+    assert "1 %" in texts(nothing, "end") and "100 %" not in texts(nothing, "end")
+
+
 def test_several_lines_have_names_and_hints() -> None:
     drawn = plot_svg(Plot("Two", [LAG, Series("other", [(START, HOUR), (START + DAY, DAY)])], unit_up=Unit.LENGTH))
     assert {"lag", "other"} <= set(texts(drawn, "start"))

@@ -85,7 +85,7 @@ class _Layout:
         for kind, name, x, y in self._legend:
             shapes.line(f"line {kind}", x, y - 4, x + 13, y - 4)
             shapes.text("start", x + 17, y, name)
-        shapes.text("start", 8, self._top - 8, self.plot.up)
+        shapes.text("start", 8, self._top - 13, self.plot.up)
         self._grid(shapes)
         for number, one in enumerate(self.plot.series):
             self._draw(shapes, one, _COLOURS[number % len(_COLOURS)])
@@ -126,7 +126,7 @@ class _Layout:
 
     @property
     def _top(self) -> float:
-        return (self._legend[-1][3] if self._legend else 18.0 if self.heading else 0.0) + 30
+        return (self._legend[-1][3] if self._legend else 18.0 if self.heading else 0.0) + 34
 
     @property
     def _bottom(self) -> float:
@@ -144,12 +144,13 @@ class _Layout:
 
     @cached_property
     def _values(self) -> tuple[float, float]:
-        """Of the axis upward: it begins at 0, but for shares, which begin where something is to be seen."""
+        """Of the axis upward: it begins at 0, but where all shares are large; then it ends at all."""
         values = [y for one in self.plot.series for _, y in one.points]
         least, most = min(values), max(values)
-        if self.plot.unit_up is Unit.SHARE:
-            return (0.0 if least < 0.5 else least - (1 - least) * 0.1 if least < 1 else 0.9), 1.0
-        return min(0.0, least), most * 1.05 if most > 0 else 1.0
+        if self.plot.unit_up is Unit.SHARE and least >= 0.5:
+            return (least - (1 - least) * 0.1 if least < 1 else 0.9), 1.0
+        room = 0.01 if self.plot.unit_up is Unit.SHARE else 1.0
+        return min(0.0, least), most * 1.05 if most > 0 else room
 
     @property
     def _labels_up(self) -> list[tuple[str, float]]:

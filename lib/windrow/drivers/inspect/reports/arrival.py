@@ -69,8 +69,8 @@ def _shown(panes: LakeTable, times: dict[int, int], start: int | None, end: int 
 
 def _density(raw: Sequence[RawRows], shown: Sequence[PaneCount], line: Sequence[Point]) -> Density | None:
     """Where the rows are that have landed while these panes were shown; none of rows that are read in place."""
-    across = spread([pane.end for pane in shown], 0.05)
-    up = spread([*(pane.shown_at for pane in shown), *(at for _, at in line)], 0.05)
+    across = spread([pane.end for pane in shown], 0.02)
+    up = spread([*(pane.shown_at for pane in shown), *(at for _, at in line)], 0.02)
     counted = density_of_batches(_times(raw, across), across, up)
     return counted if counted.counts else None
 
