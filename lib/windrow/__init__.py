@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from windrow.drivers.ingest.quarantine import Quarantined as Quarantined
     from windrow.drivers.ingest.quarantine import quarantine as quarantine
     from windrow.drivers.inspect.freshness import freshness_of as freshness_of
+    from windrow.drivers.inspect.lineage.lineage import lineage as lineage
+    from windrow.drivers.inspect.metrics import metrics_text as metrics_text
     from windrow.drivers.inspect.plan import plan as plan
     from windrow.drivers.inspect.report import report as report
     from windrow.drivers.inspect.show.show import show as show
@@ -144,6 +146,8 @@ _NAMES = {
     "compile.windows.custom": "CustomWindows",
     "drivers.ingest.quarantine": "Quarantined quarantine",
     "drivers.inspect.freshness": "freshness_of",
+    "drivers.inspect.lineage.lineage": "lineage",
+    "drivers.inspect.metrics": "metrics_text",
     "drivers.inspect.plan": "plan",
     "drivers.inspect.report": "report",
     "drivers.inspect.show.show": "show",

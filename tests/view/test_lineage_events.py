@@ -91,5 +91,7 @@ def test_the_command_prints_an_event_a_line_and_needs_no_lake(tmp_path: Path) ->
     current = next(one for one in events[1]["outputs"] if one["name"].endswith("/current"))
     (delay,) = current["facets"]["columnLineage"]["fields"]["mean_delay"]["inputFields"]
     assert delay["field"] == "dep_delay" and delay["name"] == f"{tmp_path}/none/departures/raw"
+    pipeline = windrow.load(file, {"lake": f"{tmp_path}/none"}, ROOT)
+    assert [event["job"]["name"] for event in windrow.lineage(pipeline)] == [event["job"]["name"] for event in events]
     out = command(*arguments, "--output", tmp_path / "events.jsonl")
     assert out.code == 0 and len((tmp_path / "events.jsonl").read_text().splitlines()) == 3

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from windrow.cli.common import Common, command
 from windrow.spec.errors import SpecError
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from windrow.spec.pipelines.pipeline import Pipeline
-    from windrow.view.lineage.events import Values
 
 RunName = Annotated[
     str | None,
@@ -47,17 +41,14 @@ def lineage(
 
     Example: windrow lineage conf/pipelines/flights.yaml --run last --url http://localhost:5000
     """
+    from windrow.drivers.inspect.lineage.lineage import lineage as read
     from windrow.store.reading.pages import write_text
     from windrow.view.lineage.events import in_lines
 
     if output is not None and url is not None:
         raise SpecError("--url", "does not go with --output", url, "one of them")
     pipeline = common.pipeline
-    events = (
-        job_events(pipeline, namespace)
-        if run is None
-        else common.looked(lambda spark: recorded(pipeline, run, namespace, spark))
-    )
+    events = common.looked(lambda spark: read(pipeline, spark, run, namespace))
     if url is not None:
         from windrow.drivers.inspect.lineage.sending import send
 
@@ -67,21 +58,3 @@ def lineage(
         typer.echo(output)
     else:
         typer.echo(in_lines(events), nl=False)
-
-
-def job_events(pipeline: Pipeline, namespace: str) -> list[Values]:
-    """What the jobs of a pipeline read and write, by its specification alone."""
-    from windrow.drivers.clock import clock_micros
-    from windrow.drivers.inspect.lineage.jobs import jobs_of
-    from windrow.view.lineage.events import job_event
-
-    now = clock_micros()
-    return [job_event(job, namespace, now) for job in jobs_of(pipeline)]
-
-
-def recorded(pipeline: Pipeline, run: str, namespace: str, spark: SparkSession | None) -> list[Values]:
-    """What runs have recorded."""
-    from windrow.drivers.inspect.lineage.runs import run_events
-    from windrow.drivers.inspect.look import look
-
-    return look(pipeline, spark, lambda tables: run_events(tables, pipeline, run, namespace))
