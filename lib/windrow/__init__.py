@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from windrow.drivers.ingest.quarantine import quarantine as quarantine
     from windrow.drivers.inspect.explain.explain import explain as explain
     from windrow.drivers.inspect.freshness import freshness_of as freshness_of
+    from windrow.drivers.inspect.lineage.lineage import lineage as lineage
+    from windrow.drivers.inspect.metrics import metrics_text as metrics_text
     from windrow.drivers.inspect.plan import plan as plan
     from windrow.drivers.inspect.report import report as report
     from windrow.drivers.inspect.show.show import show as show
@@ -148,6 +150,8 @@ _NAMES = {
     "drivers.ingest.quarantine": "Quarantined quarantine",
     "drivers.inspect.explain.explain": "explain",
     "drivers.inspect.freshness": "freshness_of",
+    "drivers.inspect.lineage.lineage": "lineage",
+    "drivers.inspect.metrics": "metrics_text",
     "drivers.inspect.plan": "plan",
     "drivers.inspect.report": "report",
     "drivers.inspect.show.show": "show",

@@ -183,6 +183,7 @@ def test_commands(file: Path) -> None:
     good += [["show", path, "sums"], ["show", path, "sums", "--json", "--key", "null"]]
     good += [["show", path, "sums", "--master", "local"], ["status", path], ["status", path, "--json"]]
     good += [["report", path, "--output", str(file.parent / "page.html")]]
+    good += [["metrics", path], ["metrics", path, "--dashboard"], ["lineage", path]]
     wrong = [["show", path, "sums", "--panes"], ["explain", path, "sums", "--key", "a", "--at", "2024-01-01"]]
     far = [[*start, "--set", "lake=hdfs://nowhere/lake"] for start in (["status", path], ["show", path, "sums"])]
     needy = [[name, path, *more] for name, *more in NEEDS_SPARK]

@@ -11,7 +11,9 @@ from windrow.cli.commands.backfill import backfill
 from windrow.cli.commands.check import check
 from windrow.cli.commands.diff import diff
 from windrow.cli.commands.explain import explain
+from windrow.cli.commands.lineage import lineage
 from windrow.cli.commands.maintain import maintain
+from windrow.cli.commands.metrics import metrics
 from windrow.cli.commands.plan import plan
 from windrow.cli.commands.quarantine import quarantine
 from windrow.cli.commands.reconcile import reconcile
@@ -35,7 +37,7 @@ app = typer.Typer(
     epilog="Exit codes: 0 it worked; 1 it ran, and the answer is no or it failed; 2 a wrong file or option.",
 )
 _WRITING = (run, backfill, restate, quarantine, reconcile)
-_LOOKING = (diff, status, report, show, explain)
+_LOOKING = (diff, status, metrics, lineage, report, show, explain)
 for _command in (plan, *_WRITING, *_LOOKING, maintain, check):
     app.command()(_command)
 app.command(hidden=True)(step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from windrow.spec.fields.kinds import POSITIVE_INTEGER, TEXT, choice, simple
 from windrow.spec.fields.reading import Kind, Named
 from windrow.spec.fields.typed import Converted, converted, plain, specification
 from windrow.spec.sources.connector import Connector
+from windrow.spec.sources.datasets import Dataset
 from windrow.spec.words import many
 
 
@@ -75,7 +76,8 @@ class Kafka(Connector):
     """One topic of Kafka, each message once. A landing batch takes at most `max_offsets_per_batch` of them.
 
     `options` are Spark's and, with `kafka.` in front, those of Kafka's clients. `${NAME}` in `servers` and in the
-    values of options is replaced when the topic is read, and its value is written nowhere.
+    values of options is replaced when the topic is read, and its value is written nowhere, but for the servers in the
+    names of `windrow lineage`.
     """
 
     NAME = "kafka"
@@ -104,6 +106,10 @@ class Kafka(Connector):
         start = {KafkaStart.EARLIEST: "from its beginning", KafkaStart.LATEST: "from its end at the first run"}
         where = f"JSON objects in the topic {self.topic} of {self.servers}, {start[self.start]}"
         return f"{where}; a landing batch takes at most {batch}, the rest waits"
+
+    def dataset(self, resolve: Callable[[str], str]) -> Dataset:
+        """A topic is known by the first of its servers."""
+        return Dataset(f"kafka://{resolve(self.servers).split(',')[0].strip()}", self.topic)
 
     def kind_words(self) -> str:
         return f"Kafka topic {self.topic}"
