@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from windrow.drivers.recompute.restate import RestateResult as RestateResult
     from windrow.drivers.recompute.restate import restate as restate
     from windrow.drivers.recompute.scope.waiting_windows import WaitingWindows as WaitingWindows
+    from windrow.drivers.simulate.simulate import simulate as simulate
     from windrow.drivers.spark.session import local_session as local_session
     from windrow.drivers.stream.stream import Progress as Progress
     from windrow.drivers.stream.stream import Totals as Totals
@@ -139,6 +140,8 @@ if TYPE_CHECKING:
     from windrow.testing.panes import panes as panes
     from windrow.view.explain.life import Life as Life
     from windrow.view.freshness import StageFreshness as StageFreshness
+    from windrow.view.simulate.findings import Findings as Findings
+    from windrow.view.simulate.findings import Simulation as Simulation
     from windrow.view.status import SourceStatus as SourceStatus
     from windrow.view.status import StageStatus as StageStatus
 
@@ -162,6 +165,7 @@ _NAMES = {
     "drivers.recompute.reconcile": "Difference Reconciliation reconcile",
     "drivers.recompute.restate": "RestateResult restate",
     "drivers.recompute.scope.waiting_windows": "WaitingWindows",
+    "drivers.simulate.simulate": "simulate",
     "drivers.spark.session": "local_session",
     "drivers.stream.stream": "Progress Totals run",
     "spec.aggregates": (
@@ -204,6 +208,7 @@ _NAMES = {
     "testing.panes": "Panes panes",
     "view.explain.life": "Life",
     "view.freshness": "StageFreshness",
+    "view.simulate.findings": "Findings Simulation",
     "view.status": "SourceStatus StageStatus",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}

@@ -11,6 +11,8 @@ from windrow.cli.commands.backfill import backfill
 from windrow.cli.commands.check import check
 from windrow.cli.commands.diff import diff
 from windrow.cli.commands.explain import explain
+from windrow.cli.commands.init import init
+from windrow.cli.commands.json_schema import json_schema
 from windrow.cli.commands.lineage import lineage
 from windrow.cli.commands.maintain import maintain
 from windrow.cli.commands.metrics import metrics
@@ -21,6 +23,7 @@ from windrow.cli.commands.report import report
 from windrow.cli.commands.restate import restate
 from windrow.cli.commands.run import run
 from windrow.cli.commands.show import show
+from windrow.cli.commands.simulate import simulate
 from windrow.cli.commands.status import status
 from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly
 from windrow.cli.job import job
@@ -37,8 +40,8 @@ app = typer.Typer(
     epilog="Exit codes: 0 it worked; 1 it ran, and the answer is no or it failed; 2 a wrong file or option.",
 )
 _WRITING = (run, backfill, restate, quarantine, reconcile)
-_LOOKING = (diff, status, metrics, lineage, report, show, explain)
-for _command in (plan, *_WRITING, *_LOOKING, maintain, check):
+_LOOKING = (diff, status, metrics, lineage, report, show, explain, simulate)
+for _command in (init, plan, *_WRITING, *_LOOKING, maintain, check, json_schema):
     app.command()(_command)
 app.command(hidden=True)(step)
 app.command(hidden=True)(job)

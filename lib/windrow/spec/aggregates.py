@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.expressions.plain import plain as in_words
+from windrow.spec.fields import forms
+from windrow.spec.fields.forms import Definitions, Json
 from windrow.spec.fields.kinds import EXPRESSION, NUMBER, SHARE, list_of, mapping_of, whole_between
 from windrow.spec.fields.reading import Kind, Spec, located, unknown_name
 from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
@@ -325,5 +327,11 @@ def _write(aggregate: Aggregate) -> Mapping[str, Any]:
     return {aggregate.NAME: written["of"] if list(written) == ["of"] else written}
 
 
-AGGREGATE: Kind[Aggregate, Aggregate] = Kind(_accept, _read, _write)
+def _form(definitions: Definitions) -> Json:
+    """An aggregate under its name: an expression, or a mapping of its fields."""
+    body = forms.any_of(forms.EXPRESSION_FORM, forms.fixed(type="object"))
+    return forms.any_of(*[forms.single(name, body) for name in AGGREGATES])(definitions)
+
+
+AGGREGATE: Kind[Aggregate, Aggregate] = Kind(_accept, _read, _write, forms.named("Aggregate", _form))
 AGGREGATES_BY_NAME = mapping_of(AGGREGATE)

@@ -129,6 +129,16 @@ class NeedsSpark(WindrowError, ImportError):
         return error.name is not None and error.name.partition(".")[0] in cls.PACKAGES
 
 
+class NeedsDuckDB(WindrowError, ImportError):
+    """Something that DuckDB computes, where the package of the extra `simulate` is not installed."""
+
+    exit_code = WRONG_INPUT
+    step_code = WRONG_INPUT
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} needs DuckDB. Hint: pip install 'windrow[simulate]'")
+
+
 class WindowsWait(WindrowError):
     """A run publishes all of its windows or none, and some have not expired: it is made again later.
 

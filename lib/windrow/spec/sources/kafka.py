@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import POSITIVE_INTEGER, TEXT, choice, simple
 from windrow.spec.fields.reading import Kind, Named
 from windrow.spec.fields.typed import Converted, converted, plain, specification
@@ -63,8 +64,10 @@ def _option(name: Any, value: Any) -> tuple[str, str]:
     return name, str(value)
 
 
-TOPIC = simple(_topic)
-OPTIONS: Kind[Named[str], Mapping[str, str | int]] = Kind(_options, _options, dict)
+TOPIC = simple(_topic, forms.TEXT_FORM)
+OPTIONS: Kind[Named[str], Mapping[str, str | int]] = Kind(
+    _options, _options, dict, forms.values(forms.fixed(type=["string", "integer"]))
+)
 KafkaStartLike = KafkaStart | Literal["earliest", "latest"]
 KafkaValueLike = KafkaValue | Literal["json"]
 KAFKA_START: Kind[KafkaStart, KafkaStartLike] = choice(KafkaStart)

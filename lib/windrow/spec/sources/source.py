@@ -13,8 +13,9 @@ from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import EXPRESSION, NAME, ZONE, choice, nested
-from windrow.spec.fields.reading import Kind, Spec, located
+from windrow.spec.fields.reading import Kind, Spec, form_of, located
 from windrow.spec.fields.schemas import SCHEMA, Schema, SchemaLike
 from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
 from windrow.spec.notebooks import InNotebooks
@@ -95,7 +96,10 @@ def _accept_event_time(value: Any) -> TimeColumn | None:
 
 EventTimeLike = TimeColumn | Literal["now"] | None
 EVENT_TIME: Kind[TimeColumn | None, EventTimeLike] = Kind(
-    _accept_event_time, _read_event_time, lambda column: "now" if column is None else column.to_mapping()
+    _accept_event_time,
+    _read_event_time,
+    lambda column: "now" if column is None else column.to_mapping(),
+    forms.any_of(forms.one_of(["now"]), form_of(TimeColumn)),
 )
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.expressions.plain import plain as plain_text
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import EXPRESSION, FLAG, POSITIVE_DURATION
 from windrow.spec.fields.reading import Kind
 from windrow.spec.fields.typed import Converted, DurationLike, converted, plain, specification
@@ -39,7 +40,10 @@ def _of_text(text: str) -> int | Expression:
 
 
 GAP: Kind[int | Expression, DurationLike | Expression] = Kind(
-    _accept, _read, lambda gap: gap.text if isinstance(gap, Expression) else format_duration(gap)
+    _accept,
+    _read,
+    lambda gap: gap.text if isinstance(gap, Expression) else format_duration(gap),
+    forms.any_of(forms.DURATION_FORM, forms.EXPRESSION_FORM),
 )
 
 
