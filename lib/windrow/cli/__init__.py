@@ -14,9 +14,11 @@ from windrow.cli.commands.maintain import maintain
 from windrow.cli.commands.plan import plan
 from windrow.cli.commands.quarantine import quarantine
 from windrow.cli.commands.reconcile import reconcile
+from windrow.cli.commands.register import register
 from windrow.cli.commands.report import report
 from windrow.cli.commands.restate import restate
 from windrow.cli.commands.run import run
+from windrow.cli.commands.serve import serve
 from windrow.cli.commands.show import show
 from windrow.cli.commands.status import status
 from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly
@@ -33,7 +35,9 @@ app = typer.Typer(
     help="Windows, triggers and exact corrections for lakehouse pipelines on Spark and Delta.",
     epilog="Exit codes: 0 it worked; 1 it ran, and the answer is no or it failed; 2 a wrong file or option.",
 )
-for _command in (plan, run, backfill, restate, quarantine, reconcile, diff, status, report, show, maintain, check):
+for _command in (
+    plan, run, backfill, restate, quarantine, reconcile, diff, status, report, show, register, serve, maintain, check,
+):  # fmt: skip
     app.command()(_command)
 app.command(hidden=True)(step)
 app.command(hidden=True)(job)

@@ -43,6 +43,10 @@ class RecordWindows(WindowFunction):
         """How long every window is, from its start to its end."""
         return self.difference + self.resolution
 
+    @property
+    def overlap(self) -> str | None:
+        return "windows overlap: an element is in all that are around it"
+
     def words(self) -> str:
         grid = f", times taken down to {length(self.resolution)}" if self.resolution > 1 else ""
         return f"around each element: the {length(self.difference)} up to it, and those behind it{grid}"
