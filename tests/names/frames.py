@@ -39,7 +39,7 @@ def standing(stage: Stage, panes: Sequence[Pane]) -> list[Pane]:
     if stage.join is None:
         return list(current(panes, clears).values())
     numbers = sorted({pane.aggregates["row"] for pane in panes})
-    return [row for number in numbers for row in current(_rows(panes, number)).values()]
+    return [row for number in numbers for row in current(_rows(panes, number), clears).values()]
 
 
 def _rows(panes: Iterable[Pane], number: int) -> list[Pane]:
@@ -90,6 +90,7 @@ def _column(values: list[Any], kind: str | None) -> pa.Array:
     some = [value for value in values if value is not None]
     if some and all(type(value) is bool for value in some):
         return pa.array(values, pa.bool_())
-    if some and all(type(value) is int and abs(value) < 2**62 for value in some):
+    if all(type(value) is int and abs(value) < 2**62 for value in some):
         return pa.array(values, pa.int64())
-    return pa.array([None if value is None else repr(value) for value in values], pa.string())
+    texts = [value if isinstance(value, str | None) else repr(value) for value in values]
+    return pa.array(texts, pa.string())

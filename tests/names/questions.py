@@ -24,8 +24,8 @@ AIRLINES = {
     "carrier": ["9E", "AA", "AS", "B6", "DL", "EV", "F9", "FL", "HA", "MQ", "OO", "UA", "US", "VX", "WN", "YV"],
     "name": [
         "Endeavor Air", "American Airlines", "Alaska Airlines", "JetBlue Airways", "Delta Air Lines", "ExpressJet",
-        "Frontier Airlines", "AirTran Airways", "Hawaiian Airlines", "Envoy Air", "SkyWest Airlines", "United Air Lines",
-        "US Airways", "Virgin America", "Southwest Airlines", "Mesa Airlines",
+        "Frontier Airlines", "AirTran Airways", "Hawaiian Airlines", "Envoy Air", "SkyWest Airlines",
+        "United Air Lines", "US Airways", "Virgin America", "Southwest Airlines", "Mesa Airlines",
     ],
 }  # fmt: skip
 Rows = list[tuple[Any, ...]]

@@ -66,6 +66,8 @@ def files_of(table: Path) -> list[dict[str, Any]]:
     actions = pa.table(DeltaTable(str(table)).get_add_actions(flatten=True))
     rows: list[dict[str, Any]] = []
     for row in actions.to_pylist():
-        times = {name: value for name, value in row.items() if name.endswith("window_start") and name[:3] in ("min", "max")}
+        times = {
+            name: value for name, value in row.items() if name.endswith("window_start") and name[:3] in ("min", "max")
+        }
         rows.append({**row, **{name: int(value.timestamp() * 1_000_000) for name, value in times.items() if value}})
     return rows

@@ -51,7 +51,11 @@ def test_every_engine_reads_the_sql(question: Question) -> None:
 def test_spark_duckdb_and_polars_give_the_same_answers(spark, lake: windrow.Pipeline, named: object) -> None:
     connection, polars = in_duckdb(lake), InPolars.over(lake)
     for question in QUESTIONS:
-        tables = (spark.sql(question.sql).toArrow(), connection.sql(question.sql).to_arrow_table(), polars.answer(question))
+        tables = (
+            spark.sql(question.sql).toArrow(),
+            connection.sql(question.sql).to_arrow_table(),
+            polars.answer(question),
+        )
         first, *others = [(rows_of(table), table.column_names) for table in tables]
         assert first[0], f"question {question.number} has no answer"
         for other in others:
@@ -100,7 +104,7 @@ def test_it_may_be_done_again_and_takes_nothing_from_others(
     assert all(one.why_not is None for one in again)
     spark.sql(f"DROP VIEW {SCHEMA}.departures_rolling_final")
     spark.sql(f"CREATE TABLE {SCHEMA}.departures_rolling_final (n int) USING delta LOCATION '{tmp_path}/other'")
-    with pytest.raises(windrow.SpecError, match="departures_rolling_final.* is the name of another table"):
+    with pytest.raises(windrow.SpecError, match=r"departures_rolling_final.* is the name of another table"):
         windrow.register_names(lake, spark, SCHEMA)
     spark.sql(f"DROP TABLE {SCHEMA}.departures_rolling_final")
     spark.sql(f"DROP TABLE {SCHEMA}.departures_rolling")

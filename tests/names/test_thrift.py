@@ -95,7 +95,9 @@ def states(lake: windrow.Pipeline) -> dict[int, tuple[int, int]]:
     connection = in_duckdb(lake)
     found: dict[int, tuple[int, int]] = {}
     for (tick,) in connection.sql("SELECT DISTINCT tick FROM departures_hourly_panes ORDER BY tick").fetchall():
-        stood = f"SELECT count(*), sum(flights) FROM departures_hourly_asof WHERE tick <= {tick} AND {tick} < valid_to_tick"
+        stood = (
+            f"SELECT count(*), sum(flights) FROM departures_hourly_asof WHERE tick <= {tick} AND {tick} < valid_to_tick"
+        )
         number, flown = connection.sql(stood).fetchall()[0]
         found[tick] = (number, int(flown))
     return found
@@ -116,7 +118,16 @@ def test_beeline_and_python_ask_the_server(lake: windrow.Pipeline, server: Serve
     assert "flights.departures_hourly_asof" in server.said
     query = "SELECT origin, count(*) FROM departures_hourly GROUP BY origin ORDER BY origin"
     meant = in_duckdb(lake).sql(query).fetchall()
-    command = [str(BEELINE), "-u", server.url, "--silent=true", "--outputformat=csv2", "--showHeader=false", "-e", query]
+    command = [
+        str(BEELINE),
+        "-u",
+        server.url,
+        "--silent=true",
+        "--outputformat=csv2",
+        "--showHeader=false",
+        "-e",
+        query,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stdout.splitlines() if line] == [f"{origin},{number}" for origin, number in meant]

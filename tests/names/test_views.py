@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,13 @@ FILES = sorted(FOLDER.glob("*.yaml"))
 Rows = list[tuple[Any, ...]]
 
 
-def stages_of(file: Path) -> Iterator[tuple[str, Stage, list[Tick]]]:
+@cache
+def stages_of(file: Path) -> list[tuple[str, Stage, list[Tick]]]:
     """Every stage of the transcripts of a file that shows something, with its ticks."""
+    return list(_stages_of(file))
+
+
+def _stages_of(file: Path) -> Iterator[tuple[str, Stage, list[Tick]]]:
     for case in read_transcripts(file):
         if case.stages and case.steps and case.rejects is None:
             ticks = run(case)
@@ -36,17 +42,28 @@ def stages_of(file: Path) -> Iterator[tuple[str, Stage, list[Tick]]]:
                     yield f"{case.name}, {stage.name}", stage, ticks[stage.name]
 
 
-def opened(stage: Stage, **tables: pa.Table) -> duckdb.DuckDBPyConnection:
-    """A DuckDB with these tables of a stage, and the views over those that are there."""
-    connection = duckdb.connect()
+@cache
+def in_memory() -> duckdb.DuckDBPyConnection:
+    """One for all tests of the file: to make one takes longer than to ask it."""
+    connection = duckdb.connect(config={"threads": 1})
     connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
+def view_of(stage: Stage, name: str) -> str:
+    """The statement that makes a view of a stage."""
+    views = [one for one in of_stage(stage) if one.name == f"{stage.name}_{name}"]
+    (statement,) = Opened(("main",), "/lake").statements(views)
+    return statement
+
+
+def opened(stage: Stage, view: str, **tables: pa.Table) -> duckdb.DuckDBPyConnection:
+    """A DuckDB with these tables of a stage, and a view over them."""
+    connection = in_memory()
     names = {"current": stage.name, "panes": f"{stage.name}_panes", "ticks": f"{stage.name}_ticks"}
     for kind, table in tables.items():
         connection.register(names[kind], table)
-    there = {names[kind] for kind in tables}
-    views = [one for one in of_stage(stage) if one.is_view and there.issuperset(one.over)]
-    for statement in Opened(("main",), "/lake").statements(views):
-        connection.execute(statement)
+    connection.execute(view)
     return connection
 
 
@@ -69,7 +86,7 @@ def test_as_it_stood_at_every_tick_and_time(file: Path) -> None:
     for place, stage, ticks in stages_of(file):
         every = panes_of(ticks, ticks[-1].clock.tick)
         kinds = panes_table(stage, every)
-        connection = opened(stage, panes=kinds)
+        connection = opened(stage, view_of(stage, "asof"), panes=kinds)
         for tick in ticks:
             number, now = tick.clock.tick, known(tick.clock.now)
             stood = _cast(current_table(stage, standing(stage, panes_of(ticks, number))), kinds)
@@ -96,11 +113,12 @@ def test_what_is_final_stays(file: Path) -> None:
     """And a window that shows no more is final, whether or not its last pane said so."""
     for place, stage, ticks in stages_of(file):
         before: Rows = []
+        view = view_of(stage, "final")
         for tick in ticks:
             shown = standing(stage, panes_of(ticks, tick.clock.tick))
             clocks = ticks_table(one.clock for one in ticks if one.clock.tick <= tick.clock.tick)
             tables = {"current": current_table(stage, shown), "ticks": clocks}
-            final = rows_of(opened(stage, **tables), f'SELECT * FROM "{stage.name}_final"', stage)
+            final = rows_of(opened(stage, view, **tables), f'SELECT * FROM "{stage.name}_final"', stage)
             assert [row for row in before if row not in final] == [], f"{place}, tick {tick.clock.tick}"
             ended = [pane for pane in shown if pane.is_last]
             assert len(final) >= len(ended)
@@ -120,14 +138,22 @@ def test_a_window_that_expired_without_a_pane_is_final() -> None:
         "event_time": None, "produced_at": None,
     }  # fmt: skip
     rows = [
-        {**row, "window_start": start * second, "window_end": (start + 10) * second, "watermark": mark * second, "tick": tick}
+        {
+            **row,
+            "window_start": start * second,
+            "window_end": (start + 10) * second,
+            "watermark": mark * second,
+            "tick": tick,
+        }
         for tick, (start, mark) in enumerate([(0, 11), (10, 21), (20, 34)], start=1)
     ]
-    ticks = pa.table({"tick": [1, 2, 3], "kind": ["stream", "backfill", "stream"], **_marks([None, 11, 21], [11, 21, 34])})
-    found = opened(stage, current=_current(stage, rows), ticks=ticks)
+    ticks = pa.table(
+        {"tick": [1, 2, 3], "kind": ["stream", "backfill", "stream"], **_marks([None, 11, 21], [11, 21, 34])}
+    )
+    found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=ticks)
     assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1]
     drained = pa.table({"tick": [1, 2, 3], "kind": ["stream"] * 3, **_marks([None, 11, 21], [11, 21, None])})
-    found = opened(stage, current=_current(stage, rows), ticks=drained)
+    found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=drained)
     assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1, 2, 3]
 
 
@@ -154,7 +180,7 @@ def test_panes_that_add_up_are_one_row_a_window(file: Path) -> None:
         by = {name: how for name, how in combining(stage).items() if how == "sum"}
         if any(pa.types.is_string(table.schema.field(name).type) for name in by):
             continue
-        connection = opened(stage, current=table)
+        connection = opened(stage, view_of(stage, "combined"), current=table)
         columns = ", ".join(f'CAST(sum("{name}") AS BIGINT)' for name in by) or "NULL"
         found = connection.sql(f'SELECT count(*), {columns} FROM "{stage.name}_combined"').fetchall()[0]
         windows = {(pane.key, pane.window) for pane in shown}

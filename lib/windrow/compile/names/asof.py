@@ -68,9 +68,7 @@ def _changes(stage: Stage, panes: exp.Table) -> exp.Query:
 
 def _replaced(names: tuple[str, ...], panes: exp.Table) -> exp.Select:
     """For each pane that replaces one, the end of that: it is the one before, and need not be retracted."""
-    before = exp.Cast(
-        this=exp.Sub(this=column(_INDEX), expression=number(1)), to=exp.DataType.build("int")
-    )
+    before = exp.Cast(this=exp.Sub(this=column(_INDEX), expression=number(1)), to=exp.DataType.build("int"))
     ends = {_CHANGE: text(WITHDRAWN[0]), _INDEX: before}
     made = [named(ends[name], name) if name in ends else column(name) for name in names]
     replacing = exp.EQ(this=column(_CHANGE), expression=text("update_postimage"))

@@ -74,5 +74,3 @@ def _expired(stage: Stage) -> exp.Expression:
         watermark = exp.Sub(this=watermark, expression=length)
     expired = exp.LTE(this=column("window_end", _ROWS), expression=watermark)
     return any_of([expired, exp.GTE(this=column(TICK, _REACHED), expression=column(TICK, _DRAINED))])
-
-

@@ -61,7 +61,9 @@ def relations(pipeline: Pipeline) -> list[Relation]:
         other = owners.setdefault(one.name.lower(), one.name)
         if other is not one.name:
             hint = "give one of the stages another name"
-            raise SpecError("stages", "have two tables of one name, which differ in a catalog in nothing", one.name, hint)
+            raise SpecError(
+                "stages", "have two tables of one name, which differ in a catalog in nothing", one.name, hint
+            )
     return made
 
 
@@ -69,13 +71,17 @@ def of_stage(stage: Stage) -> Iterator[Relation]:
     """The names of a stage. Errors: SpecError for a column that a view adds."""
     _check_columns(stage)
     name, current, panes = stage.name, comments_of_current(stage), comments_of_panes(stage)
-    rows = "each pane that stands, by key and window" if has_combined(stage) else "the result as of now, by key and window"
+    rows = (
+        "each pane that stands, by key and window" if has_combined(stage) else "the result as of now, by key and window"
+    )
     yield Relation(name, f"{_title(stage)}: {rows}", current, f"{name}/current")
     every = "every result that was shown and every one that was retracted, in order"
     yield Relation(f"{name}_panes", f"{_title(stage)}: {every}", panes, f"{name}/panes")
     dead = f"{_title(stage)}: the elements that are in no result, with the reason"
     yield Relation(f"{name}_dead_letters", dead, _given(STAGE_DEAD_LETTERS), f"{name}/dead_letters")
-    yield Relation(f"{name}_ticks", f"{_title(stage)}: one row a tick, with what it counted", _given(TICKS), f"{name}/ticks")
+    yield Relation(
+        f"{name}_ticks", f"{_title(stage)}: one row a tick, with what it counted", _given(TICKS), f"{name}/ticks"
+    )
     yield from _views(stage, current)
 
 

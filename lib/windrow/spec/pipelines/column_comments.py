@@ -61,7 +61,9 @@ def _of_results(stage: Stage) -> Mapping[str, str]:
     if stage.join is not None:
         repeated = "a column of the row of one input; it is repeated for each row of the other that it is joined with"
         return {name: repeated for name in stage.aggregates}
-    words = {name: f"{aggregate.words()}; {_adds(stage, name, aggregate)}" for name, aggregate in stage.aggregates.items()}
+    words = {
+        name: f"{aggregate.words()}; {_adds(stage, name, aggregate)}" for name, aggregate in stage.aggregates.items()
+    }
     derived = "non-additive: compute it again from what it is made of"
     return {**words, **{name: f"{plain(of)}; {derived}" for name, of in stage.derive.items()}}
 

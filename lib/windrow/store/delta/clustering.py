@@ -1,12 +1,12 @@
 """The rows of a large table in an order by which a query of a week, or of one key, reads few of its files.
 
 Delta's Z-order: files are small boxes in the space of some columns, and say by their least and greatest values which.
-It rewrites the whole table, so it waits until half of it is new. In between the new files hold the ticks of a short time
-each, so they are narrow in window time by themselves; a MERGE of late corrections, or compaction, may widen them.
+It rewrites the whole table, so it waits until half of it is new. In between the new files hold the ticks of a short
+time each, so they are narrow in window time by themselves; a MERGE of late corrections, or compaction, may widen them.
 
-Not liquid clustering, though readers that do not know it could read the tables: a table's columns of clustering could
-not change with its keys when a new generation takes its place, and to switch it on for a table that is there is a change
-of its metadata, which makes the commits of a stream at work fail.
+Not liquid clustering, though readers that do not know it could read the tables: its columns could not change with the
+keys when a new generation takes a table's place, and to switch it on for a table that is there is a change of its
+metadata, which makes the commits of a stream at work fail.
 """
 
 from __future__ import annotations
