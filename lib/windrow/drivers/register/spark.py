@@ -10,7 +10,8 @@ from windrow.compile.names.relations import Relation, chosen, relations
 from windrow.drivers.register.registered import Registered
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.store.delta.location import Lake, Location
+from windrow.store.delta.location import Lake
+from windrow.store.delta.log_store import newest_snapshot
 
 NO_VIEWS = frozenset({"MISSING_CATALOG_ABILITY.VIEWS", "UNSUPPORTED_FEATURE.CATALOG_OPERATION"})
 """The conditions of errors of a catalog that holds no views."""
@@ -29,7 +30,7 @@ def register_names(pipeline: Pipeline, spark: SparkSession, schema: str | None =
     """
     lake, made = Lake.of(pipeline.lake).root, relations(pipeline)
     spoken = dialect("spark", schema or pipeline.pipeline, lake)
-    folders = [one.folder for one in made if one.folder is not None and Location(spoken.path(one)).exists(spark)]
+    folders = [one.folder for one in made if one.folder is not None and _is_there(spark, spoken.path(one))]
     named = chosen(made, folders)
     if not named:
         raise SpecError("lake", "has no tables of the pipeline yet", pipeline.lake, "windrow run, or --set lake=...")
@@ -37,6 +38,10 @@ def register_names(pipeline: Pipeline, spark: SparkSession, schema: str | None =
         _check_free(spark, spoken, one)
     spark.sql(spoken.written(spoken.create_schema()))
     return [_made(spark, spoken, one) for one in named]
+
+
+def _is_there(spark: SparkSession, path: str) -> bool:
+    return int(newest_snapshot(spark, path).version()) >= 0
 
 
 def _made(spark: SparkSession, spoken: Dialect, relation: Relation) -> Registered:

@@ -20,7 +20,7 @@ from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 from windrow.compile.sql.columns import Column, bigint, call, col, lit
 from windrow.engine.frames import group, select, where
 from windrow.store.delta.location import Location
-from windrow.store.delta.log_store import delta_log
+from windrow.store.delta.log_store import newest_snapshot
 from windrow.store.delta.upkeep import is_done
 
 FILE_SIZE = "spark.databricks.delta.optimize.maxFileSize"
@@ -65,9 +65,7 @@ class Clustering:
 
     def _files(self) -> DataFrame:
         """The live files of the table, with `size` in bytes and `modificationTime` in milliseconds."""
-        log = delta_log(self.spark, self.location.path)
-        nothing = self.spark._jvm.scala.Option.empty()  # type: ignore[union-attr]
-        return DataFrame(log.update(False, nothing, nothing).allFiles().toDF(), self.spark)
+        return DataFrame(newest_snapshot(self.spark, self.location.path).allFiles().toDF(), self.spark)
 
     def _last(self) -> int | None:
         """When it was done last, in milliseconds."""
