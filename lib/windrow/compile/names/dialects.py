@@ -91,8 +91,8 @@ _PARTS: Mapping[str, str] = {"table": "this", "db": "db", "catalog": "catalog"}
 
 def _created(name: exp.Expression, query: exp.Expression, *properties: exp.Expression) -> exp.Create:
     """A view in place of what has its name."""
-    held = exp.Properties(expressions=list(properties)) if properties else None
-    return exp.Create(this=name, kind="VIEW", replace=True, expression=query, properties=held)
+    all_of = exp.Properties(expressions=list(properties)) if properties else None
+    return exp.Create(this=name, kind="VIEW", replace=True, expression=query, properties=all_of)
 
 
 class Spark(Dialect):
@@ -102,8 +102,8 @@ class Spark(Dialect):
 
     def table(self, relation: Relation) -> Iterator[exp.Expression]:
         where = exp.LocationProperty(this=text(self.path(relation)))
-        held = exp.Properties(expressions=[exp.FileFormatProperty(this=exp.var("DELTA")), where])
-        yield exp.Create(this=self.at(relation.name), kind="TABLE", exists=True, properties=held)
+        all_of = exp.Properties(expressions=[exp.FileFormatProperty(this=exp.var("DELTA")), where])
+        yield exp.Create(this=self.at(relation.name), kind="TABLE", exists=True, properties=all_of)
 
     def view(self, relation: Relation, query: exp.Expression) -> Iterator[exp.Expression]:
         named = [_with_comment(name, comment) for name, comment in relation.columns.items()]

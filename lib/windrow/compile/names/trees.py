@@ -29,7 +29,7 @@ def table(name: str) -> exp.Table:
     return exp.Table(this=identifier(name))
 
 
-def named(expression: exp.Expression, name: str) -> exp.Alias:
+def named(expression: exp.Expr, name: str) -> exp.Alias:
     """An expression as a column of that name."""
     return exp.Alias(this=expression, alias=identifier(name))
 
@@ -39,7 +39,7 @@ def text(value: str) -> exp.Literal:
     return exp.Literal.string(value)
 
 
-def number(value: int) -> exp.Literal:
+def number(value: int) -> exp.Condition:
     """A literal of a whole number."""
     return exp.Literal.number(value)
 
@@ -59,7 +59,7 @@ def over(function: exp.Expression, partition: Iterable[str], order: Iterable[str
     )
 
 
-def any_of(conditions: Iterable[exp.Expression]) -> exp.Expression:
+def any_of(conditions: Iterable[exp.Expression]) -> exp.Condition:
     """That one of several conditions holds."""
     return exp.or_(*conditions)
 
