@@ -65,7 +65,7 @@ def _by_stream() -> exp.Expression:
     return exp.EQ(this=column(_KIND, "kinds"), expression=text("stream"))
 
 
-def _expired(stage: Stage) -> exp.Expression:
+def _expired(stage: Stage) -> exp.Condition:
     """That the window had expired, and `current` shows what became of it. A lateness is taken up to whole seconds."""
     seconds = -(-stage.lateness_of_trigger // SECOND)
     watermark: exp.Expression = column("watermark", _REACHED)
