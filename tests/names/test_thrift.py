@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import threading
@@ -128,7 +129,8 @@ def test_beeline_and_python_ask_the_server(lake: windrow.Pipeline, server: Serve
         "-e",
         query,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    home = {**os.environ, "SPARK_HOME": str(BEELINE.parents[1])}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=home)
     assert done.returncode == 0, done.stderr
     assert [line for line in done.stdout.splitlines() if line] == [f"{origin},{number}" for origin, number in meant]
     hive: Any = pytest.importorskip("pyhive.hive", reason="the client of the page is not installed")
