@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-all test-turn style lint demo airflow-demo bench nexmark bench-page scale scale-page soak lock clean
+.PHONY: help setup test test-all test-turn style lint demo thrift airflow-demo bench nexmark bench-page scale scale-page soak lock clean
 
 # Two files at a time, each half of them in a process of its own (WORKERS=0: one process).
 PYTEST = $(BIN)/python -m pytest -n $(or $(WORKERS),2) --dist loadfile --no-loadscope-reorder --durations=10
@@ -34,6 +34,9 @@ lint: style ## ruff, mypy and the tests that need no Spark
 
 demo: setup ## run the demonstration on a part of its data (FULL=1: on all of it)
 	FULL=$(FULL) $(BIN)/python -m demo
+
+thrift: setup ## answer SQL over a pipeline's tables by JDBC (FILE=conf/pipelines/flights.yaml PORT=10000)
+	$(BIN)/windrow serve $(or $(FILE),conf/pipelines/flights.yaml) --port $(or $(PORT),10000) $(ARGS)
 
 airflow-demo: setup ## a three-day backfill of the flights, run by Airflow
 	$(BIN)/python -m demo.airflow

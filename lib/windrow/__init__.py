@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from windrow.drivers.recompute.restate import restate as restate
     from windrow.drivers.recompute.scope.waiting_windows import WaitingWindows as WaitingWindows
     from windrow.drivers.simulate.simulate import simulate as simulate
+    from windrow.drivers.register.duckdb import views as views
+    from windrow.drivers.register.registered import Registered as Registered
+    from windrow.drivers.register.spark import register_names as register_names
+    from windrow.drivers.register.sql import names_sql as names_sql
     from windrow.drivers.spark.session import local_session as local_session
     from windrow.drivers.stream.stream import Progress as Progress
     from windrow.drivers.stream.stream import Totals as Totals
@@ -166,6 +170,10 @@ _NAMES = {
     "drivers.recompute.restate": "RestateResult restate",
     "drivers.recompute.scope.waiting_windows": "WaitingWindows",
     "drivers.simulate.simulate": "simulate",
+    "drivers.register.duckdb": "views",
+    "drivers.register.registered": "Registered",
+    "drivers.register.spark": "register_names",
+    "drivers.register.sql": "names_sql",
     "drivers.spark.session": "local_session",
     "drivers.stream.stream": "Progress Totals run",
     "spec.aggregates": (

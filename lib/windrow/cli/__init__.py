@@ -19,9 +19,11 @@ from windrow.cli.commands.metrics import metrics
 from windrow.cli.commands.plan import plan
 from windrow.cli.commands.quarantine import quarantine
 from windrow.cli.commands.reconcile import reconcile
+from windrow.cli.commands.register import register
 from windrow.cli.commands.report import report
 from windrow.cli.commands.restate import restate
 from windrow.cli.commands.run import run
+from windrow.cli.commands.serve import serve
 from windrow.cli.commands.show import show
 from windrow.cli.commands.simulate import simulate
 from windrow.cli.commands.status import status
@@ -41,7 +43,7 @@ app = typer.Typer(
 )
 _WRITING = (run, backfill, restate, quarantine, reconcile)
 _LOOKING = (diff, status, metrics, lineage, report, show, explain, simulate)
-for _command in (init, plan, *_WRITING, *_LOOKING, maintain, check, json_schema):
+for _command in (init, plan, *_WRITING, *_LOOKING, register, serve, maintain, check, json_schema):
     app.command()(_command)
 app.command(hidden=True)(step)
 app.command(hidden=True)(job)

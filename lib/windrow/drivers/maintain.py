@@ -7,7 +7,7 @@ where both would change the same rows of `current`, one of them does it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import SparkSession
@@ -20,7 +20,9 @@ from windrow.drivers.spark.session import working_session
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.table_columns import QUALITY_TABLE
+from windrow.spec.stages.stage import Stage
 from windrow.spec.times import DAY, HOUR, format_duration
+from windrow.store.delta.clustering import Clustering
 from windrow.store.delta.floors import Floors, journal_floor, version_floor
 from windrow.store.delta.leftovers import leftovers
 from windrow.store.delta.location import STAGING, Location
@@ -115,7 +117,8 @@ class Maintenance:
             notes = [] if dry_run else self._stage(item)
             tables = {f"journal/{item.runner.journal.generation}": notes, f"cells/{item.runner.journal.generation}": []}
             for name in (*tables, "current", "panes", "dead_letters", "ticks"):
-                yield from self._table(f"{item.name}/{name}", True, tables.get(name, []), dry_run)
+                order = _order_of(item.runner.stage.shown) if name in ("current", "panes") else ()
+                yield from self._table(f"{item.name}/{name}", True, tables.get(name, []), dry_run, order)
         for source in self.work.raws:
             behind = self._behind(source)
             notes = [f"not compacted: {behind} has to read it first"] if behind else []
@@ -202,7 +205,10 @@ class Maintenance:
         behind = (one for one in readers if one.upstream.step_of(source, one.offsets) < far)
         return next((one.stage.stage.name for one in behind), None)
 
-    def _table(self, name: str, compacts: bool, notes: list[str], dry_run: bool) -> Iterator[Maintained]:
+    def _table(
+        self, name: str, compacts: bool, notes: list[str], dry_run: bool, order: Sequence[str] = ()
+    ) -> Iterator[Maintained]:
+        """One table; `order` are the columns by which people look for its rows."""
         location = Location(f"{self.work.lake.root}/{name}")
         if not location.exists(self.spark):
             return
@@ -213,8 +219,7 @@ class Maintenance:
             return
         after = before
         if compacts and before.files >= MANY:
-            if not upkeep.compact():
-                notes = [*notes, "not compacted: other writers were in the way"]
+            notes = [*notes, *self._compacted(upkeep, Clustering(self.spark, location, order))]
             point("maintain:after_compaction")
             after = upkeep.size()
         done = Maintained(name, before, after, 0, tuple(notes))
@@ -227,6 +232,14 @@ class Maintenance:
         removed = LogCleanup(self.spark, location.path).run(self.clock() - self.log)
         point("maintain:after_log")
         return replace(done, notes=(*done.notes, f"{removed} commits removed from its log")) if removed else done
+
+    def _compacted(self, upkeep: Upkeep, clustering: Clustering) -> Iterator[str]:
+        """Put small files together, or all rows in the order in which they are looked for; in words."""
+        if clustering.is_due():
+            done = f"ordered by {', '.join(clustering.by)}"
+            yield done if clustering.cluster() else "not ordered: other writers were in the way"
+        elif not upkeep.compact():
+            yield "not compacted: other writers were in the way"
 
     def _vacuumed(self, upkeep: Upkeep, done: Maintained) -> Maintained:
         """The table without the files of old versions."""
@@ -252,3 +265,8 @@ class Maintenance:
         )
         if old:
             yield f"{sum(name.endswith('.json') for name in old)} commits would be removed from its log"
+
+
+def _order_of(stage: Stage) -> Sequence[str]:
+    """The columns by which people look for results: window time, and the keys."""
+    return (*(() if stage.window.IS_GLOBAL else ("window_start",)), *stage.keys)

@@ -26,6 +26,10 @@ class Aggregate(Spec):
     """Whether the value is an estimate that depends on how elements came together, and so is not compared."""
     CAN_BE_UNDONE: ClassVar[bool] = True
     """Whether an element can be taken back, so that a stage over a weighted source may have the aggregate."""
+    COMBINED_BY: ClassVar[str | None] = None
+    """The SQL aggregate that makes one value of those of sets that share no element; None where there is none."""
+    NOT_COMBINED: ClassVar[str] = "the values of several rows do not give that of all their elements"
+    """Why there is none."""
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -44,6 +48,7 @@ class Count(Aggregate):
     """The number of elements, or of those for which the expression is not null. A whole number, never null."""
 
     NAME = "count"
+    COMBINED_BY = "sum"
     of: Converted[Expression | None, ExpressionLike | None] = converted(EXPRESSION, default=None)
 
     @property
@@ -75,6 +80,7 @@ class CountIf(OfExpression):
     """The number of elements for which the condition is true. Never null."""
 
     NAME = "count_if"
+    COMBINED_BY = "sum"
     WORDS = "the number of elements where {}"
 
 
@@ -82,6 +88,7 @@ class Sum(OfExpression):
     """The sum: exact for integers and decimals; null over nothing, and where an integer sum does not fit a bigint."""
 
     NAME = "sum"
+    COMBINED_BY = "sum"
     WORDS = "the sum of {}"
 
 
@@ -89,6 +96,7 @@ class Mean(OfExpression):
     """The exact sum over the count; null over nothing."""
 
     NAME = "mean"
+    NOT_COMBINED = "the mean over several rows is sum(mean * number of values) / sum(number of values)"
     WORDS = "the mean of {}"
 
 
@@ -113,6 +121,7 @@ class Min(OfExpression):
     """The smallest value; null over nothing."""
 
     NAME = "min"
+    COMBINED_BY = "min"
     WORDS = "the smallest {}"
 
 
@@ -120,6 +129,7 @@ class Max(OfExpression):
     """The largest value; null over nothing."""
 
     NAME = "max"
+    COMBINED_BY = "max"
     WORDS = "the largest {}"
 
 
@@ -127,6 +137,7 @@ class AnyTrue(OfExpression):
     """Whether the condition is true on some element; null over nothing."""
 
     NAME = "any"
+    COMBINED_BY = "bool_or"
     WORDS = "whether {} for any element"
 
 
@@ -134,6 +145,7 @@ class AllTrue(OfExpression):
     """Whether the condition is false on no element; null over nothing."""
 
     NAME = "all"
+    COMBINED_BY = "bool_and"
     WORDS = "whether {} for all elements"
 
 

@@ -45,6 +45,11 @@ class WindowFunction(Spec):
         """What the windows of an element depend on beside its event time, as expressions over it, by name."""
         return {}
 
+    @property
+    def overlap(self) -> str | None:
+        """Why a sum over windows may count an element more than once, as a clause; None where it cannot."""
+        return "an element may be in several windows"
+
     def words(self) -> str:
         """How long the windows are, and how they lie in time, as `windrow plan` says it."""
         return f"those that {type(self).__module__}.{type(self).__qualname__} gives to each element"

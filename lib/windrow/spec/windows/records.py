@@ -47,6 +47,10 @@ class RecordWindows(WindowFunction):
     def one_task(self) -> str:
         return "the windows of a key are formed by one task, from a row for each time at which it has elements"
 
+    @property
+    def overlap(self) -> str | None:
+        return "windows overlap: an element is in all that are around it"
+
     def words(self) -> str:
         grid = f", times taken down to {length(self.resolution)}" if self.resolution > 1 else ""
         return f"around each element: the {length(self.difference)} up to it, and those behind it{grid}"

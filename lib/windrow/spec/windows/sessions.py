@@ -96,6 +96,10 @@ class Sessions(WindowFunction):
     def expressions(self) -> Mapping[str, Expression]:
         return {"gap": self.gap} if isinstance(self.gap, Expression) else {}
 
+    @property
+    def overlap(self) -> str | None:
+        return None
+
     def words(self) -> str:
         which = "overlap or touch" if self.merge_touching else "overlap"
         gap = self.gap

@@ -18,12 +18,13 @@ from pyspark.sql.types import StructType
 from windrow.engine.frames import local
 from windrow.engine.partitions import sized
 from windrow.engine.tick.counters import Counters
-from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS, current_columns, pane_columns
+from windrow.spec.pipelines.column_comments import comments_of_current, comments_of_panes
+from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control
 from windrow.store.journal.journal import Journal
-from windrow.store.projections.creation import ensure_table, struct_of
+from windrow.store.projections.creation import ensure_table, schema_of, struct_of
 from windrow.store.projections.current import write_current
 from windrow.store.projections.dead_letters import write_dead_letters
 from windrow.store.projections.panes import write_panes
@@ -94,8 +95,8 @@ class Projections:
     def _schemas(self) -> dict[str, StructType]:
         stage, of_journal = self.journal.stage.shown, self.journal.schema(self.spark)
         return {
-            "panes": StructType([of_journal[name] for name in pane_columns(stage)]),
-            CURRENT: StructType([of_journal[name] for name in current_columns(stage)]),
+            "panes": schema_of(of_journal, comments_of_panes(stage)),
+            CURRENT: schema_of(of_journal, comments_of_current(stage)),
             "dead_letters": struct_of(STAGE_DEAD_LETTERS),
             "ticks": struct_of(TICKS),
         }
