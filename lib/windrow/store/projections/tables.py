@@ -2,7 +2,8 @@
 
 Each applies the journal's steps after its own, all of them in one write, and holds the step that it is made up to in
 the same commit. So they may lag behind the journal and catch up, and be rebuilt from it. Those of a new generation
-are put in place of the old ones, each in one version, when the stage has reached the head of its upstream.
+are put in place of the old ones, each in one version, when the stage has reached the head of its upstream. A run of the
+old generation goes on until then, and no further.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pyspark.sql.types import StructType
 from windrow.engine.frames import local
 from windrow.engine.partitions import sized
 from windrow.engine.tick.counters import Counters
+from windrow.spec.errors import NewerGeneration
 from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS, current_columns, pane_columns
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import StepLog
@@ -41,6 +43,17 @@ WRITERS: Mapping[str, Write] = {
     "dead_letters": write_dead_letters,
     "ticks": write_ticks,
 }
+
+
+def _log(lake: Lake, stage: str, name: str) -> StepLog:
+    schema = struct_of(TICKS) if name == "ticks" else None  # it has gained columns since it was first made
+    return StepLog(lake.table(stage, name), f"windrow-{name}-{stage}", schema=schema)
+
+
+def shown_generation(spark: SparkSession, lake: Lake, stage: str) -> int | None:
+    """The newest generation that a table of the stage shows; None where no table shows any."""
+    commits = [_log(lake, stage, name).last(spark) for name in WRITERS]
+    return max((int(commit.notes["generation"]) for commit in commits if commit is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -71,12 +84,14 @@ class Projections:
     def __post_init__(self) -> None:
         stage = self.journal.stage.stage
         for name in WRITERS:
-            schema = struct_of(TICKS) if name == "ticks" else None  # it has gained columns since it was first made
-            self._logs[name] = StepLog(self.lake.table(stage.name, name), f"windrow-{name}-{stage.name}", schema=schema)
+            self._logs[name] = _log(self.lake, stage.name, name)
             self._sessions[name] = self.spark if name in ("panes", "ticks") else self.session()
 
     def prepare(self) -> None:
-        """Make the tables that are not there, and find out how far each is."""
+        """Make the tables that are not there, and find out how far each is.
+
+        Raises NewerGeneration where one shows a generation that was begun after that of this run.
+        """
         schemas = self._schemas()
         with ThreadPoolExecutor(len(self._logs)) as pool:
             made = [pool.submit(ensure_table, self.spark, self._logs[name].location, schemas[name]) for name in WRITERS]
@@ -86,6 +101,9 @@ class Projections:
             commit = log.last(self.spark)
             if commit is None:
                 self._progress[name] = Progress(0, 0, False)
+            elif commit.notes["generation"] > self.journal.generation:
+                stage = self.journal.stage.stage.name
+                raise NewerGeneration(stage, self.journal.generation, commit.notes["generation"])
             elif commit.notes["generation"] != self.journal.generation:
                 self._progress[name] = Progress(commit.step, 0, True)
             else:
