@@ -137,6 +137,15 @@ def _whole(root: Path) -> tuple[tuple[str, ...], int, int]:
     return tuple(rows.columns), int(rows["num"].sum()), int(rows["total"].sum())
 
 
+def test_tables_that_have_shown_nothing_get_the_columns_of_the_new_generation(spark, tmp_path: Path) -> None:
+    put(tmp_path, "1", {"k": "a", "v": 1, "at": iso(1)})
+    run(old(tmp_path), spark, once=True)
+    assert table(spark, tmp_path, "current").count() == 0
+    run(new(tmp_path), spark, once=True, drain=True, from_start=True)
+    assert [row["most"] for row in table(spark, tmp_path, "current").collect()] == [1]
+    assert [row["most"] for row in table(spark, tmp_path, "panes").collect()] == [1]
+
+
 def test_what_would_change_is_shown_before_it_is_in_place(spark, tmp_path: Path) -> None:
     """A generation with one aggregate more is compared on what both have, and judged on what only it has."""
     put(tmp_path, "1", {"k": "a", "v": 1, "at": iso(1)}, {"k": "a", "v": 1, "at": iso(11)})

@@ -100,7 +100,7 @@ class Projections:
         for name, log in self._logs.items():
             commit = log.last(self.spark)
             if commit is None:
-                self._progress[name] = Progress(0, 0, False)
+                self._progress[name] = Progress(0, 0, not self._has_columns(log, schemas[name]))
             elif commit.notes["generation"] > self.journal.generation:
                 stage = self.journal.stage.stage.name
                 raise NewerGeneration(stage, self.journal.generation, commit.notes["generation"])
@@ -108,6 +108,15 @@ class Projections:
                 self._progress[name] = Progress(commit.step, 0, True)
             else:
                 self._progress[name] = Progress(commit.step, commit.notes["journal_step"], False)
+
+    def _has_columns(self, log: StepLog, schema: StructType) -> bool:
+        """Whether a table to which nothing was written has these columns: it may be one of an older generation."""
+        if self.journal.generation == 1:
+            return True
+        there = log.location.read(self.spark).schema
+        return [(one.name, one.dataType.simpleString()) for one in there.fields] == [
+            (one.name, one.dataType.simpleString()) for one in schema.fields
+        ]
 
     def _schemas(self) -> dict[str, StructType]:
         stage, of_journal = self.journal.stage.shown, self.journal.schema(self.spark)
