@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from windrow.sources.csv_headers import UnreadableFile, by_header, columns_of, header_of
+from windrow.sources.csv_headers import UnreadableFile, by_header, columns_in_folders, columns_of, header_of
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.sources.fields import Fields
 from windrow.spec.sources.files import Files
@@ -57,6 +57,19 @@ def test_values_have_the_types_of_their_columns() -> None:
     ]  # fmt: skip
     with pytest.raises(UnreadableFile, match=r"its header names no column of the schema \(one, two\)"):
         columns_of(FIELDS, ("one", "two"))
+
+
+def test_columns_in_the_names_of_folders_are_in_no_header(tmp_path: Path) -> None:
+    fields = Fields(Schema.parse("k string, day int, v bigint"), {})
+    files = Files(path=f"{tmp_path}/year=1/data", format="csv")
+    folder = tmp_path / "year=1" / "data" / "day=1"
+    folder.mkdir(parents=True)
+    for name, text in {"a": "k,v", "b": "v,k"}.items():
+        (folder / f"{name}.csv").write_text(text)
+    paths = [f"file:{folder}/{name}.csv" for name in "ab"]
+    assert columns_in_folders(files, paths[0]) == {"day"}
+    assert by_header(NO_SPARK, fields, files, paths) == {None: paths[:1], ("v", "k"): paths[1:]}
+    assert [*columns_of(fields, ("v", "k"), frozenset({"day", "year"}))] == ["v", "k", "day"]
 
 
 def test_files_with_one_header_are_read_together(tmp_path: Path) -> None:

@@ -19,8 +19,10 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from windrow.spec.fields.schemas import Schema
+from windrow.spec.sources.connector import is_glob
 from windrow.spec.sources.fields import Fields
 from windrow.spec.sources.files import FileFormat, Files
+from windrow.spec.sources.source import resolve_environment
 
 Header = tuple[str, ...]
 """The names in the first line of a file."""
@@ -47,25 +49,40 @@ def by_header(
         return {None: list(paths)}
     found: dict[Header | None, list[str]] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for path, header in zip(paths, pool.map(lambda path: header_of(spark, fields, path), paths), strict=True):
+        look = pool.map(lambda path: header_of(spark, fields, path, columns_in_folders(files, path)), paths)
+        for path, header in zip(paths, look, strict=True):
             found.setdefault(header, []).append(path)
     return found
 
 
-def header_of(spark: SparkSession, fields: Fields, path: str) -> Header | None:
+def columns_in_folders(files: Files, path: str) -> frozenset[str]:
+    """The columns whose values are in the names of a file's folders, such as `day=1`, in lower case."""
+    folder = resolve_environment(files.path)
+    return frozenset() if is_glob(folder) else _named_folders(path) - _named_folders(f"{folder}/")
+
+
+def _named_folders(path: str) -> frozenset[str]:
+    return frozenset(name.lower() for name in re.findall(r"([^/=]+)=[^/]*/", path))
+
+
+def header_of(
+    spark: SparkSession, fields: Fields, path: str, in_folders: frozenset[str] = frozenset()
+) -> Header | None:
     """The header of the file at a path, or None as above."""
     header: Header = ()
     with suppress(OSError, EOFError, UnicodeError, zlib.error, csv.Error, Py4JError):
         line = _first_line(spark, path).removeprefix(_BOM)
         header = tuple(name.strip() for name in next(csv.reader([line]), ()))
-    is_in_order = [name.lower() for name in header] == [name.lower() for name in fields.schema]
+    names = [name.lower() for name in fields.schema if name.lower() not in in_folders]
+    is_in_order = [name.lower() for name in header] == names
     return None if is_in_order or not any(header) else header
 
 
-def columns_of(fields: Fields, header: Header) -> Schema:
+def columns_of(fields: Fields, header: Header, in_folders: frozenset[str] = frozenset()) -> Schema:
     """The values of a line under a header: fields with the types of their columns, and texts of no column.
 
-    Raises UnreadableFile where none is a field.
+    Behind them are the columns of the schema that are in the names of folders. Raises UnreadableFile where no value is
+    a field.
     """
     known = {name.lower(): (name, kind) for name, kind in fields.every.items()}
     columns: dict[str, str] = {}
@@ -74,6 +91,7 @@ def columns_of(fields: Fields, header: Header) -> Schema:
         columns[field] = kind
     if len(known) == len(fields.every):
         raise UnreadableFile(f"its header names no column of the schema ({', '.join(header)[:_LONGEST]})")
+    columns.update({name: kind for name, kind in fields.schema.items() if name.lower() in in_folders.intersection(known)})
     return Schema(columns)
 
 

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from windrow.compile.elements.envelope import OFFSET, RAW, ROW
 from windrow.compile.elements.evolution import of_fields
 from windrow.compile.sql.columns import named
-from windrow.sources.csv_headers import Header, by_header, columns_of
+from windrow.sources.csv_headers import Header, by_header, columns_in_folders, columns_of
 from windrow.sources.json_rows import json_rows
 from windrow.spec.sources.connector import is_glob
 from windrow.spec.sources.fields import Fields
@@ -47,7 +47,8 @@ def read_files(spark: SparkSession, source: Source, files: Files) -> DataFrame:
 
 def listed(spark: SparkSession, source: Source, files: Files) -> list[str]:
     """The files under the source's path, as Spark lists them, each as the offset of its rows has it."""
-    reader, path = _reader(spark, source.fields, files, None), resolve_environment(files.path)
+    schema, path = _schema(source.fields, files, None), resolve_environment(files.path)
+    reader = _reader(spark, files, schema)
     try:
         found = reader.load(path).inputFiles()
     except AnalysisException as error:
@@ -81,14 +82,14 @@ def _united(frames: Sequence[DataFrame]) -> DataFrame:
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
 
 
-def _reader(spark: SparkSession, fields: Fields, files: Files, header: Header | None) -> DataFrameReader:
+def _reader(spark: SparkSession, files: Files, schema: str | None) -> DataFrameReader:
     reader = spark.read.format(_FORMATS[files.format]).options(**_options(files))
-    ddl = _schema(fields, files, header)
-    return reader if ddl is None else reader.schema(ddl)
+    return reader if schema is None else reader.schema(schema)
 
 
 def _listed(spark: SparkSession, fields: Fields, files: Files, paths: list[str], header: Header | None) -> DataFrame:
-    reader = _reader(spark, fields, files, header).option("__globPaths__", "false")
+    schema = _schema(fields, files, header, columns_in_folders(files, paths[0]))
+    reader = _reader(spark, files, schema).option("__globPaths__", "false")
     folder = resolve_environment(files.path)
     if not is_glob(folder) and _is_partitioned(paths[0]):
         reader = reader.option("basePath", folder)
@@ -123,14 +124,17 @@ def _options(files: Files) -> dict[str, str]:
     return options if files.copy else {**options, "columnPruning": "false"}  # a line is as long, whatever is read of it
 
 
-def _schema(fields: Fields, files: Files, header: Header | None) -> str | None:
+def _schema(
+    fields: Fields, files: Files, header: Header | None, in_folders: frozenset[str] = frozenset()
+) -> str | None:
     match files.format:
         case FileFormat.JSON:
             return None
         case FileFormat.PARQUET:
             return fields.every.ddl
         case FileFormat.CSV:
-            return f"{(fields.schema if header is None else columns_of(fields, header)).ddl}, `{RAW}` string"
+            columns = fields.schema if header is None else columns_of(fields, header, in_folders)
+            return f"{columns.ddl}, `{RAW}` string"
 
 
 _FORMATS = {FileFormat.JSON: "text", FileFormat.CSV: "csv", FileFormat.PARQUET: "parquet"}
@@ -145,7 +149,8 @@ def _rows(read: DataFrame, fields: Fields, files: Files, header: Header | None, 
             own = ["*"] if not fields.rename else _columns(fields, fields.every)
             return read.selectExpr(*own, f"CAST(NULL AS STRING) AS {RAW}", *place)
         case FileFormat.CSV:
-            own = ["*"] if header is None else [*_columns(fields, columns_of(fields, header)), RAW]
+            have = {one.name: one.dataType.simpleString() for one in read.schema.fields}
+            own = ["*"] if header is None else [*_columns(fields, have), RAW]
             return read.selectExpr(*own, f"_metadata.file_path AS {OFFSET}")
 
 
