@@ -91,7 +91,8 @@ def columns_of(fields: Fields, header: Header, in_folders: frozenset[str] = froz
         columns[field] = kind
     if len(known) == len(fields.every):
         raise UnreadableFile(f"its header names no column of the schema ({', '.join(header)[:_LONGEST]})")
-    columns.update({name: kind for name, kind in fields.schema.items() if name.lower() in in_folders.intersection(known)})
+    behind = in_folders.intersection(known)
+    columns.update({name: kind for name, kind in fields.schema.items() if name.lower() in behind})
     return Schema(columns)
 
 
