@@ -157,6 +157,22 @@ class WindowsWait(WindrowError):
         return f"waits: {self}"
 
 
+class NewerGeneration(WindrowError):
+    """The tables of a stage show a newer generation than that of this run, which so has come to its end."""
+
+    step_code = WRONG_INPUT
+
+    def __init__(self, stage: str, own: int, shown: int) -> None:
+        super().__init__(f"the tables of {stage} show generation {shown}, and this run is of generation {own}")
+        self.stage = stage
+        self.own = own
+        self.shown = shown
+
+    @property
+    def in_words(self) -> str:
+        return f"{self}. It has ended; everything that it committed stays. Hint: run the newer pipeline file"
+
+
 def another_writer(what: str) -> str:
     """What to say where another writer was ahead."""
     return (

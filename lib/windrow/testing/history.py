@@ -13,6 +13,7 @@ from typing import TypeVar
 from pyspark.sql import DataFrame
 
 from windrow.compile.elements.envelope import ENVELOPE, OFFSET, PARTITION, RAW
+from windrow.compile.elements.evolution import with_defaults
 from windrow.compile.sql.columns import Column, col, lit, null
 from windrow.engine.frames import select, struct_of
 from windrow.sources.verdicts import landed
@@ -65,7 +66,8 @@ class History:
         added: dict[str, Column] = {OFFSET: lit(""), RAW: null("string"), PARTITION: null("string"), **beside}
         missing = {name: column for name, column in added.items() if name.lower() not in known}
         rows = select(frame, {**{name: col(name) for name in frame.columns}, **missing})
-        return landed(source, rows, 0, LATEST_EVENT_TIME, tuple(self.rules.get(source.name, ())))
+        found = landed(source, rows, 0, LATEST_EVENT_TIME, tuple(self.rules.get(source.name, ())))
+        return select(found, with_defaults(source.schema, source.defaults, found.columns)) if source.defaults else found
 
 
 def of_pipeline(pipeline: Pipeline, frames: Frames) -> History:

@@ -68,6 +68,11 @@ class Connector(Spec):
         return False
 
     @property
+    def has_names(self) -> bool:
+        """Whether its rows say which of their values is that of which column, so that a column may have other names."""
+        return True
+
+    @property
     def fingerprint(self) -> dict[str, Any]:
         """The fields that make other rows, in their YAML form."""
         return {name: str(getattr(self, name)) for name in self.FINGERPRINT}

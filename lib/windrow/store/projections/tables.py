@@ -2,7 +2,8 @@
 
 Each applies the journal's steps after its own, all of them in one write, and holds the step that it is made up to in
 the same commit. So they may lag behind the journal and catch up, and be rebuilt from it. Those of a new generation
-are put in place of the old ones, each in one version, when the stage has reached the head of its upstream.
+are put in place of the old ones, each in one version, when the stage has reached the head of its upstream. A run of the
+old generation goes on until then, and no further.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from pyspark.sql.types import StructType
 from windrow.engine.frames import local
 from windrow.engine.partitions import sized
 from windrow.engine.tick.counters import Counters
+from windrow.spec.errors import NewerGeneration
 from windrow.spec.pipelines.column_comments import comments_of_current, comments_of_panes
-from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS
+from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS, current_columns, pane_columns
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control
@@ -42,6 +44,17 @@ WRITERS: Mapping[str, Write] = {
     "dead_letters": write_dead_letters,
     "ticks": write_ticks,
 }
+
+
+def _log(lake: Lake, stage: str, name: str) -> StepLog:
+    schema = struct_of(TICKS) if name == "ticks" else None  # it has gained columns since it was first made
+    return StepLog(lake.table(stage, name), f"windrow-{name}-{stage}", schema=schema)
+
+
+def shown_generation(spark: SparkSession, lake: Lake, stage: str) -> int | None:
+    """The newest generation that a table of the stage shows; None where no table shows any."""
+    commits = [_log(lake, stage, name).last(spark) for name in WRITERS]
+    return max((int(commit.notes["generation"]) for commit in commits if commit is not None), default=None)
 
 
 @dataclass(frozen=True)
@@ -72,12 +85,14 @@ class Projections:
     def __post_init__(self) -> None:
         stage = self.journal.stage.stage
         for name in WRITERS:
-            schema = struct_of(TICKS) if name == "ticks" else None  # it has gained columns since it was first made
-            self._logs[name] = StepLog(self.lake.table(stage.name, name), f"windrow-{name}-{stage.name}", schema=schema)
+            self._logs[name] = _log(self.lake, stage.name, name)
             self._sessions[name] = self.spark if name in ("panes", "ticks") else self.session()
 
     def prepare(self) -> None:
-        """Make the tables that are not there, and find out how far each is."""
+        """Make the tables that are not there, and find out how far each is.
+
+        Raises NewerGeneration where one shows a generation that was begun after that of this run.
+        """
         schemas = self._schemas()
         with ThreadPoolExecutor(len(self._logs)) as pool:
             made = [pool.submit(ensure_table, self.spark, self._logs[name].location, schemas[name]) for name in WRITERS]
@@ -86,11 +101,23 @@ class Projections:
         for name, log in self._logs.items():
             commit = log.last(self.spark)
             if commit is None:
-                self._progress[name] = Progress(0, 0, False)
+                self._progress[name] = Progress(0, 0, not self._has_columns(log, schemas[name]))
+            elif commit.notes["generation"] > self.journal.generation:
+                stage = self.journal.stage.stage.name
+                raise NewerGeneration(stage, self.journal.generation, commit.notes["generation"])
             elif commit.notes["generation"] != self.journal.generation:
                 self._progress[name] = Progress(commit.step, 0, True)
             else:
                 self._progress[name] = Progress(commit.step, commit.notes["journal_step"], False)
+
+    def _has_columns(self, log: StepLog, schema: StructType) -> bool:
+        """Whether a table to which nothing was written has these columns: it may be one of an older generation."""
+        if self.journal.generation == 1:
+            return True
+        there = log.location.read(self.spark).schema
+        return [(one.name, one.dataType.simpleString()) for one in there.fields] == [
+            (one.name, one.dataType.simpleString()) for one in schema.fields
+        ]
 
     def _schemas(self) -> dict[str, StructType]:
         stage, of_journal = self.journal.stage.shown, self.journal.schema(self.spark)

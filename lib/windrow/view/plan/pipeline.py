@@ -17,8 +17,9 @@ from windrow.view.text.sections import Section
 class StageSince:
     """A stage of the file or of the lake, since it last ran. `generation` is None where it never has.
 
-    `changed` are the fields that mean something else now, `gained` the columns that its source has got; `in_file` is
-    false for a stage that only the lake knows. `rebuilt_with` is a stage that it reads and that will be rebuilt.
+    `changed` are the fields that mean something else now, `gained` the columns that its source has got, `evolved` what
+    else its schema does, in words; `in_file` is false for a stage that only the lake knows. `rebuilt_with` is a stage
+    that it reads and that will be rebuilt.
     """
 
     stage: str
@@ -26,6 +27,7 @@ class StageSince:
     changed: Sequence[str] = ()
     in_file: bool = True
     gained: Sequence[str] = ()
+    evolved: Sequence[str] = ()
     rebuilt_with: str | None = None
 
     @property
@@ -72,6 +74,7 @@ def plan_mapping(pipeline: Pipeline, since: Sequence[StageSince], note: str | No
             "generation": item.generation,
             "changed": list(item.changed),
             "gained": list(item.gained),
+            "evolved": list(item.evolved),
         }
         for item in since
     ]
@@ -104,4 +107,5 @@ def _since(item: StageSince) -> list[str]:
 
 
 def _gained(item: StageSince) -> list[str]:
-    return [f"  its source gains {column}: null in the rows that have landed before" for column in item.gained]
+    gained = [f"  its source gains {column}: null in the rows that have landed before" for column in item.gained]
+    return [*gained, *(f"  its source {line}" for line in item.evolved)]
