@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from windrow.drivers.recompute.restate import RestateResult as RestateResult
     from windrow.drivers.recompute.restate import restate as restate
     from windrow.drivers.recompute.scope.waiting_windows import WaitingWindows as WaitingWindows
-    from windrow.drivers.simulate.simulate import simulate as simulate
     from windrow.drivers.register.duckdb import views as views
     from windrow.drivers.register.registered import Registered as Registered
     from windrow.drivers.register.spark import register_names as register_names
     from windrow.drivers.register.sql import names_sql as names_sql
+    from windrow.drivers.simulate.simulate import simulate as simulate
     from windrow.drivers.spark.session import local_session as local_session
     from windrow.drivers.stream.stream import Progress as Progress
     from windrow.drivers.stream.stream import Totals as Totals

@@ -20,7 +20,7 @@ from windrow.spec.times import LATEST_EVENT_TIME
 
 def _files(spark: SparkSession, source: Source, files: Files) -> DataFrame | None:
     paths = listed(spark, source, files)
-    return read_again(spark, source.schema, files, paths) if paths else None
+    return read_again(spark, source.fields, files, paths) if paths else None
 
 
 READERS: Mapping[type[Connector], Callable[[SparkSession, Source, Any], DataFrame | None]] = {Files: _files}

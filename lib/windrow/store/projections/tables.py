@@ -21,7 +21,7 @@ from windrow.engine.partitions import sized
 from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import NewerGeneration
 from windrow.spec.pipelines.column_comments import comments_of_current, comments_of_panes
-from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS, current_columns, pane_columns
+from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control
