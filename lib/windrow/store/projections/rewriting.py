@@ -21,7 +21,8 @@ from windrow.store.delta.steps import Notes
 from windrow.store.delta.transactions import Appender
 
 WRITTEN_ANEW, AS_MANY = 1_000_000, 4
-"""So many rows are written anew without asking, or so many times those that are new: with more, a MERGE is cheaper."""
+"""So many rows are written anew without asking, or so many times those that are new. With more it is left to a MERGE,
+which writes only the files that hold one of them. The numbers are chosen, not measured."""
 
 KNOWN_TO_ALL = 100_000
 """So many new rows are known to every task. With more, those of a key and window come together in one."""
