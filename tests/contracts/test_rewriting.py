@@ -83,6 +83,18 @@ def test_where_the_windows_are_not_known_all_files_are_written_anew(spark: Spark
     assert not before & _live(spark, table)
 
 
+def test_windows_in_which_nothing_has_changed_get_files_of_their_own(spark: SparkSession, table: Location) -> None:
+    assert _changed(table, _rows(spark, EARLY, {"a": 5}), None)
+    table.table(spark).optimize().executeCompaction()
+    assert _files_of(spark, table, EARLY) == _files_of(spark, table, LATE), "one file has both windows"
+    assert _changed(table, _rows(spark, LATE, {"a": 6}), step=4)
+    early, late = (_files_of(spark, table, start) for start in (EARLY, LATE))
+    assert early and late and not early & late
+    assert _changed(table, _rows(spark, LATE, {"a": 7}), step=5)
+    assert _files_of(spark, table, EARLY) == early and _values(spark, table, EARLY)["a"] == 5
+    assert _values(spark, table, LATE) == {None: 1, "a": 7, "b": 1, "c": 1}
+
+
 def test_files_are_known_from_one_commit_to_the_next(spark: SparkSession, table: Location) -> None:
     log, bounds = _log(table), (parse_time(f"{LATE}Z"), parse_time(f"{LATE}Z"))
     for step in range(3, 8):

@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.conversion import LocalDataToArrowConversion
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import ArrayType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, DecimalType, MapType, StructField, StructType
 
 from windrow.compile.columns import KEY
 from windrow.compile.sql.chain import Chain
-from windrow.compile.sql.columns import Column, col, named, quoted, struct
+from windrow.compile.sql.columns import Column, coalesce, col, named, quoted, struct, when
 
 
 def over(frame: DataFrame) -> Chain:
@@ -76,16 +76,32 @@ def _nullable(kind: Any) -> Any:
     return kind
 
 
-def group(frame: DataFrame, by: Iterable[str], columns: Mapping[str, Column]) -> DataFrame:
-    """One row for each group, or for all rows where there is no `by`."""
+def group(frame: DataFrame, by: Iterable[str], columns: Mapping[str, Column], to_join: bool = False) -> DataFrame:
+    """One row for each group, or for all rows where there is no `by`.
+
+    `to_join`: the rows come into a `full_join` by the same columns, for which they need not be shuffled again then.
+    """
     names, aggregates = [*by], [F.expr(named(name, column)) for name, column in columns.items()]
-    plain = PlainKey.of(frame) if KEY in names else _WHOLE
+    plain = _WHOLE
+    if KEY in names:
+        plain = PlainKey.without_nulls(frame) if to_join else PlainKey.of(frame)
     if plain == _WHOLE:
         return frame.groupBy(*map(quoted, names)).agg(*aggregates)
     others = [name for name in names if name != KEY]
     keys = {**plain.columns, **{name: col(name) for name in others}}
     found = frame.groupBy(*[F.expr(named(name, column)) for name, column in keys.items()]).agg(*aggregates)
-    return select(found, {name: plain.whole if name == KEY else col(name) for name in (*names, *columns)})
+    shown = {name: plain.whole if name == KEY else col(name) for name in (*names, *columns)}
+    return select(found, {**shown, **({name: col(name) for name in plain.columns} if to_join else {})})
+
+
+def full_join(left: DataFrame, right: DataFrame, by: Sequence[str]) -> DataFrame:
+    """The rows of both, those together that are equal in these columns, of which one is the key."""
+    plain = PlainKey.without_nulls(left)
+    if plain == _WHOLE or PlainKey.without_nulls(right).columns.keys() != plain.columns.keys():
+        return left.join(right, on=[*by], how="full")
+    names = [*plain.columns, *(name for name in by if name != KEY)]
+    joined = plain.apart(left).join(plain.apart(right), on=names, how="full")
+    return with_column(joined, KEY, plain.whole).drop(*plain.columns)
 
 
 def in_small_partitions(frame: DataFrame, by: Iterable[str]) -> DataFrame:
@@ -131,6 +147,39 @@ class PlainKey:
         names = {f"_{KEY}_{index}": field.name for index, field in enumerate(key.dataType.fields)}
         columns = {plain: col(KEY, name) for plain, name in names.items()}
         return cls(columns, struct(**{name: col(plain) for plain, name in names.items()}))
+
+    @classmethod
+    def without_nulls(cls, frame: DataFrame) -> PlainKey:
+        """That of a frame with such a column, each field as two: a value that is never null, and whether it is one.
+
+        Rows are grouped and joined by the same columns then: null equals null in a group, but not in a join.
+        """
+        key = frame.schema[KEY]
+        if key.nullable or not isinstance(key.dataType, StructType):
+            return _WHOLE
+        columns, whole = {}, {}
+        for index, field in enumerate(key.dataType.fields):
+            kind = field.dataType.simpleString()
+            if kind not in _SOME and not isinstance(field.dataType, DecimalType):
+                return _WHOLE
+            value, is_null = f"_{KEY}_{index}", f"_{KEY}_{index}_is_null"
+            columns[value] = coalesce(col(KEY, field.name), Column(_SOME.get(kind, f"CAST(0 AS {kind})")))
+            columns[is_null] = col(KEY, field.name).is_null()
+            whole[field.name] = when(~col(is_null), col(value))
+        return cls(columns, struct(**whole))
+
+    def apart(self, frame: DataFrame) -> DataFrame:
+        """A frame with these columns in place of the key, made of it where it does not have them yet."""
+        others = {name: col(name) for name in frame.columns if name != KEY and name not in self.columns}
+        has = self.columns.keys() <= {*frame.columns}
+        return select(frame, {**{name: col(name) if has else made for name, made in self.columns.items()}, **others})
+
+
+_SOME = {
+    **{kind: f"CAST(0 AS {kind})" for kind in ("tinyint", "smallint", "int", "bigint", "float", "double")},
+    "boolean": "false", "string": "''", "date": "DATE'1970-01-01'", "timestamp": "timestamp_micros(0)",
+}  # fmt: skip
+"""A value of each type, to stand for null."""
 
 
 _WHOLE = PlainKey({KEY: col(KEY)}, col(KEY))

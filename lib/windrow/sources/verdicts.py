@@ -30,7 +30,7 @@ def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: Rules 
 
     `rules` are the expectations of the source's suite that judge each row.
     """
-    number, at = (changing(value, col(envelope.OFFSET)) for value in (step, clock))
+    number, at = (changing(value, col(envelope.OFFSET), or_null=True) for value in (step, clock))
     return judged(source, rows, number, call("monotonically_increasing_id"), at, {rules: None})
 
 

@@ -263,10 +263,10 @@ class CellColumns(CellState):
                 after[f"a_{name}_{part}"] = when(~clears, kept) if may_clear else kept
         return after
 
-    def is_timer_due(self, clock: TickClock, state: str = STATE) -> Column:
+    def is_timer_due(self, clock: TickClock) -> Column:
         """Whether a cell that got nothing must be evaluated: a timer is due, or it expires."""
         now = clock.by_name
-        reached = [coalesce(col(state, timer_column(name)) <= changing(now[name]), False) for name in self.tree.clocks]
+        reached = [coalesce(col(STATE, timer_column(name)) <= changing(now[name]), False) for name in self.tree.clocks]
         expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after)
         return any_of([*reached, expires])
 

@@ -152,12 +152,13 @@ def changing(value: int, row: Column | None = None, or_null: bool = False) -> Co
 
     Spark writes a plain number into the code that it compiles for a plan, so that every tick would be compiled anew,
     and never be optimised by the JVM. An array is handed over by reference instead, and its item is picked by an index
-    that Spark cannot know: whether a column is null that never is, `window_start` if no other is given. With `or_null`
-    it may be null.
+    that Spark does not know to be 0: no bit of a column of 64 bits, `window_start` if no other is given. Where it is of
+    another type, it has to be one that may be null (`or_null`), and the index is whether it is.
     """
     known, item = Column("`window_start`") if row is None else row, bigint(value).text
-    items = f"{item}, {item}" if or_null else item
-    return Column(f"array({items})[CAST({known.text} IS NULL AS INT)]")
+    if or_null:
+        return Column(f"array({item}, {item})[CAST({known.text} IS NULL AS INT)]")
+    return Column(f"array({item})[coalesce({known.text} & 0L, 0L)]")
 
 
 def call(function: str, *arguments: Value) -> Column:

@@ -42,17 +42,21 @@ def as_one(elements: Mapping[str, DataFrame], have_weights: Mapping[str, bool]) 
 
 
 def grouped(
-    stage: CompiledStage, frame: DataFrame, by: Sequence[str], also: Mapping[str, Column] | None = None
+    stage: CompiledStage,
+    frame: DataFrame,
+    by: Sequence[str],
+    also: Mapping[str, Column] | None = None,
+    to_join: bool = False,
 ) -> DataFrame:
     """Elements aggregated by these columns: the parts of all aggregates, and `also`, which can be aggregated again."""
     more = dict(also or {})
     if ONLY in stage.inputs:
-        return group(frame, by, {**more, **stage.partials})
+        return group(frame, by, {**more, **stage.partials}, to_join)
     of_inputs = group(frame, (*by, INPUT), {**more, **stage.partials})
     kept = {name: col(name) for name in of_inputs.columns if name != INPUT}
     for part, name in _inputs_of_parts(stage).items():
         kept[part] = when(col(INPUT) == lit(name), col(part))
-    return group(select(of_inputs, kept), by, {**more, **stage.merged_parts})
+    return group(select(of_inputs, kept), by, {**more, **stage.merged_parts}, to_join)
 
 
 def _inputs_of_parts(stage: CompiledStage) -> dict[str, str]:

@@ -32,6 +32,7 @@ class ByWindow(WindowStrategy):
     windows: NonMergingWindows
 
     concerns_own_key = True
+    joins_cells = True
 
     @classmethod
     def of(cls, stage: CompiledStage) -> Self | None:
@@ -51,9 +52,10 @@ class ByWindow(WindowStrategy):
                 assign(windows, by_slice, admission.open_window_ids(windows, col(SLICE))), CELL, stage.merged_parts
             )
         pairs = bounded(windows, sliced, col(SLICE))
-        if admission != Admission():
+        is_all = admission == Admission()
+        if not is_all:
             pairs = where(pairs, admission.admits(col(WINDOW_START), col(WINDOW_END)))
-        return grouped(stage, pairs, CELL)
+        return grouped(stage, pairs, CELL, to_join=not is_all)
 
     def closed_out(self, keyed: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
         windows = self.windows

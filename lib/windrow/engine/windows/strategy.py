@@ -15,7 +15,7 @@ from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows.base import CompiledWindows
 from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.frames import group, select, where
+from windrow.engine.frames import full_join, group, select, where
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.elements import PAIR, elements_of, pairs_of_rows
@@ -131,7 +131,7 @@ class WindowStrategy(ABC):
         if cells is None:
             new = select(combined, {**{name: col(name) for name in combined.columns}, **no_state(stage)})
             return Merged(new, is_snapshot=snapshot)
-        joined = combined.join(cells, on=list(CELL), how="full")
+        joined = full_join(combined, cells, CELL)
         if not snapshot:
             joined = where(joined, col(ELEMENTS).is_not_null() | stage.cells.is_timer_due(clock))
         added = {ELEMENTS: coalesce(col(ELEMENTS), bigint(0)), **{name: col(name) for name in stage.cells.tick_parts}}
@@ -159,6 +159,9 @@ class WindowStrategy(ABC):
     def retention(self) -> int:
         """How long a cell is kept after it has expired, in microseconds."""
         return self.windows.retention
+
+    joins_cells = False
+    """Whether a tick joins the cells with what it combines, each with one of the same key and bounds."""
 
     adds_up = False
     """Whether a cell may have several rows, which add up; else the newest replaces the others."""

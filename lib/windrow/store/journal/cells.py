@@ -68,7 +68,8 @@ def open_cells(
         if last <= snapshot_tick:  # it has each cell once
             return select(snapshot, own)
         rows = select(snapshot, {**own, _ENDED: lit(False)}).unionByName(rows)
-    return _newest(rows, {name: kind for name, (kind, _) in journal.stage.cells.state.items()})
+    state = {name: kind for name, (kind, _) in journal.stage.cells.state.items()}
+    return _newest(rows, state, strategy_of(journal.stage).joins_cells)
 
 
 def has_cells(journal: Journal, spark: SparkSession, among: Callable[[DataFrame], DataFrame]) -> bool:
@@ -132,15 +133,17 @@ def _as_cells(journal: Journal, rows: DataFrame) -> DataFrame:
     return select(where(rows, col(LogColumn.NOT_LAST).is_null()), {**identity, **ended, **own})
 
 
-def _newest(rows: DataFrame, state: Mapping[str, str]) -> DataFrame:
+def _newest(rows: DataFrame, state: Mapping[str, str], to_join: bool) -> DataFrame:
     """The newest transition of each cell that has not expired: `key`, bounds, `state`, `tick`. `state` names its types.
 
-    A field of the state has its number for a name meanwhile: those of users may be anything.
+    A field of the state has its number for a name meanwhile: those of users may be anything. `to_join`: so that they
+    can be joined without being shuffled again.
     """
     fields = {f"_{index}": (col(STATE, name), kind) for index, (name, kind) in enumerate(state.items())}
-    picked = newest(rows, CELL, "tick", {_ENDED: (col(_ENDED), "boolean"), **fields})
+    picked = newest(rows, CELL, "tick", {_ENDED: (col(_ENDED), "boolean"), **fields}, to_join)
     whole = struct(**{name: col(f"_{index}") for index, name in enumerate(state)})
-    kept = {**{name: col(name) for name in CELL}, STATE: whole, "tick": col("tick")}
+    others = {name: col(name) for name in picked.columns if name not in fields and name != _ENDED}
+    kept = {**others, STATE: whole}
     return select(where(picked, ~col(_ENDED)), kept)
 
 

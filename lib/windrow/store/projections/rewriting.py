@@ -1,7 +1,8 @@
 """Rows of `current` that change, by writing the files anew that may hold them: one job and one commit of our own.
 
 A MERGE asks first which files hold one of the rows, by a job that reads all that may. Where these are small they are
-written anew without asking.
+written anew without asking. Rows of windows in which nothing has changed get files of their own then, so that the next
+change does not meet them again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from windrow.compile.sql.columns import quoted
+from windrow.compile.panes.panes import as_timestamp
+from windrow.compile.sql.columns import bigint, quoted
 from windrow.engine.frames import in_tasks
 from windrow.spec.errors import SpecError
 from windrow.spec.times import SECOND, parse_time
@@ -56,16 +58,32 @@ def rewritten(
             return None
         columns = append.schema.names
         rows = new.where(shown).select(*map(quoted, columns))
+        apart = None
         if old:
             paths = [f"{log.location.path}/{file.path}" for file in old]
-            rows = _others(spark.read.schema(append.schema).parquet(*paths), new, by, most).unionByName(rows)
+            stand = spark.read.schema(append.schema).parquet(*paths)
+            if starts is not None and has_others(old, starts):
+                low, high = (as_timestamp(bigint(bound)).text for bound in starts)
+                within = f"coalesce({_START} BETWEEN {low} AND {high}, false)"
+                apart, stand = stand.where(f"NOT {within}"), stand.where(within)
+            rows = _others(stand, new, by, most).unionByName(rows)
         if not append.fits(rows):
             return None
         append.remove(old)
         append.write(in_tasks(rows))
+        if apart is not None:
+            append.write(in_tasks(apart))
         return notes
 
     return log.begun(spark, step, fill)
+
+
+def has_others(files: Sequence[AddedFile], starts: tuple[int, int]) -> bool:
+    """Whether one of the files may also have windows that start at other times."""
+    return any(may_hold(file, (_FIRST, starts[0] - 1)) or may_hold(file, (starts[1] + 1, _LAST)) for file in files)
+
+
+_FIRST, _LAST = -(2**63), 2**63 - 1
 
 
 def may_hold(file: AddedFile, starts: tuple[int, int] | None) -> bool:
