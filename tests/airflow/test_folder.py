@@ -196,16 +196,16 @@ def test_a_process_of_a_task_makes_its_own_dag_only(tmp_path: Path, monkeypatch)
 
 
 def test_fifty_files_are_read_in_a_moment(tmp_path: Path) -> None:
-    """Measured: 0.1 s; the bound is for machines that do something else too."""
+    """Measured: 0.1 s. Seconds of the processor, as the machine may do something else too."""
     from windrow.airflow import dags_of
 
     for number in range(50):
         (tmp_path / f"{number}.yaml").write_text(named(f"p{number}"))
     took = []
     for _ in range(3):
-        began = time.perf_counter()
+        began = time.process_time()
         assert len(dags_of(tmp_path)) == 50
-        took.append(time.perf_counter() - began)
+        took.append(time.process_time() - began)
     assert min(took) < 0.3
 
 

@@ -79,7 +79,8 @@ def _nullable(kind: Any) -> Any:
 def group(frame: DataFrame, by: Iterable[str], columns: Mapping[str, Column], to_join: bool = False) -> DataFrame:
     """One row for each group, or for all rows where there is no `by`.
 
-    `to_join`: the rows come into a `full_join` by the same columns, for which they need not be shuffled again then.
+    `to_join`: with the columns of a `plain` key, by which they are grouped, so that a `full_join` need not shuffle them
+    again.
     """
     names, aggregates = [*by], [F.expr(named(name, column)) for name, column in columns.items()]
     plain = _WHOLE
@@ -91,16 +92,26 @@ def group(frame: DataFrame, by: Iterable[str], columns: Mapping[str, Column], to
     keys = {**plain.columns, **{name: col(name) for name in others}}
     found = frame.groupBy(*[F.expr(named(name, column)) for name, column in keys.items()]).agg(*aggregates)
     shown = {name: plain.whole if name == KEY else col(name) for name in (*names, *columns)}
-    return select(found, {**shown, **({name: col(name) for name in plain.columns} if to_join else {})})
+    kept = {name: col(name) for name in plain.columns} if to_join else {}
+    return select(found, {**shown, **kept})
+
+
+def with_plain_key(frame: DataFrame) -> DataFrame:
+    """The rows with the columns by which a `full_join` compares their keys."""
+    own = {name: col(name) for name in frame.columns}
+    return select(frame, {**own, **PlainKey.without_nulls(frame).added})
 
 
 def full_join(left: DataFrame, right: DataFrame, by: Sequence[str]) -> DataFrame:
-    """The rows of both, those together that are equal in these columns, of which one is the key."""
+    """The rows of both, those together that are equal in these columns, of which one is the key.
+
+    Both have the columns of a plain key, from `group` or `with_plain_key`.
+    """
     plain = PlainKey.without_nulls(left)
-    if plain == _WHOLE or PlainKey.without_nulls(right).columns.keys() != plain.columns.keys():
+    if _WHOLE in (plain, PlainKey.without_nulls(right)):
         return left.join(right, on=[*by], how="full")
     names = [*plain.columns, *(name for name in by if name != KEY)]
-    joined = plain.apart(left).join(plain.apart(right), on=names, how="full")
+    joined = left.drop(KEY).join(right.drop(KEY), on=names, how="full")
     return with_column(joined, KEY, plain.whole).drop(*plain.columns)
 
 
@@ -168,11 +179,10 @@ class PlainKey:
             whole[field.name] = when(~col(is_null), col(value))
         return cls(columns, struct(**whole))
 
-    def apart(self, frame: DataFrame) -> DataFrame:
-        """A frame with these columns in place of the key, made of it where it does not have them yet."""
-        others = {name: col(name) for name in frame.columns if name != KEY and name not in self.columns}
-        has = self.columns.keys() <= {*frame.columns}
-        return select(frame, {**{name: col(name) if has else made for name, made in self.columns.items()}, **others})
+    @property
+    def added(self) -> Mapping[str, Column]:
+        """The columns beside the key."""
+        return {name: column for name, column in self.columns.items() if name != KEY}
 
 
 _SOME = {

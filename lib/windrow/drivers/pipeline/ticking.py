@@ -49,11 +49,17 @@ class TickState(Protocol):
         """The control rows of the ticks after < tick <= until."""
 
     def cells(
-        self, spark: SparkSession, wanted: Column | None, expired_end: int, touched: Touched | None = None
+        self,
+        spark: SparkSession,
+        wanted: Column | None,
+        expired_end: int,
+        *,
+        touched: Touched | None = None,
+        to_join: bool = False,
     ) -> DataFrame | None:
         """The cells that have not expired; those at least that are `wanted`, and of these those that are `touched`.
 
-        None when there can be none.
+        None when there can be none. `to_join`: with the columns of a plain key, if the windows' strategy joins cells.
         """
 
     def wants_snapshot(self, spark: SparkSession, elements: int) -> bool:
@@ -252,7 +258,7 @@ class TickRunner:
         if self.last is None:
             return None
         if snapshot:
-            return self.journal.cells(self.spark, None, times.before.expired_end)
+            return self.journal.cells(self.spark, None, times.before.expired_end, to_join=True)
         timer_due = self.stage.cells.is_timer_due(trigger_clock(self.stage, times))
         wanted = self.strategy.wanted(times, found, timer_due)
         if wanted is None:
@@ -261,7 +267,7 @@ class TickRunner:
         if self.strategy.concerns_own_key and self.strategy.has_elements(found):
             rows = max(found.counters.kept, found.counters.assigned)
             touched = Touched(rows, lambda: keys_of(self.stage, micro_batch), timer_due)
-        return self.journal.cells(self.spark, wanted, times.before.expired_end, touched=touched)
+        return self.journal.cells(self.spark, wanted, times.before.expired_end, touched=touched, to_join=True)
 
     def _is_timer_due(self, now: int) -> bool:
         """Whether a timer of processing time is due."""

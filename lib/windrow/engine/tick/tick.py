@@ -64,7 +64,9 @@ def tick(
     if elements is None and cells is None:
         return TickPlan(None, dead_letters, counters_of(judged))
     # 2. Combine
-    combined = None if elements is None else strategy.combine(elements, admission, clock.watermark_before)
+    combined = None
+    if elements is not None:
+        combined = strategy.combine(elements, admission, clock.watermark_before, cells is not None)
     # 3. Merge
     merged = strategy.merge(combined, cells, admission, times, clock, snapshot)
     # 4. Add, 5. Evaluate, 6. Expire

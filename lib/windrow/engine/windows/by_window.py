@@ -43,19 +43,23 @@ class ByWindow(WindowStrategy):
         window_ids = windows.window_ids_of_slice(windows.slice_of(col(event_time)), MINUS_INFINITY)
         return assign(windows, elements, window_ids)
 
-    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+    def combine(
+        self,
+        elements: DataFrame,
+        admission: Admission,
+        watermark_before: int = MINUS_INFINITY,
+        to_join: bool = False,
+    ) -> DataFrame:
         stage, windows = self.stage, self.windows
         sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
         if windows.shares_slices:
             by_slice = grouped(stage, sliced, (KEY, SLICE))
-            return group(
-                assign(windows, by_slice, admission.open_window_ids(windows, col(SLICE))), CELL, stage.merged_parts
-            )
+            pairs = assign(windows, by_slice, admission.open_window_ids(windows, col(SLICE)))
+            return group(pairs, CELL, stage.merged_parts, to_join)
         pairs = bounded(windows, sliced, col(SLICE))
-        is_all = admission == Admission()
-        if not is_all:
+        if admission != Admission():
             pairs = where(pairs, admission.admits(col(WINDOW_START), col(WINDOW_END)))
-        return grouped(stage, pairs, CELL, to_join=not is_all)
+        return grouped(stage, pairs, CELL, to_join=to_join)
 
     def closed_out(self, keyed: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
         windows = self.windows

@@ -95,7 +95,13 @@ class Merging(WindowStrategy):
         pairs = self.pairs(elements, EVENT_TIME)
         return closed.admitted(self.windows, pairs, cells, admission, has_suspects, self.stage.can_close)
 
-    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+    def combine(
+        self,
+        elements: DataFrame,
+        admission: Admission,
+        watermark_before: int = MINUS_INFINITY,
+        to_join: bool = False,
+    ) -> DataFrame:
         """Pairs combined as far as they are in one window in any case: bounds and partials."""
         if self.windows.shares_slices:
             return grouped(self.stage, elements, CELL)

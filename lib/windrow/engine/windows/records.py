@@ -78,7 +78,13 @@ class Records(WindowStrategy):
         inside = (col(SLICE) >= col(WINDOW_START)) & (col(SLICE) < col(WINDOW_END))
         return where(pairs, inside & (col(WINDOW_END) > changing(admission.expired_end, col(SLICE)))).drop(SLICE)
 
-    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+    def combine(
+        self,
+        elements: DataFrame,
+        admission: Admission,
+        watermark_before: int = MINUS_INFINITY,
+        to_join: bool = False,
+    ) -> DataFrame:
         """The records of the tick."""
         expired = changing(admission.expired_end, col(EVENT_TIME))
         return self.frames.records(with_column(elements, EXPIRED_END, expired), watermark_before)

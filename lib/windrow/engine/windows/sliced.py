@@ -20,7 +20,7 @@ from windrow.compile.triggers.tree import TickClock
 from windrow.compile.windows.aligned import OverlappingWindows
 from windrow.compile.windows.families import SlicedWindows
 from windrow.engine.clocks.clock import TickTimes
-from windrow.engine.frames import group, where, with_column
+from windrow.engine.frames import group, where, with_column, with_plain_key
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.cogroups import grouped
 from windrow.engine.tick.statistics import BatchStatistics
@@ -59,8 +59,17 @@ class Overlapping(Unsliced):
     def windows_of(self, elements: DataFrame) -> DataFrame:
         return formed_of(self.stage, self.windows, elements)
 
-    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
-        return self.windows_of(elements) if admission == Admission() else super().combine(elements, admission)
+    def combine(
+        self,
+        elements: DataFrame,
+        admission: Admission,
+        watermark_before: int = MINUS_INFINITY,
+        to_join: bool = False,
+    ) -> DataFrame:
+        if admission != Admission():
+            return super().combine(elements, admission, watermark_before, to_join)
+        windows = self.windows_of(elements)
+        return with_plain_key(windows) if to_join else windows
 
 
 @dataclass(frozen=True)
@@ -94,7 +103,13 @@ class Sliced(Unsliced):
     def former(self) -> FormerCells | None:
         return None
 
-    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
+    def combine(
+        self,
+        elements: DataFrame,
+        admission: Admission,
+        watermark_before: int = MINUS_INFINITY,
+        to_join: bool = False,
+    ) -> DataFrame:
         """What the elements make of each slice, but for those of which no window is open."""
         sliced = with_column(elements, SLICE, self.windows.slice_of(col(EVENT_TIME)))
         is_open = self.windows.last_end_of_slice(col(SLICE)) > changing(admission.expired_end, col(SLICE))

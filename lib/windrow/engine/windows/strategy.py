@@ -107,8 +107,17 @@ class WindowStrategy(ABC):
         return elements
 
     @abstractmethod
-    def combine(self, elements: DataFrame, admission: Admission, watermark_before: int = MINUS_INFINITY) -> DataFrame:
-        """Elements combined as far as no cell is needed, but for the windows that admit none."""
+    def combine(
+        self,
+        elements: DataFrame,
+        admission: Admission,
+        watermark_before: int = MINUS_INFINITY,
+        to_join: bool = False,
+    ) -> DataFrame:
+        """Elements combined as far as no cell is needed, but for the windows that admit none.
+
+        `to_join`: there are cells, which `merge` joins with them if it joins (`joins_cells`).
+        """
 
     def merge(
         self,

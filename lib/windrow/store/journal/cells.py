@@ -12,7 +12,7 @@ from windrow.compile.columns import CELL, EXPIRED, KEY, STATE, WINDOW_END, WINDO
 from windrow.compile.panes.log_rows import CELLS, PANE, cell_identity
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import Column, changing, col, lit, null, struct
-from windrow.engine.frames import select, where
+from windrow.engine.frames import select, where, with_plain_key
 from windrow.engine.newest import newest
 from windrow.engine.tick.touched import Touched
 from windrow.engine.windows.registry import strategy_of
@@ -31,6 +31,7 @@ def open_cells(
     until: int | None = None,
     shown: bool = True,
     touched: Touched | None = None,
+    to_join: bool = False,
 ) -> DataFrame | None:
     """The cells that have not expired: snapshot and tail, the newest of each. None when there can be none.
 
@@ -43,6 +44,7 @@ def open_cells(
     """
     if journal.log.last(spark) is None:
         return None
+    to_join = to_join and strategy_of(journal.stage).joins_cells
     in_table, in_log = journal.snapshot_tick(spark), journal.snapshot_in_log(spark, until)
     snapshot_tick = max(in_table, in_log)
     last = _newest_tick(journal, spark) if until is None else until
@@ -66,10 +68,11 @@ def open_cells(
         if touched is not None:
             snapshot = touched.of(snapshot)
         if last <= snapshot_tick:  # it has each cell once
-            return select(snapshot, own)
+            snapshot = select(snapshot, own)
+            return with_plain_key(snapshot) if to_join else snapshot
         rows = select(snapshot, {**own, _ENDED: lit(False)}).unionByName(rows)
     state = {name: kind for name, (kind, _) in journal.stage.cells.state.items()}
-    return _newest(rows, state, strategy_of(journal.stage).joins_cells)
+    return _newest(rows, state, to_join)
 
 
 def has_cells(journal: Journal, spark: SparkSession, among: Callable[[DataFrame], DataFrame]) -> bool:

@@ -211,14 +211,16 @@ class Journal:
         touched: Touched | None = None,
         until: int | None = None,
         shown: bool = True,
+        to_join: bool = False,
     ) -> DataFrame | None:
         """The cells that have not expired; those at least that are `wanted`, and of these those that are `touched`.
 
-        None when there can be none. Where the open cells are not many more than the elements, all are read.
+        None when there can be none. Where the open cells are not many more than the elements, all are read. `to_join`:
+        with the columns of a plain key, if the windows' strategy joins cells.
         """
         if touched is not None and not has_far_more(self, spark, touched.rows):
             touched = None
-        return open_cells(self, spark, wanted, expired_end, until, shown, touched)
+        return open_cells(self, spark, wanted, expired_end, until, shown, touched, to_join)
 
     def snapshot_tick(self, spark: SparkSession) -> int:
         """The tick that the snapshot is made up to; 0 without one."""

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 from windrow.compile.cells.at_end import in_arrays
-from windrow.compile.columns import CELL, STATE, WINDOW_END, WINDOW_START
-from windrow.compile.sql.columns import Column, bigint
+from windrow.compile.columns import CELL, KEY, STATE, WINDOW_END, WINDOW_START
+from windrow.compile.sql.columns import Column, bigint, col, struct
 from windrow.compile.stage import CompiledStage
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.clocks.holds import least_hold
 from windrow.engine.compiling.chain import pane_elements
-from windrow.engine.frames import apply, local, over, with_column
+from windrow.engine.frames import apply, local, over, with_column, with_plain_key
 from windrow.engine.tick.statistics import LandedRows
 from windrow.engine.tick.tick import TickPlan
 from windrow.engine.tick.touched import Touched
@@ -48,13 +48,27 @@ class MemoryState:
         return {control.tick: control for control in self.ticks[after:until]}
 
     def cells(
-        self, spark: SparkSession, wanted: Column | None, expired_end: int, touched: Touched | None = None
+        self,
+        spark: SparkSession,
+        wanted: Column | None,
+        expired_end: int,
+        touched: Touched | None = None,
+        to_join: bool = False,
     ) -> DataFrame | None:
         self._forget(expired_end)
         if not self.kept or self.schema is None:
             return None
         cells = frame_of(spark, [*self.kept.values()], self.schema)
-        return cells if touched is None else touched.of(cells).select(*self.schema.names)
+        if touched is not None:
+            cells = touched.of(cells).select(*self.schema.names)
+        return self._joinable(cells, self.schema[KEY]) if to_join and strategy_of(self.stage).joins_cells else cells
+
+    @staticmethod
+    def _joinable(cells: DataFrame, key: StructField) -> DataFrame:
+        """The cells with a plain key: a struct that is never null is one again in the rows of the driver."""
+        if isinstance(key.dataType, StructType) and not key.nullable:
+            cells = with_column(cells, KEY, struct(**{name: col(KEY, name) for name in key.dataType.names}))
+        return with_plain_key(cells)
 
     def wants_snapshot(self, spark: SparkSession, elements: int) -> bool:
         """Every other tick, so that both ways are used."""
