@@ -5,7 +5,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import CELL, KEY
 from windrow.compile.sql.columns import call, col, lit, struct
-from windrow.engine.frames import full_join, group, select
+from windrow.engine.frames import full_join, group, with_column
+from windrow.engine.newest import newest
 
 pytestmark = pytest.mark.spark
 
@@ -33,9 +34,25 @@ def test_groups_are_shuffled_once(spark: SparkSession) -> None:
     assert joined._jdf.queryExecution().executedPlan().toString().count("Exchange hashpartitioning") == 2
 
 
+VALUES = {"bigint": call("bigint", col("tick")), "array<bigint>": call("array", call("bigint", col("tick")))}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_the_newest_rows_of_each_are_joined_too(spark: SparkSession, kind: str) -> None:
+    """Of a size that is fixed, and of another one, for which Spark groups by sorting."""
+    rows = _keyed(spark, "VALUES (1, 1), (1, 2), (null, 3) AS rows(k, tick)")
+    left = newest(rows, CELL, "tick", {"value": (VALUES[kind], kind)}, True)
+    found = full_join(left, _counted(spark, "n", "int", "1", "null"), CELL).selectExpr("key.k", "tick", "n")
+    assert sorted(map(tuple, found.collect()), key=str) == [(1, 2, 2), (None, 3, 2)]
+
+
 def _counted(spark: SparkSession, name: str, kind: str, *keys: str) -> DataFrame:
     """Two rows of each key, counted."""
     values = ", ".join(f"(CAST({key} AS {kind}))" for key in keys for _ in range(2))
-    rows = spark.sql(f"SELECT k, 0L AS window_start, 1L AS window_end FROM VALUES {values} AS rows(k)")
-    keyed = select(rows, {KEY: struct(k=col("k")), **{bound: col(bound) for bound in CELL if bound != KEY}})
-    return group(keyed, CELL, {name: call("count", lit(1))}, to_join=True)
+    return group(_keyed(spark, f"VALUES {values} AS rows(k)"), CELL, {name: call("count", lit(1))}, to_join=True)
+
+
+def _keyed(spark: SparkSession, rows: str) -> DataFrame:
+    """These rows in one window, with `k` as their key."""
+    found = spark.sql(f"SELECT *, 0L AS window_start, 1L AS window_end FROM {rows}")
+    return with_column(found, KEY, struct(k=col("k"))).drop("k")
