@@ -135,7 +135,7 @@ FROM judged
                   'America/New_York'
                 )
               ) <= array(100000000000L)[
-                CAST(
+                coalesce(
                   unix_micros(
                     to_utc_timestamp(
                       CAST(
@@ -160,7 +160,8 @@ FROM judged
                       ),
                       'America/New_York'
                     )
-                  ) IS NULL AS INT
+                  ) & 0L,
+                  0L
                 )
               ]
             ) AS bigint
@@ -237,7 +238,7 @@ FROM elements
         'America/New_York'
       )
     ) AS `window_end`
-|> WHERE (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+|> WHERE (`window_end` > array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
 |> AGGREGATE
     count(1) AS `elements`,
     collect_set(`x_carriers`) AS `p_carriers_values`
@@ -249,14 +250,12 @@ FROM elements
       OR (
         (
           (
-            coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-            OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+            coalesce((`state`.`timer_now` <= array(300000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
+            OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
           )
-          OR coalesce(
-            (`state`.`timer_watermark_90` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE
-          )
+          OR coalesce((`state`.`timer_watermark_90` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
         )
-        OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        OR (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
       )
     )
 |> SELECT
@@ -313,7 +312,7 @@ FROM before
     `new` = (`new` + CASE WHEN (NOT `closed`) THEN `elements` ELSE 0L END),
     `since` = CASE
       WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN least(`since`, array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      THEN least(`since`, array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
       ELSE `since`
     END
 |> EXTEND (NOT `closed`) AS `t0_sees`
@@ -327,10 +326,10 @@ FROM before
 FROM add
 |> EXTEND
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AND ((NOT `t1_rewound`) OR `t1_seen`)
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AND ((NOT `t1_rewound`) OR `t1_seen`)
     ) AS `t1_ready`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AND ((NOT `t3_rewound`) OR `t3_seen`)
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AND ((NOT `t3_rewound`) OR `t3_seen`)
     ) AS `t3_ready`,
     1 AS `t1_leaf`,
     3 AS `t3_leaf`
@@ -348,11 +347,11 @@ FROM add
       CASE WHEN (`t0_position` = 1) THEN `t2_leaf` ELSE NULL END
     ) AS `t0_leaf`
 |> EXTEND
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `expired`,
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `complete`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `expired`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `complete`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-      AND (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
+      AND (`window_end` > array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
     ) AS `passes_end`,
     ((NOT `closed`) AND `t0_ready`) AS `ready`
 |> EXTEND (((NOT `closed`) AND (`ready` OR `expired`)) AND (`new` > 0)) AS `fires`
@@ -369,9 +368,9 @@ FROM add
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
-        WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 100
-        WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 50
         ELSE 0
       END
@@ -425,11 +424,11 @@ FROM fire
       )
     END,
     `t1_rewound` = CASE
-      WHEN `t1_reset` THEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) ELSE `t1_rewound`
+      WHEN `t1_reset` THEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) ELSE `t1_rewound`
     END,
     `t1_seen` = CASE WHEN `t1_reset` THEN FALSE ELSE `t1_seen` END,
     `t3_rewound` = CASE
-      WHEN `t3_reset` THEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) ELSE `t3_rewound`
+      WHEN `t3_reset` THEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) ELSE `t3_rewound`
     END,
     `t3_seen` = CASE WHEN `t3_reset` THEN FALSE ELSE `t3_seen` END
 |> EXTEND

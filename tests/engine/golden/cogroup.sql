@@ -44,7 +44,7 @@ FROM judged_of_orders
             (
               (
                 (`_event_time` - pmod(`_event_time`, 3600000000L)) + 3600000000L
-              ) <= array(100000000000L)[CAST(`_event_time` IS NULL AS INT)]
+              ) <= array(100000000000L)[coalesce(`_event_time` & 0L, 0L)]
             ) AS bigint
           )
           ELSE NULL
@@ -107,7 +107,7 @@ FROM judged_of_payments
             (
               (
                 (`_event_time` - pmod(`_event_time`, 3600000000L)) + 3600000000L
-              ) <= array(100000000000L)[CAST(`_event_time` IS NULL AS INT)]
+              ) <= array(100000000000L)[coalesce(`_event_time` & 0L, 0L)]
             ) AS bigint
           )
           ELSE NULL
@@ -148,8 +148,7 @@ FROM elements_of_orders
   |> EXTEND 'payments' AS `_input`
 )
 |> EXTEND (`event_time` - pmod(`event_time`, 3600000000L)) AS `_slice`
-|> WHERE
-    (((`_slice` - pmod(`_slice`, 3600000000L)) + 3600000000L) > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+|> WHERE (((`_slice` - pmod(`_slice`, 3600000000L)) + 3600000000L) > array(100000000000L)[coalesce(`_slice` & 0L, 0L)])
 |> AGGREGATE
     count(1) AS `elements`,
     count(CASE WHEN (1 IS NOT NULL) THEN 1 ELSE NULL END) AS `p_orders_n`,
@@ -180,8 +179,8 @@ FROM elements_of_orders
       `window_end`
   |> WHERE
       (
-        (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
-        AND (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+        (`window_end` <= array(200000000000L)[coalesce(`_slice` & 0L, 0L)])
+        AND (`window_end` > array(100000000000L)[coalesce(`_slice` & 0L, 0L)])
       )
 )
 |> AGGREGATE
@@ -194,7 +193,7 @@ FROM elements_of_orders
 
 -- transitions
 FROM windows
-|> EXTEND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)]) AS `expired`
+|> EXTEND (`window_end` <= array(200000000000L)[coalesce(`_slice` & 0L, 0L)]) AS `expired`
 |> EXTEND
     CASE WHEN `expired` THEN coalesce(`p_orders_n`, 0L) ELSE NULL END AS `v_orders`,
     CASE
@@ -223,9 +222,9 @@ FROM windows
       'watermark_percentile',
       CAST(
         CASE
-          WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+          WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
           THEN 100
-          WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+          WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
           THEN 50
           ELSE 0
         END AS int

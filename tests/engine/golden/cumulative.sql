@@ -104,7 +104,7 @@ FROM judged
               (
                 least(
                   ((`_event_time` - pmod(`_event_time`, 86400000000L)) + 86400000000L),
-                  array(97200000000L)[CAST(`_event_time` IS NULL AS INT)]
+                  array(97200000000L)[coalesce(`_event_time` & 0L, 0L)]
                 ) - (`_event_time` - pmod(`_event_time`, 3600000000L))
               ) div 3600000000L
             ),
@@ -198,7 +198,7 @@ FROM judged
 FROM elements
 |> EXTEND (`event_time` - pmod(`event_time`, 3600000000L)) AS `_slice`
 |> WHERE
-    (((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L) > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+    (((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L) > array(100000000000L)[coalesce(`_slice` & 0L, 0L)])
 |> AGGREGATE
     count(1) AS `elements`,
     count(CASE WHEN (1 IS NOT NULL) THEN 1 ELSE NULL END) AS `p_flights_n`
@@ -210,7 +210,7 @@ FROM shared_1
     CASE
       WHEN (`elements` > 0)
       THEN (
-        ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L) > array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
+        ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L) > array(200000000000L)[coalesce(`_slice` & 0L, 0L)]
       )
       ELSE FALSE
     END
@@ -248,16 +248,16 @@ FROM shared_1
         WHEN (`elements` > 0)
         THEN CASE
           WHEN (
-            greatest((`_slice` + 3600000000L), array(100800000000L)[CAST(`_slice` IS NULL AS INT)]) <= least(
+            greatest((`_slice` + 3600000000L), array(100800000000L)[coalesce(`_slice` & 0L, 0L)]) <= least(
               ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L),
-              array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
+              array(200000000000L)[coalesce(`_slice` & 0L, 0L)]
             )
           )
           THEN sequence(
-            greatest((`_slice` + 3600000000L), array(100800000000L)[CAST(`_slice` IS NULL AS INT)]),
+            greatest((`_slice` + 3600000000L), array(100800000000L)[coalesce(`_slice` & 0L, 0L)]),
             least(
               ((`_slice` - pmod(`_slice`, 86400000000L)) + 86400000000L),
-              array(200000000000L)[CAST(`_slice` IS NULL AS INT)]
+              array(200000000000L)[coalesce(`_slice` & 0L, 0L)]
             ),
             3600000000L
           )
@@ -272,8 +272,8 @@ FROM shared_1
     CASE
       WHEN (`elements` > 0)
       THEN (
-        (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
-        AND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
+        (`window_end` > array(100000000000L)[coalesce(`_slice` & 0L, 0L)])
+        AND (`window_end` <= array(200000000000L)[coalesce(`_slice` & 0L, 0L)])
       )
       ELSE FALSE
     END
@@ -300,9 +300,9 @@ FROM windows
       'watermark_percentile',
       CAST(
         CASE
-          WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+          WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
           THEN 100
-          WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+          WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
           THEN 50
           ELSE 0
         END AS int

@@ -108,7 +108,7 @@ FROM judged
           WHEN ((((`_reason` IS NULL) AND (NOT `_failed`)) AND `_kept`) AND (CAST(size(`_windows`) AS bigint) > 0))
           THEN CAST(
             size(
-              filter(`_windows`, item0 -> (item0.`end` <= array(100000000000L)[CAST(item0.`start` IS NULL AS INT)]))
+              filter(`_windows`, item0 -> (item0.`end` <= array(100000000000L)[coalesce(item0.`start` & 0L, 0L)]))
             ) AS bigint
           )
           ELSE NULL
@@ -179,7 +179,7 @@ FROM elements
   GROUP BY `key`, `_slice`
 |> EXTEND
     explode(
-      filter(`_slice`, item0 -> (NOT (item0.`end` <= array(100000000000L)[CAST(item0.`start` IS NULL AS INT)])))
+      filter(`_slice`, item0 -> (NOT (item0.`end` <= array(100000000000L)[coalesce(item0.`start` & 0L, 0L)])))
     ) AS `_window_id`
 |> EXTEND `_window_id`.`start` AS `window_start`
 |> EXTEND `_window_id`.`end` AS `window_end`
@@ -196,10 +196,10 @@ FROM elements
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
         )
-        OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        OR (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
       )
     )
 |> SELECT
@@ -251,13 +251,13 @@ FROM before
     `new` = (`new` + CASE WHEN (NOT `closed`) THEN `elements` ELSE 0L END),
     `since` = CASE
       WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN least(`since`, array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      THEN least(`since`, array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
       ELSE `since`
     END
 |> EXTEND
-    array(300000000000L)[CAST(`window_start` IS NULL AS INT)] AS `clock_now`,
-    array(100000000000L)[CAST(`window_start` IS NULL AS INT)] AS `clock_watermark_before`,
-    array(200000000000L)[CAST(`window_start` IS NULL AS INT)] AS `clock_watermark`
+    array(300000000000L)[coalesce(`window_start` & 0L, 0L)] AS `clock_now`,
+    array(100000000000L)[coalesce(`window_start` & 0L, 0L)] AS `clock_watermark_before`,
+    array(200000000000L)[coalesce(`window_start` & 0L, 0L)] AS `clock_watermark`
 |> EXTEND (NOT `closed`) AS `t0_sees`, `q_t1_least_value` AS `t1_tick_least`, `q_t1_most_value` AS `t1_tick_most`
 |> EXTEND `t0_sees` AS `t1_sees`
 |> SET
@@ -277,11 +277,11 @@ FROM add
 |> EXTEND coalesce(try_subtract(`t1_own_high`, `t1_own_low`) >= 5, FALSE) AS `t1_ready`, 1 AS `t1_leaf`
 |> EXTEND `t1_ready` AS `t0_ready`, `t1_leaf` AS `t0_leaf`
 |> EXTEND
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `expired`,
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `complete`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `expired`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `complete`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-      AND (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
+      AND (`window_end` > array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
     ) AS `passes_end`,
     ((NOT `closed`) AND `t0_ready`) AS `ready`
 |> EXTEND (((NOT `closed`) AND (`ready` OR `expired`)) AND (`new` > 0)) AS `fires`
@@ -298,9 +298,9 @@ FROM add
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
-        WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 100
-        WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 50
         ELSE 0
       END

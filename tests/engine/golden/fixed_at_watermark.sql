@@ -39,7 +39,7 @@ FROM judged
             (
               (
                 (`_event_time` - pmod(`_event_time`, 3600000000L)) + 3600000000L
-              ) <= array(100000000000L)[CAST(`_event_time` IS NULL AS INT)]
+              ) <= array(100000000000L)[coalesce(`_event_time` & 0L, 0L)]
             ) AS bigint
           )
           ELSE NULL
@@ -75,8 +75,7 @@ FROM judged
 -- windows, and what the tick brings to each
 FROM elements
 |> EXTEND (`event_time` - pmod(`event_time`, 3600000000L)) AS `_slice`
-|> WHERE
-    (((`_slice` - pmod(`_slice`, 3600000000L)) + 3600000000L) > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+|> WHERE (((`_slice` - pmod(`_slice`, 3600000000L)) + 3600000000L) > array(100000000000L)[coalesce(`_slice` & 0L, 0L)])
 |> AGGREGATE
     count(1) AS `elements`,
     count(CASE WHEN (1 IS NOT NULL) THEN 1 ELSE NULL END) AS `p_flights_n`,
@@ -96,8 +95,8 @@ FROM elements
       `window_end`
   |> WHERE
       (
-        (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
-        AND (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+        (`window_end` <= array(200000000000L)[coalesce(`_slice` & 0L, 0L)])
+        AND (`window_end` > array(100000000000L)[coalesce(`_slice` & 0L, 0L)])
       )
 )
 |> AGGREGATE
@@ -110,7 +109,7 @@ FROM elements
 
 -- transitions
 FROM windows
-|> EXTEND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)]) AS `expired`
+|> EXTEND (`window_end` <= array(200000000000L)[coalesce(`_slice` & 0L, 0L)]) AS `expired`
 |> EXTEND
     CASE WHEN `expired` THEN coalesce(`p_flights_n`, 0L) ELSE NULL END AS `v_flights`,
     CASE
@@ -132,9 +131,9 @@ FROM windows
       'watermark_percentile',
       CAST(
         CASE
-          WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+          WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
           THEN 100
-          WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+          WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
           THEN 50
           ELSE 0
         END AS int

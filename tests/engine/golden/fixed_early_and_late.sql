@@ -46,7 +46,7 @@ FROM judged
             (
               (
                 (`_event_time` - pmod(`_event_time`, 3600000000L)) + 3600000000L
-              ) <= array(56800000000L)[CAST(`_event_time` IS NULL AS INT)]
+              ) <= array(56800000000L)[coalesce(`_event_time` & 0L, 0L)]
             ) AS bigint
           )
           ELSE NULL
@@ -83,7 +83,7 @@ FROM elements
 |> EXTEND (`event_time` - pmod(`event_time`, 3600000000L)) AS `_slice`
 |> EXTEND `_slice` AS `window_start`
 |> EXTEND (`_slice` + 3600000000L) AS `window_end`
-|> WHERE (`window_end` > array(56800000000L)[CAST(`window_start` IS NULL AS INT)])
+|> WHERE (`window_end` > array(56800000000L)[coalesce(`window_start` & 0L, 0L)])
 |> AGGREGATE
     count(1) AS `elements`,
     count(CASE WHEN (1 IS NOT NULL) THEN 1 ELSE NULL END) AS `p_flights_n`,
@@ -95,13 +95,13 @@ FROM elements
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
         )
         OR (
           CASE
             WHEN (`window_end` > 9223371993654775807L) THEN 9223372036854775807L ELSE (`window_end` + 43200000000L)
-          END <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]
+          END <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]
         )
       )
     )
@@ -174,7 +174,7 @@ FROM before
     `new` = (`new` + CASE WHEN (NOT `closed`) THEN `elements` ELSE 0L END),
     `since` = CASE
       WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN least(`since`, array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      THEN least(`since`, array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
       ELSE `since`
     END
 |> EXTEND (NOT `closed`) AS `t0_sees`
@@ -190,7 +190,7 @@ FROM add
 |> EXTEND
     (`t2_count` >= 100L) AS `t2_ready`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AND ((NOT `t3_rewound`) OR `t3_seen`)
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AND ((NOT `t3_rewound`) OR `t3_seen`)
     ) AS `t3_ready`,
     (`t5_count` >= 1L) AS `t5_ready`,
     2 AS `t2_leaf`,
@@ -217,12 +217,12 @@ FROM add
     (
       CASE
         WHEN (`window_end` > 9223371993654775807L) THEN 9223372036854775807L ELSE (`window_end` + 43200000000L)
-      END <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]
+      END <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]
     ) AS `expired`,
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `complete`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `complete`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-      AND (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
+      AND (`window_end` > array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
     ) AS `passes_end`,
     ((NOT `closed`) AND `t0_ready`) AS `ready`
 |> EXTEND (((NOT `closed`) AND (`ready` OR `expired`)) AND (`new` > 0)) AS `fires`
@@ -250,9 +250,9 @@ FROM add
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
-        WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 100
-        WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 50
         ELSE 0
       END
@@ -312,7 +312,7 @@ FROM fire
     END,
     `t2_count` = CASE WHEN `t2_reset` THEN CAST(0 AS bigint) ELSE `t2_count` END,
     `t3_rewound` = CASE
-      WHEN `t3_reset` THEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) ELSE `t3_rewound`
+      WHEN `t3_reset` THEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) ELSE `t3_rewound`
     END,
     `t3_seen` = CASE WHEN `t3_reset` THEN FALSE ELSE `t3_seen` END,
     `t5_count` = CASE WHEN `t5_reset` THEN CAST(0 AS bigint) ELSE `t5_count` END

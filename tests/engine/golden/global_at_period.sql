@@ -69,12 +69,12 @@ FROM judged
 FROM elements
 |> SET
     `q_ahead` = CASE
-      WHEN (`event_time` >= array(100000000000L)[CAST(`event_time` IS NULL AS INT)]) THEN `event_time` ELSE NULL
+      WHEN (`event_time` >= array(100000000000L)[coalesce(`event_time` & 0L, 0L)]) THEN `event_time` ELSE NULL
     END
 |> EXTEND CAST('-9223372036854775808' AS BIGINT) AS `_slice`
 |> EXTEND `_slice` AS `window_start`
 |> EXTEND 9223372036854775807L AS `window_end`
-|> WHERE (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+|> WHERE (`window_end` > array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
 |> AGGREGATE
     count(1) AS `elements`,
     count(CASE WHEN (1 IS NOT NULL) THEN 1 ELSE NULL END) AS `p_flights_n`,
@@ -91,10 +91,10 @@ FROM elements
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
         )
-        OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        OR (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
       )
     )
 |> SELECT
@@ -150,7 +150,7 @@ FROM before
     `new` = (`new` + CASE WHEN (NOT `closed`) THEN `elements` ELSE 0L END),
     `since` = CASE
       WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN least(`since`, array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      THEN least(`since`, array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
       ELSE `since`
     END,
     `ahead` = CASE WHEN ((NOT `closed`) AND (`elements` > 0)) THEN greatest(`ahead`, `q_ahead`) ELSE `ahead` END
@@ -159,22 +159,22 @@ FROM before
 |> SET
     `t1_deadline` = CASE
       WHEN ((`t1_sees` AND (`elements` > 0)) AND (`t1_deadline` IS NULL))
-      THEN array(300600000000L)[CAST(`window_start` IS NULL AS INT)]
+      THEN array(300600000000L)[coalesce(`window_start` & 0L, 0L)]
       ELSE `t1_deadline`
     END
 
 -- trigger: what is ready, and what it emits
 FROM add
 |> EXTEND
-    coalesce((`t1_deadline` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE) AS `t1_ready`,
+    coalesce((`t1_deadline` <= array(300000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE) AS `t1_ready`,
     1 AS `t1_leaf`
 |> EXTEND `t1_ready` AS `t0_ready`, `t1_leaf` AS `t0_leaf`
 |> EXTEND
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `expired`,
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `complete`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `expired`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `complete`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-      AND (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
+      AND (`window_end` > array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
     ) AS `passes_end`,
     ((NOT `closed`) AND `t0_ready`) AS `ready`
 |> EXTEND (((NOT `closed`) AND (`ready` OR `expired`)) AND (`new` > 0)) AS `fires`
@@ -192,9 +192,9 @@ FROM add
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
-        WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 100
-        WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 50
         ELSE 0
       END

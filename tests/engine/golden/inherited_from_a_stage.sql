@@ -56,7 +56,7 @@ FROM judged
       sum(
         CASE
           WHEN ((((`_reason` IS NULL) AND (NOT `_failed`)) AND `_kept`) AND (1L > 0))
-          THEN CAST((`_windows`.`end` <= array(96400000000L)[CAST(`_windows`.`start` IS NULL AS INT)]) AS bigint)
+          THEN CAST((`_windows`.`end` <= array(96400000000L)[coalesce(`_windows`.`start` & 0L, 0L)]) AS bigint)
           ELSE NULL
         END
       ),
@@ -101,7 +101,7 @@ FROM elements
 |> EXTEND `_windows` AS `_slice`
 |> EXTEND `_slice`.`start` AS `window_start`
 |> EXTEND `_slice`.`end` AS `window_end`
-|> WHERE (`window_end` > array(96400000000L)[CAST(`window_start` IS NULL AS INT)])
+|> WHERE (`window_end` > array(96400000000L)[coalesce(`window_start` & 0L, 0L)])
 |> AGGREGATE
     count(1) AS `elements`,
     sum(`weight`) AS `net_elements`,
@@ -120,13 +120,13 @@ FROM elements
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
         )
         OR (
           CASE
             WHEN (`window_end` > 9223372033254775807L) THEN 9223372036854775807L ELSE (`window_end` + 3600000000L)
-          END <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]
+          END <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]
         )
       )
     )
@@ -217,7 +217,7 @@ FROM before
     `new` = (`new` + CASE WHEN (NOT `closed`) THEN `elements` ELSE 0L END),
     `since` = CASE
       WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN least(`since`, array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      THEN least(`since`, array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
       ELSE `since`
     END,
     `net` = (`net` + CASE WHEN (NOT `closed`) THEN `net_elements` ELSE 0L END)
@@ -232,7 +232,7 @@ FROM before
 FROM add
 |> EXTEND
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AND ((NOT `t1_rewound`) OR `t1_seen`)
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AND ((NOT `t1_rewound`) OR `t1_seen`)
     ) AS `t1_ready`,
     (`t3_count` >= 1L) AS `t3_ready`,
     1 AS `t1_leaf`,
@@ -254,12 +254,12 @@ FROM add
     (
       CASE
         WHEN (`window_end` > 9223372033254775807L) THEN 9223372036854775807L ELSE (`window_end` + 3600000000L)
-      END <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]
+      END <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]
     ) AS `expired`,
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `complete`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `complete`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-      AND (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
+      AND (`window_end` > array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
     ) AS `passes_end`,
     ((NOT `closed`) AND `t0_ready`) AS `ready`
 |> EXTEND ((((NOT `closed`) AND (`ready` OR `expired`)) AND (`new` > 0)) AND ((`net` > 0) OR `standing`)) AS `fires`
@@ -292,9 +292,9 @@ FROM add
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
-        WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 100
-        WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 50
         ELSE 0
       END
@@ -348,7 +348,7 @@ FROM fire
       )
     END,
     `t1_rewound` = CASE
-      WHEN `t1_reset` THEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) ELSE `t1_rewound`
+      WHEN `t1_reset` THEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) ELSE `t1_rewound`
     END,
     `t1_seen` = CASE WHEN `t1_reset` THEN FALSE ELSE `t1_seen` END,
     `t3_count` = CASE WHEN `t3_reset` THEN CAST(0 AS bigint) ELSE `t3_count` END

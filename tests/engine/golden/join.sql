@@ -42,7 +42,7 @@ FROM judged_of_orders
             (
               (
                 (`_event_time` - pmod(`_event_time`, 3600000000L)) + 3600000000L
-              ) <= array(100000000000L)[CAST(`_event_time` IS NULL AS INT)]
+              ) <= array(100000000000L)[coalesce(`_event_time` & 0L, 0L)]
             ) AS bigint
           )
           ELSE NULL
@@ -108,7 +108,7 @@ FROM judged_of_payments
             (
               (
                 (`_event_time` - pmod(`_event_time`, 3600000000L)) + 3600000000L
-              ) <= array(100000000000L)[CAST(`_event_time` IS NULL AS INT)]
+              ) <= array(100000000000L)[coalesce(`_event_time` & 0L, 0L)]
             ) AS bigint
           )
           ELSE NULL
@@ -151,8 +151,7 @@ FROM elements_of_orders
   |> EXTEND 'payments' AS `_input`
 )
 |> EXTEND (`event_time` - pmod(`event_time`, 3600000000L)) AS `_slice`
-|> WHERE
-    (((`_slice` - pmod(`_slice`, 3600000000L)) + 3600000000L) > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+|> WHERE (((`_slice` - pmod(`_slice`, 3600000000L)) + 3600000000L) > array(100000000000L)[coalesce(`_slice` & 0L, 0L)])
 |> AGGREGATE
     count(1) AS `elements`,
     collect_list(
@@ -197,8 +196,8 @@ FROM elements_of_orders
       `window_end`
   |> WHERE
       (
-        (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
-        AND (`window_end` > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+        (`window_end` <= array(200000000000L)[coalesce(`_slice` & 0L, 0L)])
+        AND (`window_end` > array(100000000000L)[coalesce(`_slice` & 0L, 0L)])
       )
 )
 |> AGGREGATE
@@ -212,7 +211,7 @@ FROM elements_of_orders
 
 -- transitions
 FROM windows
-|> EXTEND (`window_end` <= array(200000000000L)[CAST(`_slice` IS NULL AS INT)]) AS `expired`
+|> EXTEND (`window_end` <= array(200000000000L)[coalesce(`_slice` & 0L, 0L)]) AS `expired`
 |> EXTEND
     CASE
       WHEN `expired` THEN coalesce(sort_array(`p__orders_rows_list`).`value`, array()) ELSE NULL
@@ -242,9 +241,9 @@ FROM windows
       'watermark_percentile',
       CAST(
         CASE
-          WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+          WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
           THEN 100
-          WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+          WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
           THEN 50
           ELSE 0
         END AS int

@@ -39,7 +39,7 @@ FROM judged
           THEN CAST(
             (
               ((`_event_time` - pmod(`_event_time`, 1L)) + 1L) <= array(100000000000L)[
-                CAST((`_event_time` - pmod(`_event_time`, 1L)) IS NULL AS INT)
+                coalesce((`_event_time` - pmod(`_event_time`, 1L)) & 0L, 0L)
               ]
             ) AS bigint
           )
@@ -81,7 +81,7 @@ FROM judged
 
 -- what is kept beside windows: shared_1
 FROM elements
-|> EXTEND array(100000000000L)[CAST(`event_time` IS NULL AS INT)] AS `_expired_end`
+|> EXTEND array(100000000000L)[coalesce(`event_time` & 0L, 0L)] AS `_expired_end`
 |> EXTEND (`event_time` - pmod(`event_time`, 1L)) AS `_slice`
 |> WHERE (NOT ((`_slice` + 10000001L) <= `_expired_end`))
 |> AGGREGATE
@@ -89,7 +89,7 @@ FROM elements
     count(CASE WHEN (1 IS NOT NULL) THEN 1 ELSE NULL END) AS `p_flights_n`,
     sum(CAST(`x_total` AS bigint)) AS `p_total_sum`
   GROUP BY `key`, `_slice`, `_expired_end`
-|> EXTEND array(100000000000L)[CAST(`_slice` IS NULL AS INT)] AS `_since`
+|> EXTEND array(100000000000L)[coalesce(`_slice` & 0L, 0L)] AS `_since`
 |> EXTEND TRUE AS `_new`
 
 -- what is kept beside windows: shared_2
@@ -100,7 +100,7 @@ FROM shared_1
   |> SELECT
       `key`,
       `window_start` AS `_slice`,
-      array(100000000000L)[CAST(`window_start` IS NULL AS INT)] AS `_expired_end`,
+      array(100000000000L)[coalesce(`window_start` & 0L, 0L)] AS `_expired_end`,
       `state`.`record`.`elements` AS `elements`,
       `state`.`record`.`_since` AS `_since`,
       `state`.`record`.`p_flights_n` AS `p_flights_n`,
@@ -265,7 +265,7 @@ FROM shared_2
     CASE WHEN (`window_start` <= `_slice`) THEN `e_n_p_flights_n` ELSE `b_n_p_flights_n` END AS `n_p_flights_n`,
     CASE WHEN (`window_start` <= `_slice`) THEN `e_n_p_total_sum` ELSE `b_n_p_total_sum` END AS `n_p_total_sum`,
     CASE WHEN (`window_start` <= `_slice`) THEN `e__since` ELSE `b__since` END AS `_since`
-|> WHERE (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+|> WHERE (`window_end` > array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
 |> FULL OUTER JOIN (
   FROM cells
   |> WHERE (`state`.`record` IS NULL)
@@ -277,10 +277,10 @@ FROM shared_2
         (`state` IS NOT NULL)
         AND (
           (
-            coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-            OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+            coalesce((`state`.`timer_now` <= array(300000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
+            OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
           )
-          OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+          OR (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
         )
       )
     )
@@ -338,7 +338,7 @@ FROM before
     `new` = (`new` + CASE WHEN (NOT `closed`) THEN `elements` ELSE 0L END),
     `since` = CASE
       WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN least(`since`, array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      THEN least(`since`, array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
       ELSE `since`
     END
 |> EXTEND (NOT `closed`) AS `t0_sees`
@@ -350,11 +350,11 @@ FROM add
 |> EXTEND (`t1_count` >= 1L) AS `t1_ready`, 1 AS `t1_leaf`
 |> EXTEND `t1_ready` AS `t0_ready`, `t1_leaf` AS `t0_leaf`
 |> EXTEND
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `expired`,
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `complete`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `expired`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `complete`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-      AND (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
+      AND (`window_end` > array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
     ) AS `passes_end`,
     ((NOT `closed`) AND `t0_ready`) AS `ready`
 |> EXTEND (((NOT `closed`) AND (`ready` OR `expired`)) AND (`new` > 0)) AS `fires`
@@ -372,9 +372,9 @@ FROM add
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
-        WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 100
-        WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 50
         ELSE 0
       END

@@ -40,9 +40,7 @@ FROM judged
       sum(
         CASE
           WHEN ((((`_reason` IS NULL) AND (NOT `_failed`)) AND `_kept`) AND (1L > 0))
-          THEN CAST(
-            ((`_event_time` + 1800000000L) <= array(96400000000L)[CAST(`_event_time` IS NULL AS INT)]) AS bigint
-          )
+          THEN CAST(((`_event_time` + 1800000000L) <= array(96400000000L)[coalesce(`_event_time` & 0L, 0L)]) AS bigint)
           ELSE NULL
         END
       ),
@@ -54,8 +52,8 @@ FROM judged
           WHEN (
             ((((`_reason` IS NULL) AND (NOT `_failed`)) AND `_kept`) AND (1L > 0))
             AND (
-              (`_event_time` < array(96400000000L)[CAST(`_event_time` IS NULL AS INT)])
-              AND (NOT ((`_event_time` + 1800000000L) <= array(96400000000L)[CAST(`_event_time` IS NULL AS INT)]))
+              (`_event_time` < array(96400000000L)[coalesce(`_event_time` & 0L, 0L)])
+              AND (NOT ((`_event_time` + 1800000000L) <= array(96400000000L)[coalesce(`_event_time` & 0L, 0L)]))
             )
           )
           THEN 1
@@ -91,14 +89,14 @@ FROM judged
 FROM elements
 |> EXTEND `event_time` AS `window_start`
 |> EXTEND (`event_time` + 1800000000L) AS `window_end`
-|> WHERE (`window_end` > array(96400000000L)[CAST(`window_start` IS NULL AS INT)])
+|> WHERE (`window_end` > array(96400000000L)[coalesce(`window_start` & 0L, 0L)])
 
 -- windows, and what the tick brings to each
 FROM shared_1
-|> WHERE (NOT (`window_start` < array(96400000000L)[CAST(`window_start` IS NULL AS INT)]))
+|> WHERE (NOT (`window_start` < array(96400000000L)[coalesce(`window_start` & 0L, 0L)]))
 |> UNION ALL BY NAME (
   FROM shared_1
-  |> WHERE (`window_start` < array(96400000000L)[CAST(`window_start` IS NULL AS INT)])
+  |> WHERE (`window_start` < array(96400000000L)[coalesce(`window_start` & 0L, 0L)])
   |> AS pair
   |> LEFT ANTI JOIN (
     FROM cells
@@ -125,13 +123,13 @@ FROM shared_1
   |> EXTEND
       (
         (
-          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
         )
         OR (
           CASE
             WHEN (`window_end` > 9223372033254775807L) THEN 9223372036854775807L ELSE (`window_end` + 3600000000L)
-          END <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]
+          END <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]
         )
       ) AS `_timer_due`
   |> EXTEND
@@ -483,7 +481,7 @@ FROM shared_1
         ELSE CASE
           WHEN (CAST(size(`away`) AS bigint) > 0)
           THEN CASE
-            WHEN (NOT (`t0_g_done0` AND (`window_end` <= array(100000000000L)[CAST(`window_start` IS NULL AS INT)])))
+            WHEN (NOT (`t0_g_done0` AND (`window_end` <= array(100000000000L)[coalesce(`window_start` & 0L, 0L)])))
             THEN 0
             WHEN (NOT (`t0_g_done1` AND TRUE))
             THEN 1
@@ -505,7 +503,7 @@ FROM shared_1
         THEN `state`.`t0_done0`
         ELSE CASE
           WHEN (CAST(size(`away`) AS bigint) > 0)
-          THEN (`t0_g_done0` AND (`window_end` <= array(100000000000L)[CAST(`window_start` IS NULL AS INT)]))
+          THEN (`t0_g_done0` AND (`window_end` <= array(100000000000L)[coalesce(`window_start` & 0L, 0L)]))
           ELSE NULL
         END
       END AS boolean
@@ -548,7 +546,7 @@ FROM shared_1
         THEN `state`.`t3_rewound`
         ELSE CASE
           WHEN (CAST(size(`away`) AS bigint) > 0)
-          THEN (`t3_g_rewound` AND (`window_end` <= array(100000000000L)[CAST(`window_start` IS NULL AS INT)]))
+          THEN (`t3_g_rewound` AND (`window_end` <= array(100000000000L)[coalesce(`window_start` & 0L, 0L)]))
           ELSE NULL
         END
       END AS boolean
@@ -693,7 +691,7 @@ FROM before
     `new` = (`new` + CASE WHEN (NOT `closed`) THEN `elements` ELSE 0L END),
     `since` = CASE
       WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN least(`since`, array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      THEN least(`since`, array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
       ELSE `since`
     END
 |> EXTEND (NOT `closed`) AS `t0_sees`
@@ -709,7 +707,7 @@ FROM add
 |> EXTEND
     (`t2_count` >= 3L) AS `t2_ready`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AND ((NOT `t3_rewound`) OR `t3_seen`)
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AND ((NOT `t3_rewound`) OR `t3_seen`)
     ) AS `t3_ready`,
     (`t5_count` >= 1L) AS `t5_ready`,
     2 AS `t2_leaf`,
@@ -736,12 +734,12 @@ FROM add
     (
       CASE
         WHEN (`window_end` > 9223372033254775807L) THEN 9223372036854775807L ELSE (`window_end` + 3600000000L)
-      END <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]
+      END <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]
     ) AS `expired`,
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `complete`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `complete`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-      AND (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
+      AND (`window_end` > array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
     ) AS `passes_end`,
     ((NOT `closed`) AND `t0_ready`) AS `ready`
 |> EXTEND (((NOT `closed`) AND (`ready` OR `expired`)) AND (`new` > 0)) AS `fires`
@@ -759,9 +757,9 @@ FROM add
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
-        WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 100
-        WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 50
         ELSE 0
       END
@@ -886,7 +884,7 @@ FROM fire
     END,
     `t2_count` = CASE WHEN `t2_reset` THEN CAST(0 AS bigint) ELSE `t2_count` END,
     `t3_rewound` = CASE
-      WHEN `t3_reset` THEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) ELSE `t3_rewound`
+      WHEN `t3_reset` THEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) ELSE `t3_rewound`
     END,
     `t3_seen` = CASE WHEN `t3_reset` THEN FALSE ELSE `t3_seen` END,
     `t5_count` = CASE WHEN `t5_reset` THEN CAST(0 AS bigint) ELSE `t5_count` END

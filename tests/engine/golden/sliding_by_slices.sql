@@ -103,8 +103,8 @@ FROM judged
             (
               (
                 (
-                  least(`_event_time`, array(99400000000L)[CAST(`_event_time` IS NULL AS INT)]) - pmod(
-                    least(`_event_time`, array(99400000000L)[CAST(`_event_time` IS NULL AS INT)]), 60000000L
+                  least(`_event_time`, array(99400000000L)[coalesce(`_event_time` & 0L, 0L)]) - pmod(
+                    least(`_event_time`, array(99400000000L)[coalesce(`_event_time` & 0L, 0L)]), 60000000L
                   )
                 ) - ((`_event_time` - 600000000L) - pmod((`_event_time` - 600000000L), 60000000L))
               ) div 60000000L
@@ -198,7 +198,7 @@ FROM judged
 -- what is kept beside windows: shared_1
 FROM elements
 |> EXTEND (`event_time` - pmod(`event_time`, 60000000L)) AS `_slice`
-|> WHERE (((`_slice` - pmod(`_slice`, 60000000L)) + 600000000L) > array(100000000000L)[CAST(`_slice` IS NULL AS INT)])
+|> WHERE (((`_slice` - pmod(`_slice`, 60000000L)) + 600000000L) > array(100000000000L)[coalesce(`_slice` & 0L, 0L)])
 |> AGGREGATE
     count(1) AS `elements`,
     count(CASE WHEN (1 IS NOT NULL) THEN 1 ELSE NULL END) AS `p_flights_n`,
@@ -210,7 +210,7 @@ FROM shared_1
 |> WHERE
     CASE
       WHEN (`elements` > 0)
-      THEN (((`_slice` - pmod(`_slice`, 60000000L)) + 600000000L) > array(200000000000L)[CAST(`_slice` IS NULL AS INT)])
+      THEN (((`_slice` - pmod(`_slice`, 60000000L)) + 600000000L) > array(200000000000L)[coalesce(`_slice` & 0L, 0L)])
       ELSE FALSE
     END
 |> EXTEND `_slice` AS `window_start`
@@ -280,19 +280,19 @@ FROM shared_1
             (
               (
                 greatest(
-                  greatest((`_previous` + 60000000L), `_block`), array(99400000001L)[CAST(`_slice` IS NULL AS INT)]
+                  greatest((`_previous` + 60000000L), `_block`), array(99400000001L)[coalesce(`_slice` & 0L, 0L)]
                 ) + 59999999L
               ) - pmod(
                 (
                   greatest(
-                    greatest((`_previous` + 60000000L), `_block`), array(99400000001L)[CAST(`_slice` IS NULL AS INT)]
+                    greatest((`_previous` + 60000000L), `_block`), array(99400000001L)[coalesce(`_slice` & 0L, 0L)]
                   ) + 59999999L
                 ),
                 60000000L
               )
             ) <= (
-              least(`_slice`, array(199400000000L)[CAST(`_slice` IS NULL AS INT)]) - pmod(
-                least(`_slice`, array(199400000000L)[CAST(`_slice` IS NULL AS INT)]), 60000000L
+              least(`_slice`, array(199400000000L)[coalesce(`_slice` & 0L, 0L)]) - pmod(
+                least(`_slice`, array(199400000000L)[coalesce(`_slice` & 0L, 0L)]), 60000000L
               )
             )
           )
@@ -300,20 +300,20 @@ FROM shared_1
             (
               (
                 greatest(
-                  greatest((`_previous` + 60000000L), `_block`), array(99400000001L)[CAST(`_slice` IS NULL AS INT)]
+                  greatest((`_previous` + 60000000L), `_block`), array(99400000001L)[coalesce(`_slice` & 0L, 0L)]
                 ) + 59999999L
               ) - pmod(
                 (
                   greatest(
-                    greatest((`_previous` + 60000000L), `_block`), array(99400000001L)[CAST(`_slice` IS NULL AS INT)]
+                    greatest((`_previous` + 60000000L), `_block`), array(99400000001L)[coalesce(`_slice` & 0L, 0L)]
                   ) + 59999999L
                 ),
                 60000000L
               )
             ),
             (
-              least(`_slice`, array(199400000000L)[CAST(`_slice` IS NULL AS INT)]) - pmod(
-                least(`_slice`, array(199400000000L)[CAST(`_slice` IS NULL AS INT)]), 60000000L
+              least(`_slice`, array(199400000000L)[coalesce(`_slice` & 0L, 0L)]) - pmod(
+                least(`_slice`, array(199400000000L)[coalesce(`_slice` & 0L, 0L)]), 60000000L
               )
             ),
             60000000L
@@ -323,19 +323,16 @@ FROM shared_1
         CASE
           WHEN (
             (
-              (
-                greatest((`_slice` - 540000000L), array(99400000001L)[CAST(`_slice` IS NULL AS INT)]) + 59999999L
-              ) - pmod(
-                (greatest((`_slice` - 540000000L), array(99400000001L)[CAST(`_slice` IS NULL AS INT)]) + 59999999L),
+              (greatest((`_slice` - 540000000L), array(99400000001L)[coalesce(`_slice` & 0L, 0L)]) + 59999999L) - pmod(
+                (greatest((`_slice` - 540000000L), array(99400000001L)[coalesce(`_slice` & 0L, 0L)]) + 59999999L),
                 60000000L
               )
             ) <= (
               least(
-                least((`_following` - 600000000L), (`_block` - 1)), array(199400000000L)[CAST(`_slice` IS NULL AS INT)]
+                least((`_following` - 600000000L), (`_block` - 1)), array(199400000000L)[coalesce(`_slice` & 0L, 0L)]
               ) - pmod(
                 least(
-                  least((`_following` - 600000000L), (`_block` - 1)),
-                  array(199400000000L)[CAST(`_slice` IS NULL AS INT)]
+                  least((`_following` - 600000000L), (`_block` - 1)), array(199400000000L)[coalesce(`_slice` & 0L, 0L)]
                 ),
                 60000000L
               )
@@ -343,20 +340,17 @@ FROM shared_1
           )
           THEN sequence(
             (
-              (
-                greatest((`_slice` - 540000000L), array(99400000001L)[CAST(`_slice` IS NULL AS INT)]) + 59999999L
-              ) - pmod(
-                (greatest((`_slice` - 540000000L), array(99400000001L)[CAST(`_slice` IS NULL AS INT)]) + 59999999L),
+              (greatest((`_slice` - 540000000L), array(99400000001L)[coalesce(`_slice` & 0L, 0L)]) + 59999999L) - pmod(
+                (greatest((`_slice` - 540000000L), array(99400000001L)[coalesce(`_slice` & 0L, 0L)]) + 59999999L),
                 60000000L
               )
             ),
             (
               least(
-                least((`_following` - 600000000L), (`_block` - 1)), array(199400000000L)[CAST(`_slice` IS NULL AS INT)]
+                least((`_following` - 600000000L), (`_block` - 1)), array(199400000000L)[coalesce(`_slice` & 0L, 0L)]
               ) - pmod(
                 least(
-                  least((`_following` - 600000000L), (`_block` - 1)),
-                  array(199400000000L)[CAST(`_slice` IS NULL AS INT)]
+                  least((`_following` - 600000000L), (`_block` - 1)), array(199400000000L)[coalesce(`_slice` & 0L, 0L)]
                 ),
                 60000000L
               )
@@ -399,9 +393,9 @@ FROM windows
       'watermark_percentile',
       CAST(
         CASE
-          WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+          WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
           THEN 100
-          WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+          WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
           THEN 50
           ELSE 0
         END AS int

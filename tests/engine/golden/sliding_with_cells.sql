@@ -107,8 +107,8 @@ FROM judged
             (
               (
                 (
-                  least(`_event_time`, array(99400000000L)[CAST(`_event_time` IS NULL AS INT)]) - pmod(
-                    least(`_event_time`, array(99400000000L)[CAST(`_event_time` IS NULL AS INT)]), 60000000L
+                  least(`_event_time`, array(99400000000L)[coalesce(`_event_time` & 0L, 0L)]) - pmod(
+                    least(`_event_time`, array(99400000000L)[coalesce(`_event_time` & 0L, 0L)]), 60000000L
                   )
                 ) - ((`_event_time` - 600000000L) - pmod((`_event_time` - 600000000L), 60000000L))
               ) div 60000000L
@@ -213,12 +213,12 @@ FROM elements
           (
             (
               greatest(
-                (`_slice` + -540000000L), array(99400000001L)[CAST((`_slice` + -540000000L) IS NULL AS INT)]
+                (`_slice` + -540000000L), array(99400000001L)[coalesce((`_slice` + -540000000L) & 0L, 0L)]
               ) + 59999999L
             ) - pmod(
               (
                 greatest(
-                  (`_slice` + -540000000L), array(99400000001L)[CAST((`_slice` + -540000000L) IS NULL AS INT)]
+                  (`_slice` + -540000000L), array(99400000001L)[coalesce((`_slice` + -540000000L) & 0L, 0L)]
                 ) + 59999999L
               ),
               60000000L
@@ -229,12 +229,12 @@ FROM elements
           (
             (
               greatest(
-                (`_slice` + -540000000L), array(99400000001L)[CAST((`_slice` + -540000000L) IS NULL AS INT)]
+                (`_slice` + -540000000L), array(99400000001L)[coalesce((`_slice` + -540000000L) & 0L, 0L)]
               ) + 59999999L
             ) - pmod(
               (
                 greatest(
-                  (`_slice` + -540000000L), array(99400000001L)[CAST((`_slice` + -540000000L) IS NULL AS INT)]
+                  (`_slice` + -540000000L), array(99400000001L)[coalesce((`_slice` + -540000000L) & 0L, 0L)]
                 ) + 59999999L
               ),
               60000000L
@@ -258,10 +258,10 @@ FROM elements
       (`elements` IS NOT NULL)
       OR (
         (
-          coalesce((`state`.`timer_now` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
-          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE)
+          coalesce((`state`.`timer_now` <= array(300000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
+          OR coalesce((`state`.`timer_watermark` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE)
         )
-        OR (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        OR (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
       )
     )
 |> SELECT
@@ -312,7 +312,7 @@ FROM before
     `new` = (`new` + CASE WHEN (NOT `closed`) THEN `elements` ELSE 0L END),
     `since` = CASE
       WHEN ((NOT `closed`) AND (`elements` > 0))
-      THEN least(`since`, array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      THEN least(`since`, array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
       ELSE `since`
     END
 |> EXTEND (NOT `closed`) AS `t0_sees`
@@ -320,7 +320,7 @@ FROM before
 |> SET
     `t1_deadline` = CASE
       WHEN ((`t1_sees` AND (`elements` > 0)) AND (`t1_deadline` IS NULL))
-      THEN array(300030000000L)[CAST(`window_start` IS NULL AS INT)]
+      THEN array(300030000000L)[coalesce(`window_start` & 0L, 0L)]
       ELSE `t1_deadline`
     END,
     `t2_seen` = (`t2_seen` OR (`t2_sees` AND (`elements` > 0)))
@@ -328,19 +328,19 @@ FROM before
 -- trigger: what is ready, and what it emits
 FROM add
 |> EXTEND
-    coalesce((`t1_deadline` <= array(300000000000L)[CAST(`window_start` IS NULL AS INT)]), FALSE) AS `t1_ready`,
+    coalesce((`t1_deadline` <= array(300000000000L)[coalesce(`window_start` & 0L, 0L)]), FALSE) AS `t1_ready`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AND ((NOT `t2_rewound`) OR `t2_seen`)
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AND ((NOT `t2_rewound`) OR `t2_seen`)
     ) AS `t2_ready`,
     1 AS `t1_leaf`,
     2 AS `t2_leaf`
 |> EXTEND (`t1_ready` OR `t2_ready`) AS `t0_ready`, CASE WHEN `t2_ready` THEN `t2_leaf` ELSE `t1_leaf` END AS `t0_leaf`
 |> EXTEND
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `expired`,
-    (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) AS `complete`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `expired`,
+    (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) AS `complete`,
     (
-      (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
-      AND (`window_end` > array(100000000000L)[CAST(`window_start` IS NULL AS INT)])
+      (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
+      AND (`window_end` > array(100000000000L)[coalesce(`window_start` & 0L, 0L)])
     ) AS `passes_end`,
     ((NOT `closed`) AND `t0_ready`) AS `ready`
 |> EXTEND (((NOT `closed`) AND (`ready` OR `expired`)) AND (`new` > 0)) AS `fires`
@@ -357,9 +357,9 @@ FROM add
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
-        WHEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 100
-        WHEN (`window_end` <= array(200001000000L)[CAST(`window_start` IS NULL AS INT)])
+        WHEN (`window_end` <= array(200001000000L)[coalesce(`window_start` & 0L, 0L)])
         THEN 50
         ELSE 0
       END
@@ -379,7 +379,7 @@ FROM fire
 |> SET
     `t1_deadline` = CASE WHEN `t1_reset` THEN CAST(NULL AS bigint) ELSE `t1_deadline` END,
     `t2_rewound` = CASE
-      WHEN `t2_reset` THEN (`window_end` <= array(200000000000L)[CAST(`window_start` IS NULL AS INT)]) ELSE `t2_rewound`
+      WHEN `t2_reset` THEN (`window_end` <= array(200000000000L)[coalesce(`window_start` & 0L, 0L)]) ELSE `t2_rewound`
     END,
     `t2_seen` = CASE WHEN `t2_reset` THEN FALSE ELSE `t2_seen` END
 |> EXTEND
