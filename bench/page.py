@@ -14,15 +14,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
-matplotlib.use("svg")
-matplotlib.rcParams["svg.hashsalt"] = "windrow"
-
-from matplotlib import pyplot as plt  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
+from bench.plots import machine_line, plain, plt, saved, table
 
 Measured = Mapping[str, Any]
 _INTRODUCTION = """# Benchmark
@@ -83,7 +78,7 @@ def write(found: Mapping[str, Measured | None], docs: Path) -> Path:
     for name, section in (("nexmark", _nexmark), ("bench", _spark), ("growth", _growth)):
         measured = found.get(name)
         if measured is not None:
-            parts += [*section(measured, docs), _machine(measured)]
+            parts += [*section(measured, docs), machine_line(measured["machine"])]
     page = docs / "benchmark.md"
     page.write_text("\n".join(parts))
     return page
@@ -91,10 +86,6 @@ def write(found: Mapping[str, Measured | None], docs: Path) -> Path:
 
 def _read(path: Path) -> Measured | None:
     return json.loads(path.read_text()) if path.exists() else None
-
-
-def _machine(measured: Measured) -> str:
-    return f"Measured with: {', '.join(f'{name} {value}' for name, value in measured['machine'].items())}.\n"
 
 
 # ---------------------------------------------------------------- Nexmark
@@ -120,9 +111,9 @@ def _nexmark(measured: Measured, docs: Path) -> Iterator[str]:
         [f"{query}: {measured['queries'][query]}", *(_number(row.get(other)) for other in others)]
         for query, row in speeds.items()
     ]
-    yield _table(["query", *(f"windrow / {other}" for other in others)], rows)
+    yield table(["query", *(f"windrow / {other}" for other in others)], rows)
     yield _image("nexmark", "How fast windrow is in each query, in the speed of the others")
-    yield _table(["compared with DuckDB", "result"], [[_code(name), one] for name, one in measured["checks"].items()])
+    yield table(["compared with DuckDB", "result"], [[_code(name), one] for name, one in measured["checks"].items()])
 
 
 # ---------------------------------------------------------------- ratios
@@ -140,7 +131,7 @@ def _spark(measured: Measured, docs: Path) -> Iterator[str]:
 
     _plot(docs, "spark", draw, "ratio", 0.3 * len(compared) + 1.2)
     yield _SPARK.format(**measured["scale"])
-    yield _table(["what", "ratio"], [[_code(name), _number(ratio["value"])] for name, ratio in compared.items()])
+    yield table(["what", "ratio"], [[_code(name), _number(ratio["value"])] for name, ratio in compared.items()])
     yield _image("spark", "How fast windrow is beside Spark, and how long it takes")
 
 
@@ -158,7 +149,7 @@ def _growth(measured: Measured, docs: Path) -> Iterator[str]:
         axes.plot(line["sizes"], panes, "o:", label="windrow, to a pane")
         axes.plot(line["sizes"], theirs, "s--", label="Spark and MERGE")
         axes.set(xscale="log", yscale="log", xlabel=_WHAT[name], ylabel="time")
-        _plain(axes)
+        plain(axes)
         axes.legend()
         rows += [
             [_WHAT[name], f"{size:,}", _number(to_pane), _number(one), _number(other), _number(other / one)]
@@ -167,11 +158,11 @@ def _growth(measured: Measured, docs: Path) -> Iterator[str]:
     _save(figure, docs, "growth")
     yield _GROWTH
     columns = ["what grows", "to", "windrow: time to a pane", "in all", "Spark: time", "speed: in all / Spark"]
-    yield _table(columns, rows)
+    yield table(columns, rows)
     yield _image("growth", "How the time of a tick grows")
 
 
-# ---------------------------------------------------------------- plots and tables
+# ---------------------------------------------------------------- plots
 
 
 def _plot(docs: Path, name: str, draw: Callable[[Axes], None], label: str, height: float) -> None:
@@ -180,30 +171,12 @@ def _plot(docs: Path, name: str, draw: Callable[[Axes], None], label: str, heigh
     draw(axes)
     axes.axvline(1, color="grey", linewidth=1)
     axes.set(xscale="log", xlabel=label)
-    _plain(axes)
+    plain(axes)
     _save(figure, docs, name)
 
 
-def _plain(axes: Axes) -> None:
-    """Ratios as plain numbers, and lines to read them by."""
-    for axis in (axes.xaxis, axes.yaxis):
-        if axis.get_scale() == "log":
-            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
-            axis.set_minor_formatter(NullFormatter())
-    axes.grid(which="both", linewidth=0.3)
-
-
 def _save(figure: Figure, docs: Path, name: str) -> None:
-    """As SVG that is the same for the same numbers."""
-    figure.tight_layout()
-    figure.savefig(docs / "drawings" / f"benchmark-{name}.svg", metadata={"Date": None, "Creator": None})
-    plt.close(figure)
-
-
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [names, ["---"] * len(names), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    saved(figure, docs / "drawings" / f"benchmark-{name}.svg")
 
 
 def _image(name: str, text: str) -> str:

@@ -10,14 +10,12 @@
 import sys
 from collections.abc import Sequence
 
-from windrow.cli import main as windrow
-from windrow.drivers.spark.session import submitted_session
+from windrow.cli.submitted import run_job
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run the command, and end with its exit code."""
-    submitted_session("windrow backfill")
-    windrow(["backfill", *arguments])
+    run_job("backfill", arguments)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,10 @@ The names below are what a user needs in Python, with their types. Each is impor
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from windrow.spec.notebooks import draw_with
+from windrow.spec.pipelines.explained import explain_with
 
 __version__ = "0.1.0"
 
@@ -24,9 +25,16 @@ if TYPE_CHECKING:
     from windrow.compile.aggregates.parts import Part as Part
     from windrow.compile.sql.columns import Column as Column
     from windrow.compile.windows.custom import CustomWindows as CustomWindows
+    from windrow.drivers.forget.forget import Forgotten as Forgotten
+    from windrow.drivers.forget.forget import ForgottenRows as ForgottenRows
+    from windrow.drivers.forget.forget import forget as forget
+    from windrow.drivers.forget.windows.stage import ForgottenWindows as ForgottenWindows
     from windrow.drivers.ingest.quarantine import Quarantined as Quarantined
     from windrow.drivers.ingest.quarantine import quarantine as quarantine
+    from windrow.drivers.inspect.explain.explain import explain as explain
     from windrow.drivers.inspect.freshness import freshness_of as freshness_of
+    from windrow.drivers.inspect.lineage.lineage import lineage as lineage
+    from windrow.drivers.inspect.metrics import metrics_text as metrics_text
     from windrow.drivers.inspect.plan import plan as plan
     from windrow.drivers.inspect.report import report as report
     from windrow.drivers.inspect.show.show import show as show
@@ -41,6 +49,11 @@ if TYPE_CHECKING:
     from windrow.drivers.recompute.restate import RestateResult as RestateResult
     from windrow.drivers.recompute.restate import restate as restate
     from windrow.drivers.recompute.scope.waiting_windows import WaitingWindows as WaitingWindows
+    from windrow.drivers.register.duckdb import views as views
+    from windrow.drivers.register.registered import Registered as Registered
+    from windrow.drivers.register.spark import register_names as register_names
+    from windrow.drivers.register.sql import names_sql as names_sql
+    from windrow.drivers.simulate.simulate import simulate as simulate
     from windrow.drivers.spark.session import local_session as local_session
     from windrow.drivers.stream.stream import Progress as Progress
     from windrow.drivers.stream.stream import Totals as Totals
@@ -74,6 +87,7 @@ if TYPE_CHECKING:
     from windrow.spec.extensions import register as register
     from windrow.spec.pipelines.loading import load as load
     from windrow.spec.pipelines.pipeline import Pipeline as Pipeline
+    from windrow.spec.pipelines.retention import Retention as Retention
     from windrow.spec.pipelines.schedules import Schedule as Schedule
     from windrow.spec.pipelines.submissions import Submission as Submission
     from windrow.spec.pipelines.table import Table as Table
@@ -133,7 +147,10 @@ if TYPE_CHECKING:
     from windrow.testing.check import check_case as check_case
     from windrow.testing.panes import Panes as Panes
     from windrow.testing.panes import panes as panes
+    from windrow.view.explain.life import Life as Life
     from windrow.view.freshness import StageFreshness as StageFreshness
+    from windrow.view.simulate.findings import Findings as Findings
+    from windrow.view.simulate.findings import Simulation as Simulation
     from windrow.view.status import SourceStatus as SourceStatus
     from windrow.view.status import StageStatus as StageStatus
 
@@ -142,8 +159,13 @@ _NAMES = {
     "compile.aggregates.parts": "Argument Part",
     "compile.sql.columns": "Column",
     "compile.windows.custom": "CustomWindows",
+    "drivers.forget.forget": "Forgotten ForgottenRows forget",
+    "drivers.forget.windows.stage": "ForgottenWindows",
     "drivers.ingest.quarantine": "Quarantined quarantine",
+    "drivers.inspect.explain.explain": "explain",
     "drivers.inspect.freshness": "freshness_of",
+    "drivers.inspect.lineage.lineage": "lineage",
+    "drivers.inspect.metrics": "metrics_text",
     "drivers.inspect.plan": "plan",
     "drivers.inspect.report": "report",
     "drivers.inspect.show.show": "show",
@@ -154,6 +176,11 @@ _NAMES = {
     "drivers.recompute.reconcile": "Difference Reconciliation reconcile",
     "drivers.recompute.restate": "RestateResult restate",
     "drivers.recompute.scope.waiting_windows": "WaitingWindows",
+    "drivers.simulate.simulate": "simulate",
+    "drivers.register.duckdb": "views",
+    "drivers.register.registered": "Registered",
+    "drivers.register.spark": "register_names",
+    "drivers.register.sql": "names_sql",
     "drivers.spark.session": "local_session",
     "drivers.stream.stream": "Progress Totals run",
     "spec.aggregates": (
@@ -165,6 +192,7 @@ _NAMES = {
     "spec.extensions": "register",
     "spec.pipelines.loading": "load",
     "spec.pipelines.pipeline": "Pipeline",
+    "spec.pipelines.retention": "Retention",
     "spec.pipelines.schedules": "Schedule",
     "spec.pipelines.submissions": "Submission",
     "spec.pipelines.table": "Table",
@@ -194,7 +222,9 @@ _NAMES = {
     "store.delta.retries": "StepTaken",
     "testing.check": "Outcome check_case",
     "testing.panes": "Panes panes",
+    "view.explain.life": "Life",
     "view.freshness": "StageFreshness",
+    "view.simulate.findings": "Findings Simulation",
     "view.status": "SourceStatus StageStatus",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -223,7 +253,14 @@ def _html(value: object) -> str:
     return html(value)
 
 
+def _explained(pipeline: Any, stage: str, keys: Any, at: Any, spark: Any) -> Any:
+    from windrow.drivers.inspect.explain.explain import explain
+
+    return explain(pipeline, stage, keys, at, spark)
+
+
 draw_with(_html)
+explain_with(_explained)
 
 
 def __dir__() -> list[str]:

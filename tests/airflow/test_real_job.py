@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from deltalake import DeltaTable
 
-from demo.own_airflow import BIN, free_port
+from demo.own_airflow import BIN
+from tests.cluster import cluster
 from tests.lake import pipeline, write_files
 from windrow.spec.pipelines.submissions import Submission
 from windrow.store.delta.location import Lake
@@ -98,45 +96,32 @@ def test_what_holds_in_a_job_and_what_it_leaves(tmp_path: Path, monkeypatch: pyt
     assert len(files) > 30 and not any(b"correct horse" in path.read_bytes() for path in files)
 
 
-@contextmanager
-def standalone(folder: Path) -> Iterator[str]:
-    """The master of a standalone cluster of one worker on this machine."""
-    port = free_port()
-    master, binary = f"spark://127.0.0.1:{port}", str(BIN / "spark-class")
-    started = [
-        ["master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", str(free_port())],
-        ["worker.Worker", "--host", "127.0.0.1", "--webui-port", str(free_port()), "--cores", "2", "--memory", "1g",
-         "--work-dir", str(folder), master],
-    ]  # fmt: skip
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}
-    processes = [
-        subprocess.Popen(
-            [binary, f"org.apache.spark.deploy.{words[0]}", *words[1:]], env=environment, start_new_session=True,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )
-        for words in started
-    ]  # fmt: skip
-    try:
-        yield master
-    finally:
-        for process in processes:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-
-@pytest.mark.long
-def test_a_standalone_cluster_runs_a_job_in_client_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+def job_on(root: Path, master: str, monkeypatch: pytest.MonkeyPatch, **submission: Any) -> dict[str, list[str]]:
+    """A job of all steps in client mode; the rows of the tables, without what another run of it may change."""
     from windrow.airflow.dags import JOBS
     from windrow.airflow.tasks.jobs import Job
 
-    root = project(tmp_path / "project")
-    submission = Submission(driver_memory="1g", executor_memory="800m")
-    with standalone(tmp_path / "work") as master:
-        connection = {"conn_type": "spark", "host": master, "extra": {"deploy-mode": "client"}}
-        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
-        Job.of(submission, "tests land", all_steps(root)).submit(str(JOBS / "step.py"))
-        assert list((tmp_path / "work").glob("app-*")), "an executor has run"
+    connection = {"conn_type": "spark", "host": master, "extra": {"deploy-mode": "client"}}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    Job.of(Submission(**submission), "tests land", all_steps(root)).submit(str(JOBS / "step.py"))
     lake = Lake.of(str(root / "lake"))
     assert outcome_of(lake, "monday", "one", "publish") == StepOutcome(0)
-    assert DeltaTable(str(root / "lake" / "sums" / "current")).to_pyarrow_table().num_rows
+    found = {}
+    for name in ("current", "panes", "dead_letters"):
+        rows = DeltaTable(str(root / "lake" / "sums" / name)).to_pyarrow_table()
+        kept = rows.select([column for column in rows.column_names if column not in ("produced_at", "offset")])
+        found[name] = sorted(map(repr, kept.to_pylist()))
+    return found
+
+
+@pytest.mark.long
+def test_a_job_on_a_standalone_cluster_leaves_what_one_on_this_machine_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = project(tmp_path / "here"), project(tmp_path / "there")
+    with cluster(tmp_path / "cluster") as workers:
+        conf = {name: value for name, value in workers.conf.items() if not name.endswith(".memory")}
+        on_cluster = job_on(there, workers.master, monkeypatch, conf=conf, driver_memory="1g", executor_memory="700m")
+        assert list((tmp_path / "cluster").glob("worker-*/app-*")), "an executor has run"
+    on_machine = job_on(here, "local[2]", monkeypatch, driver_memory="1g")
+    assert on_cluster == on_machine and on_cluster["panes"]

@@ -1,5 +1,6 @@
 """Every command on a small lake, in this process and session: what it prints, and its exit code."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,34 @@ def test_status_adds_up(lake: Path) -> None:
     text = on(lake, "status").out
     assert f"{FILES * (ROWS + POISON)} read = {FILES * ROWS} in windows + 0 filtered" in text
     assert "does not add up" not in text
+
+
+def test_metrics_say_what_status_says(lake: Path) -> None:
+    """As Prometheus parses them."""
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+    (stage,) = on(lake, "status", "--json").json["stages"]
+    done = on(lake, "metrics")
+    assert (done.code, done.err) == (0, "")
+    samples = [one for family in text_string_to_metric_families(done.out) for one in family.samples]
+    panes = {one.labels["timing"]: one.value for one in samples if one.name == "windrow_stage_panes_total"}
+    assert panes == stage["timings"]
+    (late,) = (
+        one.value for one in samples if one.name == "windrow_stage_pairs_total" and one.labels["place"] == "late"
+    )
+    assert late == stage["late"] > 0
+    assert not [one for one in samples if one.name == "windrow_stage_watermark_age_seconds"], "it is at the end of time"
+    phases = {one.labels["phase"]: one.value for one in samples if one.name == "windrow_stage_tick_seconds"}
+    assert phases and all(0 <= seconds < 600 for seconds in phases.values())
+
+
+def test_lineage_of_the_stream(lake: Path) -> None:
+    start, runs = map(json.loads, on(lake, "lineage", "--run", "stream").out.splitlines())
+    assert (start["eventType"], runs["eventType"]) == ("START", "RUNNING") and start["run"] == runs["run"]
+    shown = {one["name"].rpartition("/")[2]: one.get("outputFacets") for one in runs["outputs"]}
+    (stage,) = on(lake, "status", "--json").json["stages"]
+    assert shown["panes"]["outputStatistics"]["rowCount"] == sum(stage["timings"].values())
+    refused(on(lake, "lineage", "--run", "nobody"), "--run has left nothing in this lake", '"nobody"')
 
 
 def test_show_has_the_rows_of_a_key(lake: Path) -> None:

@@ -30,6 +30,15 @@ def test_the_flights_in_words() -> None:
         assert words in done.out
 
 
+def test_what_one_task_does_for_a_whole_key() -> None:
+    plan = windrow("plan", CONF / "aircraft.yaml", "--set", "lake=none/here", "--json").json["plan"]
+    assert plan["Stage bouts"]["tasks"] == [
+        "the sessions of a key are formed by one task, from a row for each 12h of its time; a tick takes as long as "
+        "that of the largest key"
+    ]
+    assert "tasks" not in plan["Stage bouts_weekly"], "its rows are combined by whoever reads them"
+
+
 def test_for_machines_the_plan_holds_the_file() -> None:
     plan = windrow("plan", CONF / "traffic.yaml", "--json").json
     assert Pipeline.from_mapping(plan["pipeline"]) == Pipeline.from_yaml(CONF / "traffic.yaml")

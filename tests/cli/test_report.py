@@ -13,10 +13,14 @@ from deltalake import write_deltalake
 from tests.cli.command import windrow as command
 from tests.cli.test_without_spark import SCHEMA, of_current
 from tests.cli.test_wrong_input import refused, write
+from windrow.drivers.inspect.reports.arrival import arrivals_of
+from windrow.drivers.inspect.reports.days import over_days_of
 from windrow.drivers.inspect.reports.index import MOST
-from windrow.spec.times import HOUR
+from windrow.spec.pipelines.loading import load
+from windrow.spec.times import HOUR, MINUTE, parse_time
 from windrow.store.journal.audits import BEGIN
 from windrow.store.journal.outcomes import OUTCOME
+from windrow.store.reading.arrow import ArrowTables
 from windrow.store.reading.pages import write_text
 
 
@@ -55,6 +59,51 @@ def test_jobs_that_have_found_nothing_take_no_run_from_the_index(file: Path, tmp
     assert command("report", file, "--index", "--output", tmp_path / "index.html").code == 0
     page = (tmp_path / "index.html").read_text()
     assert ">monday</a>" in page and "1 run &middot;" in page
+
+
+def test_the_figures_over_time_are_of_the_tables(file: Path, tmp_path: Path) -> None:
+    """Thirty hours: the watermark is an hour behind, some windows are corrected, and a tenth of the rows is late."""
+    start = parse_time("2024-01-01T00:00:00Z")
+    hours = range(30)
+    moments = pa.timestamp("us", "UTC")
+    lake = tmp_path / "lake"
+    ticks = {
+        "generation": [1] * 30, "tick": [n + 1 for n in hours], "now": [start + (n + 2) * HOUR for n in hours],
+        "watermark": [start + (n + 1) * HOUR for n in hours], "assigned": [10] * 30, "late": [1] * 30,
+    }  # fmt: skip
+    types = {"now": moments, "watermark": moments, "window_start": moments, "window_end": moments}
+    shown = [(n, 0, "on_time", n + 1) for n in hours] + [(n, 1, "late", n + 3) for n in hours[:-3:3]]
+    panes = {
+        "window_start": [start + n * HOUR for n, _, _, _ in shown],
+        "window_end": [start + (n + 1) * HOUR for n, _, _, _ in shown],
+        "on_time_index": [index for _, index, _, _ in shown], "timing": [timing for _, _, timing, _ in shown],
+        "tick": [tick for _, _, _, tick in shown], "weight": [1] * len(shown),
+    }  # fmt: skip
+    raw = {
+        "_event_time": [start + n * 10 * MINUTE for n in range(180)],
+        "_arrival_time": [start + n * 10 * MINUTE + HOUR for n in range(180)],
+    }  # fmt: skip
+    for name, rows in (("sums/ticks", ticks), ("sums/panes", panes), ("clicks/raw", raw)):
+        columns = {key: pa.array(values, types.get(key)) for key, values in rows.items()}
+        write_deltalake(lake / name, pa.table(columns))
+    found = ArrowTables()
+    made = load(file)
+    (figure,) = arrivals_of(found, made, None, None)
+    assert sum(one.number for one in figure.panes) == len(shown) and len(figure.watermark) == 30
+    assert figure.density is not None and 150 < figure.density.number <= 180
+    (days,) = over_days_of(found, made, None, None)
+    lag, right, late = (plot.series[0].points for plot in days.plots)
+    assert {value for _, value in lag} == {HOUR}
+    assert len(right) == 30 and sum(1 - value for _, value in right) == 9
+    assert {round(value, 6) for _, value in late} == {0.1}
+    done = command("report", file, "--from", "2024-01-01", "--to", "2024-01-03", "--output", tmp_path / "page.html")
+    assert done.code == 0, done.err
+    page = (tmp_path / "page.html").read_text()
+    assert (
+        "Watermark against arrival" in page
+        and "Completeness of sums" in page
+        and "39 panes: 30 on time, 9 late." in page
+    )
 
 
 def test_what_is_refused(file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -95,9 +96,29 @@ class Median(PythonAggregate):
     NAME, RETURNS = "median_of_values", "double"
 """
 
+CLIENT = """
+import sys
+
+class NoJvm:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("py4j", "delta"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, NoJvm())
+import windrow
+assert callable(windrow.panes)
+try:
+    windrow.run
+except ImportError as error:
+    assert str(error) == "windrow.run needs Spark. Hint: pip install 'windrow[spark]'", error
+else:
+    raise AssertionError("it needs a JVM")
+"""
+"""A client of Spark Connect, as `pip install pyspark-client` makes it: nothing in it speaks to a JVM."""
+
 NEEDS_SPARK = [
     ("run", "--once"), ("backfill", "--from", "2024-01-01", "--to", "2024-01-02"), ("restate",), ("reconcile",),
-    ("quarantine", "--file", "a.json"), ("maintain",),
+    ("quarantine", "--file", "a.json"), ("forget", "--where", "k = 'a'"), ("maintain",),
 ]  # fmt: skip
 
 
@@ -162,7 +183,9 @@ def test_commands(file: Path) -> None:
     good += [["show", path, "sums"], ["show", path, "sums", "--json", "--key", "null"]]
     good += [["show", path, "sums", "--master", "local"], ["status", path], ["status", path, "--json"]]
     good += [["report", path, "--output", str(file.parent / "page.html")]]
-    wrong = [["show", path, "sums", "--panes"]]
+    good += [["watch", path, "--once"], ["watch", path, "--once", "--json"]]
+    good += [["metrics", path], ["metrics", path, "--dashboard"], ["lineage", path]]
+    wrong = [["show", path, "sums", "--panes"], ["explain", path, "sums", "--key", "a", "--at", "2024-01-01"]]
     far = [[*start, "--set", "lake=hdfs://nowhere/lake"] for start in (["status", path], ["show", path, "sums"])]
     needy = [[name, path, *more] for name, *more in NEEDS_SPARK]
     done = json.loads(child(COMMANDS, json.dumps([*good, *wrong, *far, *needy])))
@@ -239,3 +262,11 @@ def test_a_client_of_connect_alone_is_not_enough(file: Path, monkeypatch: pytest
     """The Spark provider of Airflow brings one."""
     monkeypatch.setitem(sys.modules, "delta", None)
     refused(command("maintain", file), "the command needs Spark. Hint: pip install 'windrow[spark]'")
+
+
+def test_panes_are_there_on_a_client_of_spark_connect() -> None:
+    """With the variable PySpark takes itself for `pyspark-client`, which is installed in the same folder."""
+    environment = {**os.environ, "SPARK_SKIP_CONNECT_COMPAT_TESTS": "1"}
+    call = [sys.executable, "-c", CLIENT]
+    done = subprocess.run(call, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

@@ -100,6 +100,8 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         (("reconcile", "FILE", "--stage", "sum"), ("stage is not in the pipeline", '"sum"', "one of sums")),
         (("restate", "FILE", "--stage", "sum"), ("stage is not in the pipeline", '"sum"', "one of sums")),
         (("maintain", "FILE", "--keep", "soon"), ("--keep must be a duration", '"soon"')),
+        (("forget", "FILE", "--where", "k = (SELECT 1)"), ("--where",)),
+        (("forget", "FILE", "--source", "clack", "--where", "k = 1"), ("source is not in the pipeline", '"clack"')),
         (("show", "FILE", "sum"), ("stage is not in the pipeline", '"sum"')),
         (("show", "FILE", "sums", "--at", "noon"), ("--at must be a time", '"noon"')),
         (("plan", "FILE", "--set", "lake"), ("--set must be NAME=VALUE", '"lake"')),

@@ -1,15 +1,17 @@
-"""What a client of Spark Connect does, in a process without a JVM: `python -m tests.contracts.connect_client URL`.
+"""What a client of Spark Connect does, in a process without a JVM: `python -m tests.contracts.connect_client URL ROOT`.
 
-Prints what came out as one line of JSON.
+ROOT is the folder of a pipeline that has run (`tests.lake`). Prints what came out as one line of JSON.
 """
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 import windrow
+from tests.lake import pipeline
 from windrow.spec.transcripts.cases import Case, read_transcripts
 from windrow.testing.check import check_case
 
@@ -53,11 +55,45 @@ def chain(spark: SparkSession) -> dict[str, object]:
     }
 
 
+def refusals(made: windrow.Pipeline, spark: SparkSession) -> dict[str, str]:
+    """What somebody hears who would write a lake, or read one that only Hadoop reaches."""
+    on_hdfs = made.with_lake("hdfs://there/lake")
+    asked: dict[str, Callable[[], object]] = {
+        "run": lambda: windrow.run(made, spark, once=True),
+        "backfill": lambda: windrow.backfill(made, spark, 0, 1),
+        "reconcile": lambda: windrow.reconcile(made, spark),
+        "maintain": lambda: windrow.maintain(made, spark),
+        "quarantine": lambda: windrow.quarantine(made, spark, "clicks", "batch-0000.json"),
+        "status": lambda: windrow.status(on_hdfs, spark),
+        "show": lambda: windrow.show(on_hdfs, spark, "sums"),
+    }
+    heard = {}
+    for name, ask in asked.items():
+        try:
+            heard[name] = f"not refused: {ask()}"
+        except windrow.SpecError as error:
+            heard[name] = str(error)
+    return heard
+
+
+def looks(made: windrow.Pipeline, spark: SparkSession) -> dict[str, object]:
+    """What somebody sees who only looks at a lake."""
+    sources, stages = windrow.status(made, spark)
+    shown = windrow.show(made, spark, "sums", limit=1000)
+    return {
+        "plan": windrow.plan(made), "rows": [source.rows for source in sources],
+        "adds_up": [stage.adds_up for stage in stages], "shown": len(shown.rows),
+        "current": made.table("sums").arrow("current").num_rows,
+    }  # fmt: skip
+
+
 def main() -> None:
     """Connect, run, print."""
     spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+    made = pipeline(Path(sys.argv[2]))
     outcomes = {case.name: check_case(spark, case).messages for case in cases()}
-    print(json.dumps({"remote": type(spark).__module__, "cases": outcomes, **chain(spark)}))
+    told = {"cases": outcomes, "refusals": refusals(made, spark), "looks": looks(made, spark), **chain(spark)}
+    print(json.dumps({"remote": type(spark).__module__, **told}))
 
 
 if __name__ == "__main__":

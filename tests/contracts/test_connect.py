@@ -13,6 +13,10 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from pyspark.sql import SparkSession
+
+from tests.lake import POISON, ROWS, pipeline, write_files
+from windrow.drivers.stream.stream import run
 
 pytestmark = pytest.mark.spark
 
@@ -66,10 +70,26 @@ def wait_for(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
     raise AssertionError(f"no server after {SECONDS} seconds: {log.read_text()[-2000:]}")
 
 
-def test_panes_and_transcripts_through_a_remote_session(url: str) -> None:
-    command = [sys.executable, "-m", "tests.contracts.connect_client", url]
-    environment = {**os.environ, "JAVA_HOME": "/nowhere"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+@pytest.fixture
+def root(spark: SparkSession, tmp_path: Path) -> Path:
+    """A pipeline that has run, with its file."""
+    write_files(tmp_path / "data", range(2))
+    made = pipeline(tmp_path)
+    run(made, spark, once=True, drain=True)
+    (tmp_path / "tests.yaml").write_text(made.to_yaml())
+    return tmp_path
+
+
+def on_a_client(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """A process without a JVM."""
+    environment = {**os.environ, "JAVA_HOME": "/nowhere", **more}
+    return subprocess.run(
+        [sys.executable, "-m", *words], capture_output=True, text=True, timeout=300, env=environment
+    )  # fmt: skip
+
+
+def test_panes_transcripts_and_looks_through_a_remote_session(url: str, root: Path) -> None:
+    done = on_a_client("tests.contracts.connect_client", url, str(root))
     assert done.returncode == 0, done.stderr[-4000:]
     found = json.loads(done.stdout.splitlines()[-1])
     assert found["remote"] == "pyspark.sql.connect.session"
@@ -81,3 +101,24 @@ def test_panes_and_transcripts_through_a_remote_session(url: str) -> None:
     assert found["dead"] == [["bad_timestamp", '{"k":"a","v":9,"at":"no time"}']] and found["counts"] == [4, 1]
     assert found["daily"] == [16]  # a pane is in the day in which its window ends
     assert len(found["cases"]) == 6 and not any(found["cases"].values()), found["cases"]
+    refusals = found["refusals"]
+    for name in ("run", "backfill", "reconcile", "maintain", "quarantine"):
+        assert refusals[name].startswith("spark must not be Spark Connect: tables are written"), refusals[name]
+    for name in ("status", "show"):
+        assert "is in no place that can be read without Spark" in refusals[name], name
+    looks = found["looks"]
+    assert looks["rows"] == [2 * (ROWS + POISON)] and looks["adds_up"] == [True]
+    assert looks["shown"] == looks["current"] > 0 and "Stage sums" in looks["plan"]
+
+
+def test_commands_on_a_client_of_a_server(root: Path) -> None:
+    """Those that look need no server; those that write are refused by name, and none is asked."""
+    file, nobody = str(root / "tests.yaml"), "sc://127.0.0.1:1"
+    for words in (["plan", file], ["status", file], ["show", file, "sums"]):
+        done = on_a_client("windrow", *words, SPARK_REMOTE=nobody)
+        assert done.returncode == 0 and "sums" in done.stdout, done.stderr[-2000:]
+    for words, place in ((["--master", nobody], "--master"), ([], "SPARK_REMOTE")):
+        more = {} if words else {"SPARK_REMOTE": nobody}
+        done = on_a_client("windrow", "run", file, "--once", *words, **more)
+        assert done.returncode == 2, done.stderr[-2000:]
+        assert done.stderr.startswith(f"windrow: {place} must not be Spark Connect: ") and nobody in done.stderr

@@ -2,15 +2,18 @@
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
 from pyspark.sql import SparkSession
 
 from tests.conftest import INTERPRETED
+from tests.drivers import shops
 from tests.lake import judged, pipeline
 from windrow.drivers import maintain
 from windrow.drivers.clock import clock_micros
+from windrow.drivers.forget.forget import forget
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.maintain import Maintained, Maintenance
 from windrow.drivers.pipeline import runner as advance
@@ -19,6 +22,7 @@ from windrow.drivers.recompute.backfill import Backfill, backfill
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.spark.session import local_session
 from windrow.drivers.stream.stream import run
+from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import DAY, HOUR, parse_time
 from windrow.store.journal.journal import Journal
 
@@ -33,7 +37,12 @@ def monday(work: PipelineWork) -> Backfill:
 def upkeep(root: Path, spark: SparkSession, keep: int) -> list[Maintained]:
     """Maintenance of every table that has two files; with `keep` 0 nothing that is not in use is kept."""
     with patch.object(maintain, "MANY", 2):
-        return list(Maintenance.of(pipeline(root), spark, keep, clock_micros).run(dry_run=False))
+        maintenance = replace(Maintenance.of(pipeline(root), spark, keep, clock_micros), log=keep)
+        return list(maintenance.run(dry_run=False))
+
+
+def _shops(root: Path) -> Pipeline:
+    return shops.pipeline(root, "shops", "minutes", behind=True)
 
 
 TASKS: Mapping[str, Callable[[Path, SparkSession], object]] = {
@@ -47,6 +56,9 @@ TASKS: Mapping[str, Callable[[Path, SparkSession], object]] = {
     "restate": lambda root, spark: restate(judged(root), spark),
     "maintain": lambda root, spark: upkeep(root, spark, 0),
     "beside": lambda root, spark: upkeep(root, spark, HOUR),
+    "shops": lambda root, spark: run(_shops(root), spark, once=True),
+    "forget": lambda root, spark: forget(_shops(root), spark, shops.WHERE),
+    "erase": lambda root, spark: maintain.maintain(_shops(root), spark, 0),
     "quarantine": lambda root, spark: quarantine(pipeline(root), spark, "clicks", "batch-0001.json"),
 }
 

@@ -61,7 +61,7 @@ def land(spark, root: Path) -> None:
 
 def test_every_point_is_of_a_kind_that_a_test_ends_at() -> None:
     kinds = ("landing:", "tick:", "compact:", "projection:", "source:", "admission:", "opening:", "backfill:")
-    kinds = (*kinds, "maintain:", "quarantine:", "generation:", "step:", "gate:")
+    kinds = (*kinds, "maintain:", "quarantine:", "generation:", "step:", "gate:", "forget:", "erase:", "retention:")
     assert points(*kinds) == list(POINTS)
 
 

@@ -151,7 +151,9 @@ finally:
 """
 
 
-@pytest.mark.parametrize("command", [("status", "--json"), ("show", "sums"), ("report",), ("plan",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [("status", "--json"), ("show", "sums"), ("report",), ("plan",), ("watch", "--once")], ids=" ".join
+)
 def test_no_jvm_starts(lake: Path, made: Pipeline, command: tuple[str, ...]) -> None:
     name, *options = command
     call = [sys.executable, "-c", COMMANDS, name, str(lake / "pipeline.yaml"), *options]

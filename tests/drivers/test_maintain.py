@@ -106,6 +106,18 @@ def test_a_stream_at_work_goes_on_as_if_nothing_was(spark, tmp_path: Path, calm:
 
 
 @pytest.mark.long
+def test_floors_are_compacted_too(spark, tmp_path: Path) -> None:
+    write_files(tmp_path / "data", range(2))
+    stream = opened(spark, tmp_path)
+    stream.cycle()
+    for _ in range(3):
+        upkeep(tmp_path, spark, 0)
+    floors = spark.read.format("delta").load(str(tmp_path / "lake/_windrow/floors"))
+    assert len(floors.inputFiles()) <= 2 < floors.count()
+    assert reconcile(pipeline(tmp_path), spark)[0].equal
+
+
+@pytest.mark.long
 def test_steps_behind_a_rewrite_are_read_from_their_files_again(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(3))
     stream = opened(spark, tmp_path)
@@ -173,9 +185,11 @@ def test_what_is_young_is_kept_and_a_dry_run_does_nothing(spark, tmp_path: Path,
     assert (old.exists(), old.parent.exists(), young.exists()) == (False, False, True)
     assert set(files) <= {str(file) for file in (tmp_path / "lake").rglob("*.parquet")}
     assert not table(spark, tmp_path, "journal/1").where("_kind IN ('cell', 'pane')").isEmpty()
-    refused(windrow("maintain", path, "--keep", "59m"), "keep must be from 1h to 7d", '"59m"')
-    refused(windrow("maintain", path, "--keep", "8d"), "keep must be from 1h to 7d", '"8d"')
+    refused(windrow("maintain", path, "--keep", "59m"), "keep must be 0h, or from 1h to 7d", '"59m"')
+    refused(windrow("maintain", path, "--keep", "8d"), "keep must be 0h, or from 1h to 7d", '"8d"')
     refused(windrow("maintain", path, "--keep", "long"), "--keep must be a duration")
+    refused(windrow("maintain", path, "--keep", "2d", "--log", "1d"), "log must be from 2d, as --keep, to 30d", '"1d"')
+    refused(windrow("maintain", path, "--log", "long"), "--log must be a duration")
 
 
 @pytest.mark.long

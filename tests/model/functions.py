@@ -12,6 +12,8 @@ from sqlglot import exp
 
 from tests.model.arithmetic import checked
 from tests.model.types import INTEGERS
+from windrow.spec.fields.reading import Named
+from windrow.spec.times import micros_of
 
 INTERVAL = "interval"
 
@@ -72,6 +74,8 @@ def tight(node: exp.Expression, kind: str) -> str:
 
 def arguments(node: exp.Expression) -> list[exp.Expression]:
     """The arguments of a call, in order."""
+    if isinstance(node, exp.Struct):
+        return [field.expression for field in node.expressions]
     found = [node.this, node.args.get("expression"), *node.expressions]
     return [argument for argument in found if isinstance(argument, exp.Expression)]
 
@@ -84,13 +88,25 @@ def result_type(node: exp.Expression, kinds: Sequence[str]) -> str:
         return "int"
     if isinstance(node, exp.Lower | exp.Upper | exp.Trim | exp.Concat | exp.DPipe):
         return "string"
+    if isinstance(node, exp.UnixMicros):
+        return "bigint"
+    if isinstance(node, exp.Struct):
+        fields = zip(names_of(node), kinds, strict=True)
+        return f"struct<{', '.join(f'{name}: {kind}' for name, kind in fields)}>"
     raise NotImplementedError(node.sql(dialect="spark"))
 
 
+def names_of(node: exp.Struct) -> list[str]:
+    """The names of the fields of a struct, in order."""
+    return [str(field.this.name) for field in node.expressions]
+
+
 def call(node: exp.Expression, values: Sequence[Any], kinds: Sequence[str]) -> Any:
-    """The value of a call: null if any argument is."""
+    """The value of a call: null if any argument is, but for a struct."""
     if isinstance(node, exp.Nullif):
         return None if values[0] == values[1] else values[0]
+    if isinstance(node, exp.Struct):
+        return Named(zip(names_of(node), values, strict=True))
     if None in values:
         return None
     match node:
@@ -106,6 +122,8 @@ def call(node: exp.Expression, values: Sequence[Any], kinds: Sequence[str]) -> A
             return values[0].strip(" ")
         case exp.Concat() | exp.DPipe():
             return "".join(values)
+        case exp.UnixMicros():
+            return micros_of(values[0])
     raise NotImplementedError(node.sql(dialect="spark"))
 
 

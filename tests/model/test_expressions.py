@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.model.expressions import EvaluationFailed, evaluate, type_of
 from windrow.spec.expressions import Expression
+from windrow.spec.fields.reading import Named
 
 TYPES = {
     "a": "bigint", "i": "int", "t": "tinyint", "z": "bigint", "n": "bigint", "x": "double", "d": "decimal(10, 2)",
@@ -81,3 +83,11 @@ def test_value_and_type(text: str, value: Any, kind: str) -> None:
 def test_failure(text: str) -> None:
     with pytest.raises(EvaluationFailed):
         evaluate(Expression.parse(text), ROW, TYPES)
+
+
+def test_times_and_structs() -> None:
+    types, row = {**TYPES, "ts": "timestamp"}, {**ROW, "ts": datetime(1970, 1, 1, 0, 0, 1, 5, UTC)}
+    micros, struct = Expression.parse("unix_micros(ts)"), Expression.parse("named_struct('k', s, 'v', n)")
+    assert (evaluate(micros, row, types), type_of(micros, types)) == (1_000_005, "bigint")
+    assert evaluate(struct, row, types) == Named({"k": "12", "v": None})
+    assert type_of(struct, types) == "struct<k: string, v: bigint>"

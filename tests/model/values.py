@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Mapping
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -19,7 +20,9 @@ def normal(value: Any) -> Any:
 
 
 def order(value: Any) -> Any:
-    """A sort key: numbers with NaN as the largest, texts by code point, false before true."""
+    """A sort key: numbers with NaN as the largest, texts by code point, false before true, structs field by field."""
+    if isinstance(value, Mapping):
+        return [(one is not None, order(one)) for one in value.values()]
     return (math.isnan(value), value) if isinstance(value, float) else value
 
 

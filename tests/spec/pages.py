@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = {path.stem: path.read_text() for path in DOCS.glob("*.md")}
-TEXTS = {path: path.read_text() for path in [*DOCS.glob("*.md"), *ROOT.glob("*.md")]}
+TEXTS = {path: path.read_text() for path in [*DOCS.rglob("*.md"), *ROOT.glob("*.md")]}
 
 Row = dict[str, str]
 

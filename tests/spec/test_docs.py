@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
@@ -37,6 +38,7 @@ from windrow.spec.fields.reading import Spec, kind_of, yaml_name
 from windrow.spec.fields.schemas import _SIMPLE, Schema
 from windrow.spec.pipelines.documents import load_yaml
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.retention import Retention
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.pipelines.spark_settings import REQUIRED
 from windrow.spec.pipelines.submissions import Submission
@@ -63,11 +65,12 @@ from windrow.spec.stages.freshness import Freshness
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.stages.stage import RESERVED_NAMES, ElementTime, Stage
 from windrow.spec.times import format_duration
-from windrow.spec.transcripts.cases import _CASE_FIELDS, Case, read_transcripts
+from windrow.spec.transcripts.cases import _CASE_FIELDS, read_transcripts
 from windrow.spec.transcripts.steps import _STEP_FIELDS, DEAD_FIELDS, PANE_FIELDS
 from windrow.spec.triggers import all as triggers
 from windrow.spec.windows import all as windows
-from windrow.view.timeline import drawing
+from windrow.view.metrics import FAMILIES
+from windrow.view.pictures.transcripts import drawings
 
 TRANSCRIPTS = ROOT / "tests" / "transcripts"
 
@@ -95,8 +98,8 @@ def test_every_page_is_linked_from_the_readme() -> None:
 # ---------------------------------------------------------------- pipeline files
 
 SPECS: dict[str, type[Spec]] = {
-    "Pipeline": Pipeline, "Schedule": Schedule, "Submission": Submission, "Sources": Source, "Time columns": TimeColumn,
-    "Watermark": Watermark, "Stages": Stage,
+    "Pipeline": Pipeline, "Retention": Retention, "Schedule": Schedule, "Submission": Submission,
+    "Sources": Source, "Time columns": TimeColumn, "Watermark": Watermark, "Stages": Stage,
     "Element time": ElementTime, "Freshness": Freshness,
     **{name.capitalize(): cls for name, cls in CONNECTORS.items()},
     **{name: cls for name, cls in BUILT_IN_WINDOWS.items() if fields(cls)},
@@ -201,7 +204,7 @@ LATER = "Not in this version"
 def test_every_example_can_be_read(path: Path, tmp_path: Path) -> None:
     """Pipelines, transcripts, and lines that are a trigger; a line that says so is refused."""
     for text in blocks(TEXTS[path], "yaml"):
-        if text.startswith("pipeline:"):
+        if re.search("^pipeline:", text, re.M):
             pipeline = Pipeline.from_mapping(load_yaml(text))
             assert Pipeline.from_mapping(load_yaml(pipeline.to_yaml())) == pipeline
         elif text.startswith("trigger:"):
@@ -337,6 +340,13 @@ def commands_of(text: str) -> set[str]:
     return set(text.split(", "))
 
 
+def test_every_metric_and_its_labels() -> None:
+    rows = table_of("operations", "Metrics", "metric")
+    told = {row["metric"].strip("`"): tuple(coded(row["labels"])) for row in rows}
+    expected = {f"{name}{'_total' if one.kind == 'counter' else ''}": one.labels for name, one in FAMILIES.items()}
+    assert told == expected
+
+
 def test_every_exit_code() -> None:
     codes = [int(row["exit code"]) for row in table_of("operations", "Commands", "exit code")]
     assert codes == [0, 1, 2, INTERRUPTED]
@@ -373,8 +383,26 @@ def test_the_point_that_is_named_is_one() -> None:
 # ---------------------------------------------------------------- drawings
 
 
-@pytest.mark.parametrize("case", read_transcripts(TRANSCRIPTS / "drawings.yaml"), ids=lambda case: case.name)
-def test_the_drawings_are_those_of_the_transcripts(case: Case) -> None:
-    """The transcripts are run on the engine and on the model; `windrow check FILE --draw docs/drawings` draws them."""
-    assert (ROOT / "docs" / "drawings" / f"{case.name}.svg").read_text() == drawing(case)
-    assert f"drawings/{case.name}.svg" in (ROOT / "docs" / "semantics.md").read_text()
+DRAWN = {
+    name: text
+    for file in sorted(TRANSCRIPTS.glob("*.yaml"))
+    for case in read_transcripts(file)
+    for name, text in drawings(case)
+}
+"""Every case as `windrow check FILE --draw DIR` draws it. They are run on the engine and on the model."""
+SHOWN = sorted(path for path in (ROOT / "docs" / "drawings").glob("*.svg") if not path.name.startswith("benchmark-"))
+
+
+@pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.stem)
+def test_the_drawings_are_those_of_the_transcripts(path: Path) -> None:
+    """`DRAW=1 python -m pytest tests/spec/test_docs.py -k drawings` draws those anew that the pages show."""
+    if os.environ.get("DRAW"):
+        path.write_text(DRAWN[path.stem])
+    assert path.read_text() == DRAWN[path.stem]
+    assert any(f"drawings/{path.name}" in text for text in PAGES.values())
+
+
+def test_every_figure_of_the_paper_is_shown() -> None:
+    for file in ("drawings.yaml", "paper.yaml"):
+        for case in read_transcripts(TRANSCRIPTS / file):
+            assert f"drawings/{case.name}.svg" in PAGES["semantics" if file == "drawings.yaml" else "pictures"]

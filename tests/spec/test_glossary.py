@@ -57,7 +57,7 @@ PLAIN = {
     ("base", "compile/aggregates/variance.py"): "of a number system",
     ("fold", "compile/windows/local_time.py"): "of datetime",
     ("marks", "view/"): "on an axis",
-    ("_MARKS", "view/"): "on an axis", ("_mark", "view/"): "on an axis",
+    ("_mark", "view/"): "on an axis",
 }  # fmt: skip
 """Names in which such a word means what it means in English or to another library, where, and what."""
 NOT_ON_PAGES = NOWHERE | {

@@ -13,8 +13,10 @@ from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
 from windrow.spec.quality.shares import Share, Shares
 from windrow.spec.times import HOUR, MINUTE, SECOND
 from windrow.view.diff import Diff, WindowDiffers
+from windrow.view.pictures.plot import Plot, Series, Unit
+from windrow.view.pictures.values import Density, PaneCount
 from windrow.view.report import page
-from windrow.view.reports.arrival import Arrival, ShownPanes
+from windrow.view.reports.arrival import Arrival, OverDays
 from windrow.view.reports.index import Index, RunLine, index_page
 from windrow.view.reports.machines import as_json, as_junit
 from windrow.view.reports.parts import Attempt, StageFigures, State, StepTime, lasted
@@ -29,9 +31,16 @@ WINDOW = WindowDiffers({"k": "<b>"}, START, START + HOUR, here={"num": 5, "mean"
 ARRIVAL = Arrival(
     "hourly",
     watermark=[(START + i * HOUR, START + i * HOUR + 30 * MINUTE) for i in range(24)],
-    panes=[ShownPanes("on_time", START + i * HOUR, START + i * HOUR + 40 * MINUTE, 3 + i) for i in range(1, 20)]
-    + [ShownPanes("late", START + 5 * HOUR, START + 9 * HOUR, 1)],
-    landed=[(START + i * HOUR, START + i * HOUR + MINUTE) for i in range(20)],
+    panes=[PaneCount("on_time", START + i * HOUR, START + i * HOUR + 40 * MINUTE, 3 + i) for i in range(1, 20)]
+    + [PaneCount("late", START + 5 * HOUR, START + 9 * HOUR, 1)],
+    density=Density((START, START + 20 * HOUR), (START, START + 20 * HOUR), 20, 20, {(n, n): n + 1 for n in range(20)}),
+)
+DAYS = OverDays(
+    "hourly",
+    [
+        Plot("Lag", [Series("lag", [(START + i * HOUR, 30 * MINUTE + i) for i in range(24)])], unit_up=Unit.LENGTH),
+        Plot("Completeness", [Series("complete", [(START + i * HOUR, 0.9) for i in range(24)])], unit_up=Unit.SHARE),
+    ],
 )
 
 
@@ -126,26 +135,42 @@ def test_the_figure_is_told_in_words_and_stays_in_its_frame() -> None:
     text = page(report(arrivals=[ARRIVAL]))
     (title, desc) = re.findall(r'aria-labelledby="(\S+) (\S+)"', text)[0]
     assert re.search(rf'<title id="{title}">Watermark of hourly against arrival</title>', text)
-    assert re.search(rf'<desc id="{desc}">248 panes: 247 on time, 1 late. The watermark reached 2013-01-01 23:00', text)
+    told = re.search(rf'<desc id="{desc}">([^<]*)<', text)
+    assert told is not None
+    assert "210 elements." in told[1] and "248 panes: 247 on time, 1 late." in told[1]
+    assert "The watermark reached 2013-01-01 23:00 at 2013-01-01 23:30." in told[1]
     for screen, drawing in ARRIVAL.drawings:
-        left, top, width, height = drawing.frame
-        dots = [*drawing.panes, *drawing.landed]
-        assert len(drawing.landed) > 10 and sum(dot.kind == "late" for dot in drawing.panes) == 1, screen
-        assert all(left <= dot.x <= left + width and top <= dot.y <= top + height for dot in dots)
-        assert 2 <= len(drawing.across) <= 8 and 2 <= len(drawing.up) <= 8
-        assert all(left <= x <= left + width for _, x in drawing.across)
-        late, at_once = next(dot for dot in drawing.panes if dot.kind == "late"), drawing.diagonal
-        assert at_once is not None and late.y < drawing.y(START + 6 * HOUR), "a later time is farther up"
+        root = xml.fromstring(drawing)
+        width, height = map(float, (root.get("viewBox") or "").split()[2:])
+        circles = [one for one in root.iter("circle") if "counted" in (one.get("class") or "")]
+        late = [one for one in circles if "windrow-late" in (one.get("class") or "").split()]
+        assert len(late) == 1 and len([one for one in root.iter("rect") if one.get("class") == "windrow-many"]) == 20
+        assert all(0 <= float(one.get("cx") or -1) <= width for one in circles), screen
+        assert all(0 <= float(one.get("cy") or -1) <= height for one in circles), screen
+        assert [one for one in root.iter("polyline") if one.get("class") == "windrow-ideal"]
 
 
 def test_a_figure_of_a_minute_has_seconds_at_its_axis() -> None:
     """In a run that is made by hand over what is there, everything happens at once."""
-    panes = [ShownPanes("on_time", START + i * HOUR, START + i * 5 * SECOND, 1) for i in range(4)]
+    panes = [PaneCount("on_time", START + i * HOUR, START + i * 5 * SECOND, 1) for i in range(4)]
     soon = Arrival("hourly", [(START, START), (START + 4 * HOUR, START + 20 * SECOND)], panes)
     for _, drawing in soon.drawings:
-        labels = [label for label, _ in drawing.up]
+        labels = [one.text for one in xml.fromstring(drawing).iter("text")]
         assert len(set(labels)) == len(labels) > 1 and "00:00:10" in labels
-        assert "01-01 02:00" in [label for label, _ in drawing.across]
+        assert (
+            "02:00" in labels
+            and "event time" in " ".join(map(str, labels))
+            and "2013-01-01" in " ".join(map(str, labels))
+        )
+
+
+def test_plots_over_time_are_on_the_page() -> None:
+    text = page(report(over_days=[DAYS]))
+    assert "Over time" in text and "lag: between 30m and 30m, at last 30m." in text and "90 %" in text
+    parser = Balanced()
+    parser.feed(text)
+    assert parser.open == []
+    assert not re.findall(r"https?://", text)
 
 
 def test_of_a_long_message_of_a_try_the_page_has_the_first_line() -> None:

@@ -8,16 +8,21 @@ import pytest
 import windrow
 from tests.spec.pages import ROOT
 from tests.view.browser import check_picture, needs_browser
+from tests.view.looks import busy
 from tests.view.test_notebook import pipeline_of, stage
+from tests.view.test_pictures import PAPER
 from tests.view.test_report import START, report
-from tests.view.test_report_parts import ARRIVAL, line
+from tests.view.test_report_parts import ARRIVAL, DAYS, line
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
 from windrow.spec.times import HOUR
 from windrow.view.diff import Diff, WindowDiffers
+from windrow.view.pictures.drawing import svg
+from windrow.view.pictures.transcripts import pictures
 from windrow.view.report import Balance, Part, page
 from windrow.view.reports.index import Index, index_page
 from windrow.view.reports.parts import Attempt, StageFigures, State, StepTime
+from windrow.view.watch.page import page as page_of_look
 
 WIDTHS = {"desktop": 1200, "phone": 390}
 
@@ -46,7 +51,7 @@ def full_page() -> str:
         waiting=["departures_hourly: 57 windows from 2013-01-01 06:00 - 07:00 to 12:00 - 13:00 have not expired"],
         stages=[StageFigures("departures_hourly", 1_234_567, 1_234_567, 84, 0, 57, None), StageFigures("rolling")],
         changed=[Diff("departures_hourly", "staged", "published", 842, 1, 0, 1, differing=[WINDOW, ALONE])],
-        arrivals=[ARRIVAL], link="https://airflow.example.org/dags/flights_backfill/runs/scheduled__2013-01-04",
+        arrivals=[ARRIVAL], over_days=[DAYS], link="https://airflow.example.org/dags/flights_backfill/runs/scheduled__2013-01-04",
         steps=[StepTime("begin", "", START), StepTime("computed", "departures_hourly", START + HOUR, HOUR)],
         attempts=[Attempt(START, 3, "the gate of departures_hourly stops: " + long)],
         versions={"departures_hourly.current": 1_234},
@@ -84,9 +89,20 @@ def notebook(theme: str) -> str:
     return f'<!doctype html><body style="margin: 0" data-theme="{theme}">{texts}</body>'
 
 
+def paper() -> str:
+    """The figures of the paper beside each other, as the page of the docs has them: two on a desk, one on a phone."""
+    drawn = "".join(
+        f"<div>{svg(picture, is_inline=True)}</div>" for case in PAPER.values() for picture in pictures(case)
+    )
+    grid = "display: grid; grid-template-columns: repeat(auto-fit, minmax(min(400px, 100%), 1fr)); gap: 12px"
+    return f'<!doctype html><body style="margin: 0"><div style="{grid}">{drawn}</div></body>'
+
+
 PAGES = {
+    "paper": paper, "paper-dark": lambda: dark(paper()),
     "report": full_page, "report-dark": lambda: dark(full_page()),
     "index": all_runs,
+    "watch": lambda: page_of_look(busy(), 5), "watch-dark": lambda: dark(page_of_look(busy(), 5)),
     "notebook": lambda: notebook("light"), "notebook-dark": lambda: notebook("dark"),
 }  # fmt: skip
 

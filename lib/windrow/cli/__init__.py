@@ -10,15 +10,25 @@ import typer
 from windrow.cli.commands.backfill import backfill
 from windrow.cli.commands.check import check
 from windrow.cli.commands.diff import diff
+from windrow.cli.commands.explain import explain
+from windrow.cli.commands.forget import forget
+from windrow.cli.commands.init import init
+from windrow.cli.commands.json_schema import json_schema
+from windrow.cli.commands.lineage import lineage
 from windrow.cli.commands.maintain import maintain
+from windrow.cli.commands.metrics import metrics
 from windrow.cli.commands.plan import plan
 from windrow.cli.commands.quarantine import quarantine
 from windrow.cli.commands.reconcile import reconcile
+from windrow.cli.commands.register import register
 from windrow.cli.commands.report import report
 from windrow.cli.commands.restate import restate
 from windrow.cli.commands.run import run
+from windrow.cli.commands.serve import serve
 from windrow.cli.commands.show import show
+from windrow.cli.commands.simulate import simulate
 from windrow.cli.commands.status import status
+from windrow.cli.commands.watch import watch
 from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly
 from windrow.cli.job import job
 from windrow.cli.quick import quick_start
@@ -33,7 +43,9 @@ app = typer.Typer(
     help="Windows, triggers and exact corrections for lakehouse pipelines on Spark and Delta.",
     epilog="Exit codes: 0 it worked; 1 it ran, and the answer is no or it failed; 2 a wrong file or option.",
 )
-for _command in (plan, run, backfill, restate, quarantine, reconcile, diff, status, report, show, maintain, check):
+_WRITING = (run, backfill, restate, quarantine, forget, reconcile)
+_LOOKING = (diff, status, watch, metrics, lineage, report, show, explain, simulate)
+for _command in (init, plan, *_WRITING, *_LOOKING, register, serve, maintain, check, json_schema):
     app.command()(_command)
 app.command(hidden=True)(step)
 app.command(hidden=True)(job)

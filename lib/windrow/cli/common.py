@@ -63,11 +63,11 @@ class Common:
 
     def session(self) -> AbstractContextManager[SparkSession]:
         """A session that ends with the command."""
-        return session(self.master, self.conf)
+        return session(self.master, self.conf, self.pipeline)
 
     def looked(self, look: Callable[[SparkSession | None], Seen]) -> Seen:
         """What a look at the lake finds, without Spark where `deltalake` can read it."""
-        return looked(look, self.master, self.conf)
+        return looked(look, self.master, self.conf, self.pipeline)
 
     def gate_told(self, report: str | None = None) -> AbstractContextManager[None]:
         """A gate that stops within names the pipeline as the command does, and the page. Raises GateFailed."""

@@ -12,7 +12,7 @@ import typer
 
 from windrow.spec.errors import SpecError
 from windrow.spec.quality.judgements import GateFailed
-from windrow.spec.times import format_time, parse_time
+from windrow.spec.times import SECOND, format_time, parse_duration, parse_time
 
 Master = Annotated[str | None, typer.Option("--master", metavar="URL", help="Spark's master.", show_default="local[*]")]
 Conf = Annotated[
@@ -56,6 +56,17 @@ def time_of(option: str, text: str | None) -> int | None:
         return parse_time(text)
     except SpecError as error:
         raise error.within(option) from error
+
+
+def seconds_of(option: str, text: str) -> float:
+    """A duration on the command line in seconds, which must be positive. Errors: SpecError."""
+    try:
+        duration = parse_duration(text)
+        if duration <= 0:
+            raise SpecError("", "must be positive", text)
+    except SpecError as error:
+        raise error.within(option) from error
+    return duration / SECOND
 
 
 def is_before(start: int | None, end: int | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-LOOKING = frozenset({"plan", "status", "show", "report", "diff"})
+LOOKING = frozenset({"plan", "status", "watch", "show", "explain", "report", "diff", "metrics", "lineage"})
 """The commands that read tables and need nothing but Arrow."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 from windrow.cli.options import pairs_of
 from windrow.spec.errors import NeedsSpark, NotReadable, SpecError
 from windrow.spec.fields.reading import located
+from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.spark_settings import check_settings
+from windrow.spec.sources.source import resolve_environment
+from windrow.store.delta.location import is_on_s3
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,10 +22,11 @@ Seen = TypeVar("Seen")
 
 
 @contextmanager
-def session(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSession]:
+def session(master: str | None, conf: Iterable[str] | None, pipeline: Pipeline | None = None) -> Iterator[SparkSession]:
     """A session that ends with the command, unless there was one before. Nothing that Spark says at its start is shown.
 
-    Errors: SpecError, also for settings of a session that was there before; NeedsSpark where it is not installed.
+    It reaches S3 where something of the pipeline, or a setting, names a place there. Errors: SpecError, also for
+    settings of a session that was there before; NeedsSpark where it is not installed.
     """
     settings = pairs_of("--conf", conf)
     located("--conf:", check_settings, settings)
@@ -43,14 +47,16 @@ def session(master: str | None, conf: Iterable[str] | None) -> Iterator[SparkSes
         yield before
         return
     with quiet_start(), deaf_to_sigterm():
-        spark = local_session(master=master, conf=settings)
+        spark = local_session(master=master, conf=settings, s3=_is_on_s3(pipeline, settings))
     try:
         yield spark
     finally:
         spark.stop()
 
 
-def looked(look: Callable[[SparkSession | None], Seen], master: str | None, conf: Iterable[str] | None) -> Seen:
+def looked(
+    look: Callable[[SparkSession | None], Seen], master: str | None, conf: Iterable[str] | None, pipeline: Pipeline
+) -> Seen:
     """What a look at a lake finds that needs a session only where `deltalake` cannot read the lake.
 
     Errors: those of `look`; NotReadable where Spark would have to read and is not installed.
@@ -61,8 +67,15 @@ def looked(look: Callable[[SparkSession | None], Seen], master: str | None, conf
         except NotReadable:
             if not has_spark():
                 raise
-    with session(master, conf) as spark:
+    with session(master, conf, pipeline) as spark:
         return look(spark)
+
+
+def _is_on_s3(pipeline: Pipeline | None, settings: Mapping[str, str]) -> bool:
+    """Whether a lake, a source or a setting names a place on S3."""
+    sources = () if pipeline is None else pipeline.sources
+    paths = [source.connector.location or "" for source in sources] + ([] if pipeline is None else [pipeline.lake])
+    return any(map(is_on_s3, (*map(resolve_environment, paths), *settings.values())))
 
 
 def has_spark() -> bool:

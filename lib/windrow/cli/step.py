@@ -141,11 +141,12 @@ def recorded(pipeline: Pipeline, spark: SparkSession, run: str, attempt: str | N
     if attempt is None:
         yield
         return
-    from windrow.drivers.spark.session import working_session
+    from windrow.drivers.spark.lakes import lake_session
     from windrow.store.journal.audits import Audits
 
-    audits = Audits.of(Lake.of(pipeline.lake))
-    record = partial(audits.record_outcome, working_session(spark), run, attempt, step.value)
+    lake = Lake.of(pipeline.lake)
+    audits, session = Audits.of(lake), lake_session(spark, lake)
+    record = partial(audits.record_outcome, session, run, attempt, step.value)
     try:
         yield
     except Exception as error:

@@ -76,6 +76,13 @@ def _nullable(kind: Any) -> Any:
     return kind
 
 
+def struct_of(ddl: str) -> StructType:
+    """The schema of a DDL text."""
+    schema = StructType.fromDDL(ddl)
+    assert isinstance(schema, StructType)
+    return schema
+
+
 def group(frame: DataFrame, by: Iterable[str], columns: Mapping[str, Column], to_join: bool = False) -> DataFrame:
     """One row for each group, or for all rows where there is no `by`.
 

@@ -10,8 +10,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.compile.elements.envelope import OFFSET, RAW
+from windrow.compile.elements.evolution import of_fields
 from windrow.compile.sql.columns import Column, call, col, named, null, when
 from windrow.spec.errors import SpecError
+from windrow.spec.fields.widening import plain_type, widens
 from windrow.spec.sources.delta import WEIGHT, DeltaSource
 from windrow.spec.sources.source import Source, resolve_environment
 
@@ -38,10 +40,22 @@ def read_delta(
         rule = "has changed since a part of its first rows landed, and the checkpoint that knew which part is gone"
         versions = f"version {newest}, and {offset['reservoirVersion']} was read"
         raise SpecError(f"sources.{source.name}.delta", rule, versions, "read it as a source of another name")
-    columns = {name: col(name) for name in source.schema}
+    rows = reader.load(path)
+    columns = columns_in(source, rows)
     columns |= {WEIGHT: change_weight()} if delta.is_feed else {}
     columns |= {RAW: null("string"), OFFSET: _offset_in_table(delta)}
-    return reader.load(path).selectExpr(*[named(name, column) for name, column in columns.items()])
+    return rows.selectExpr(*[named(name, column) for name, column in columns.items()])
+
+
+def columns_in(source: Source, rows: DataFrame, also_others: bool = False) -> dict[str, Column]:
+    """The columns of the schema in the rows of its table, which may have other names or narrower types for them.
+
+    With `also_others` the table's other columns too: of those that the source had once, rules may speak that judged it.
+    """
+    own = of_fields(source.fields, {field.name: field.dataType.simpleString() for field in rows.schema.fields})
+    taken = {name.lower() for name in source.columns}
+    others = [name for name in rows.columns if name.lower() not in taken and not name.startswith("_")]
+    return {**{name: col(name) for name in others if also_others}, **own}
 
 
 def delta_of(source: Source) -> DeltaSource:
@@ -83,16 +97,16 @@ def check_columns(source: Source, delta: DeltaSource, have: StructType, properti
     """Refuse a table that has not the columns of the source, or no feed where one is read. Errors: SpecError."""
     place = f"sources.{source.name}"
     kinds = {field.name.lower(): field.dataType.simpleString() for field in have.fields}
-    wanted = StructType.fromDDL(source.schema.ddl)
-    assert isinstance(wanted, StructType)
-    for field in wanted.fields:
-        kind = kinds.get(field.name.lower())
-        if kind is None:
-            columns = ", ".join(kinds)
-            raise SpecError(f"{place}.schema.{field.name}", "is no column of the table", None, f"it has {columns}")
-        if kind != field.dataType.simpleString():
-            rule = "has another type in the table"
-            raise SpecError(f"{place}.schema.{field.name}", rule, field.dataType.simpleString(), f"there it is {kind}")
+    for name, kind in source.schema.items():
+        there = [kinds[one.lower()] for one in source.fields.names_of(name) if one.lower() in kinds]
+        if not there and name not in source.defaults:
+            hint = f"it has {', '.join(kinds)}; a field of another name: rename, one that may be missing: defaults"
+            raise SpecError(f"{place}.schema.{name}", "is no column of the table", None, hint)
+        for one in there:
+            if plain_type(one) != plain_type(kind) and not widens(one, kind):
+                widen = f", to which it may be widened: {name} {one}" if widens(kind, one) else ""
+                rule, hint = "has another type in the table", f"there it is {one}{widen}"
+                raise SpecError(f"{place}.schema.{name}", rule, plain_type(kind), hint)
     if delta.is_feed and properties.get(FEED_PROPERTY) != "true":
         hint = f"ALTER TABLE ... SET TBLPROPERTIES ({FEED_PROPERTY} = true)"
         raise SpecError(f"{place}.delta.changes", "needs a table that keeps a change data feed", delta.path, hint)

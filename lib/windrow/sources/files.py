@@ -1,18 +1,24 @@
-"""Files as a stream: JSON lines, CSV and Parquet, each file once. What cannot be read comes as a row with its text."""
+"""Files as a stream: JSON lines, CSV and Parquet, each file once. What cannot be read comes as a row with its text.
+
+Fields are found by their names: those of JSON objects, of the columns of Parquet, and of the first line of a CSV file.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 from windrow.compile.elements.envelope import OFFSET, RAW, ROW
+from windrow.compile.elements.evolution import of_fields
+from windrow.compile.sql.columns import named
+from windrow.sources.csv_headers import Header, by_header, columns_in_folders, columns_of
 from windrow.sources.json_rows import json_rows
-from windrow.spec.fields.schemas import Schema
 from windrow.spec.sources.connector import is_glob
+from windrow.spec.sources.fields import Fields
 from windrow.spec.sources.files import FileFormat, Files
 from windrow.spec.sources.source import Source, resolve_environment
 
@@ -28,17 +34,21 @@ def files_of(source: Source) -> Files:
 
 
 def read_files(spark: SparkSession, source: Source, files: Files) -> DataFrame:
-    """A streaming frame of the source's columns, the path of the file, and the text of rows that could not be read."""
+    """A streaming frame of the source's columns, the path of the file, and the text of rows that could not be read.
+
+    Of CSV the values are in the order of the schema: `read_again` looks at the header of each file.
+    """
     reader = spark.readStream.format(_FORMATS[files.format]).options(**_options(files))
     reader = reader.option("maxFilesPerTrigger", files.max_files_per_batch).option("maxFileAge", FOR_EVER)
-    schema = _schema(source.schema, files)
+    schema = _schema(source.fields, files, None)
     reader = reader if schema is None else reader.schema(schema)
-    return _rows(reader.load(resolve_environment(files.path)), source.schema, files)
+    return _rows(reader.load(resolve_environment(files.path)), source.fields, files, None)
 
 
 def listed(spark: SparkSession, source: Source, files: Files) -> list[str]:
     """The files under the source's path, as Spark lists them, each as the offset of its rows has it."""
-    reader, path = _reader(spark, source.schema, files), resolve_environment(files.path)
+    schema, path = _schema(source.fields, files, None), resolve_environment(files.path)
+    reader = _reader(spark, files, schema)
     try:
         found = reader.load(path).inputFiles()
     except AnalysisException as error:
@@ -48,25 +58,38 @@ def listed(spark: SparkSession, source: Source, files: Files) -> list[str]:
     return [re.sub("^file:/+", "file:/", path) for path in found]
 
 
-def read_again(
-    spark: SparkSession, schema: Schema, files: Files, paths: Sequence[str], counts: bool = False
-) -> DataFrame:
+def read_again(spark: SparkSession, fields: Fields, files: Files, paths: Sequence[str]) -> DataFrame:
     """The same frame of some files, listed anew: what they hold now. `paths` are whole ones, at least one.
+
+    Raises UnreadableFile where a CSV file has no column of the schema.
+    """
+    headers = by_header(spark, fields, files, paths)
+    return _united([read_alike(spark, fields, files, alike, header) for header, alike in headers.items()])
+
+
+def read_alike(
+    spark: SparkSession, fields: Fields, files: Files, paths: Sequence[str], header: Header | None, counts: bool = False
+) -> DataFrame:
+    """The same of files that have that header; None for the columns of the schema in their order.
 
     With `counts` the rows of Parquet files have their number within the file as `_row`.
     """
-    frames = [_rows(_listed(spark, schema, files, together), schema, files, counts) for together in _together(paths)]
+    parts = [(_listed(spark, fields, files, together, header)) for together in _together(paths)]
+    return _united([_rows(part, fields, files, header, counts) for part in parts])
+
+
+def _united(frames: Sequence[DataFrame]) -> DataFrame:
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
 
 
-def _reader(spark: SparkSession, schema: Schema, files: Files) -> DataFrameReader:
+def _reader(spark: SparkSession, files: Files, schema: str | None) -> DataFrameReader:
     reader = spark.read.format(_FORMATS[files.format]).options(**_options(files))
-    ddl = _schema(schema, files)
-    return reader if ddl is None else reader.schema(ddl)
+    return reader if schema is None else reader.schema(schema)
 
 
-def _listed(spark: SparkSession, schema: Schema, files: Files, paths: list[str]) -> DataFrame:
-    reader = _reader(spark, schema, files).option("__globPaths__", "false")
+def _listed(spark: SparkSession, fields: Fields, files: Files, paths: list[str], header: Header | None) -> DataFrame:
+    schema = _schema(fields, files, header, columns_in_folders(files, paths[0]))
+    reader = _reader(spark, files, schema).option("__globPaths__", "false")
     folder = resolve_environment(files.path)
     if not is_glob(folder) and _is_partitioned(paths[0]):
         reader = reader.option("basePath", folder)
@@ -101,27 +124,41 @@ def _options(files: Files) -> dict[str, str]:
     return options if files.copy else {**options, "columnPruning": "false"}  # a line is as long, whatever is read of it
 
 
-def _schema(schema: Schema, files: Files) -> str | None:
-    if files.format is FileFormat.JSON:
-        return None
-    return schema.ddl if files.format is FileFormat.PARQUET else f"{schema.ddl}, `{RAW}` string"
+def _schema(
+    fields: Fields, files: Files, header: Header | None, in_folders: frozenset[str] = frozenset()
+) -> str | None:
+    match files.format:
+        case FileFormat.JSON:
+            return None
+        case FileFormat.PARQUET:
+            return fields.every.ddl
+        case FileFormat.CSV:
+            columns = fields.schema if header is None else columns_of(fields, header, in_folders)
+            return f"{columns.ddl}, `{RAW}` string"
 
 
 _FORMATS = {FileFormat.JSON: "text", FileFormat.CSV: "csv", FileFormat.PARQUET: "parquet"}
 
 
-def _rows(read: DataFrame, schema: Schema, files: Files, counts: bool = False) -> DataFrame:
+def _rows(read: DataFrame, fields: Fields, files: Files, header: Header | None, counts: bool = False) -> DataFrame:
     match files.format:
         case FileFormat.JSON:
-            return _json(read, schema)
+            return _json(read, fields)
         case FileFormat.PARQUET:
             place = [f"_metadata.file_path AS {OFFSET}", *([f"_metadata.row_index AS {ROW}"] if counts else [])]
-            return read.selectExpr("*", f"CAST(NULL AS STRING) AS {RAW}", *place)
+            own = ["*"] if not fields.rename else _columns(fields, fields.every)
+            return read.selectExpr(*own, f"CAST(NULL AS STRING) AS {RAW}", *place)
         case FileFormat.CSV:
-            return read.selectExpr("*", f"_metadata.file_path AS {OFFSET}")
+            have = {one.name: one.dataType.simpleString() for one in read.schema.fields}
+            own = ["*"] if header is None else [*_columns(fields, have), RAW]
+            return read.selectExpr(*own, f"_metadata.file_path AS {OFFSET}")
 
 
-def _json(lines: DataFrame, schema: Schema) -> DataFrame:
+def _columns(fields: Fields, have: Mapping[str, str]) -> list[str]:
+    return [named(name, column) for name, column in of_fields(fields, have).items()]
+
+
+def _json(lines: DataFrame, fields: Fields) -> DataFrame:
     """One object a line; empty lines are no rows."""
     texts = lines.where("trim(value) <> ''").selectExpr(f"value AS {_TEXT}", f"_metadata.file_path AS {OFFSET}")
-    return json_rows(texts, schema, _TEXT, [OFFSET])
+    return json_rows(texts, fields, _TEXT, [OFFSET])

@@ -8,14 +8,15 @@ becomes of the others, and nobody has to tell them apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
 
 from windrow.compile.elements.envelope import RAW, ROW
+from windrow.compile.elements.evolution import value_of
 from windrow.compile.sql.columns import Column, Value, call, col, null
 from windrow.engine.frames import select
-from windrow.sources.delta import change_weight
+from windrow.sources.delta import change_weight, columns_in
 from windrow.spec.sources.delta import WEIGHT, DeltaSource
 from windrow.spec.sources.source import Source
 
@@ -28,7 +29,7 @@ _BITS = 40
 
 def file_rows(source: Source, delta: DeltaSource, rows: DataFrame) -> DataFrame:
     """The rows of files. `_row` is the number within the file."""
-    columns = {name: col(name) for name in source.schema}
+    columns = columns_in(source, rows, also_others=True)
     columns |= {WEIGHT: Column("1")} if delta.is_feed else {}
     place = {FILE: col("_metadata", "file_path"), ROW: col("_metadata", "row_index")}
     return select(rows, {**columns, RAW: null("string"), **place})
@@ -39,22 +40,36 @@ def numbered(number: Column) -> Column:
     return call("shiftleft", number.cast("bigint"), _BITS) + col(ROW)
 
 
-def change_rows(source: Source, hashed: Sequence[str], changes: DataFrame) -> DataFrame:
-    """The rows of a change data feed. `hashed` are the columns that told its rows apart when they landed."""
-    columns = {name: col(name) for name in source.schema} | {WEIGHT: change_weight()}
+def change_rows(source: Source, hashed: Mapping[str, str], changes: DataFrame) -> DataFrame:
+    """The rows of a change data feed.
+
+    `hashed` are the columns of the table that told its rows apart when they landed, with the types that they had.
+    """
+    columns = columns_in(source, changes, also_others=True) | {WEIGHT: change_weight()}
     version = col("_commit_version")
-    number = hash_of(source, hashed, [version, col("_change_type")])
+    have = {field.name: field.dataType.simpleString() for field in changes.schema.fields}
+    values = {name: value_of(kind, _names(source, name), have) for name, kind in hashed.items()}
+    number = hash_of(hashed, values, [version, col("_change_type")])
     return select(changes, {**columns, RAW: null("string"), VERSION: version, ROW: number})
 
 
-def hash_of(source: Source, columns: Sequence[str], also: Sequence[Value]) -> Column:
-    """A number that tells rows apart which differ in one of these columns of the source, or in what else is given."""
-    values = [*also]
-    for name in columns:
-        values += [_hashable(source, name), col(name).is_null()]
-    return call("xxhash64", *values)
+def _names(source: Source, name: str) -> tuple[str, ...]:
+    """The names that a column of the table may have by now."""
+    column = source.rename.get(name, name)
+    return (name, *(other for other in source.fields.names_of(column) if other != name))
 
 
-def _hashable(source: Source, name: str) -> Column:
+def hash_of(types: Mapping[str, str], values: Mapping[str, Column], also: Sequence[Value]) -> Column:
+    """A number that tells rows apart which differ in one of these columns, of these types, or in what else is given.
+
+    It is the same whenever a row is read again, so `values` are of the types that they had when it landed.
+    """
+    found = [*also]
+    for name, kind in types.items():
+        found += [_hashable(kind, values[name]), values[name].is_null()]
+    return call("xxhash64", *found)
+
+
+def _hashable(kind: str, value: Column) -> Column:
     """Spark hashes no maps."""
-    return call("to_json", col(name)) if "map<" in source.schema[name] else col(name)
+    return call("to_json", value) if "map<" in kind else value

@@ -44,7 +44,7 @@ def read_kafka(spark: SparkSession, source: Source, kafka: Kafka, landed: Mappin
         OFFSET: col("offset").cast("string"), _TEXT: _text("value"),
     }  # fmt: skip
     texts = messages.selectExpr(*[named(name, column) for name, column in columns.items()])
-    return json_rows(texts, source.schema, _TEXT, [name for name in columns if name != _TEXT])
+    return json_rows(texts, source.fields, _TEXT, [name for name in columns if name != _TEXT])
 
 
 def _text(column: str) -> Column:

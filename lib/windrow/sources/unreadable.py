@@ -10,6 +10,7 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.sources.csv_headers import UnreadableFile
 from windrow.sources.files import read_again
 from windrow.sources.java_words import causes_of
 from windrow.spec.errors import SourceUnavailable
@@ -49,7 +50,7 @@ class SortedOut:
 def is_of_a_file(failure: Exception) -> bool:
     """Whether a batch has failed with an error that a file of it may have made."""
     words = "\n".join(causes_of(failure))
-    return "FAILED_READ_FILE" in words or _kind(words) is not None
+    return isinstance(failure, UnreadableFile) or "FAILED_READ_FILE" in words or _kind(words) is not None
 
 
 def sort_out(
@@ -72,7 +73,8 @@ def sort_out(
         words = "\n".join(causes_of(failure))
         if _OUTAGE.search(words):
             raise SourceUnavailable(source.name, in_words(failure))
-        if _NOT_OF_A_FILE.search(words) or (not readable and _kind(words) is None):
+        is_known = isinstance(failure, UnreadableFile) or _kind(words) is not None
+        if _NOT_OF_A_FILE.search(words) or (not readable and not is_known):
             raise failure
     if not readable and not _holds_anything(spark, paths[0]):
         raise SourceUnavailable(source.name, f"nothing is left in the folder of {paths[0]}, which was to be read")
@@ -82,7 +84,7 @@ def sort_out(
 def _failures(spark: SparkSession, source: Source, files: Files, paths: list[str]) -> dict[str, Exception]:
     """What each file fails with. They are read by halves, so that one among many takes few passes."""
     try:
-        _touch(read_again(spark, source.schema, files, paths))
+        _touch(read_again(spark, source.fields, files, paths))
         return {}
     except Exception as failure:
         if not is_of_a_file(failure):
@@ -116,6 +118,8 @@ def _kind(words: str) -> str | None:
 
 def in_words(failure: Exception) -> str:
     """Why a file could not be read: in words, and what Java's innermost error says."""
+    if isinstance(failure, UnreadableFile):
+        return str(failure)
     causes = causes_of(failure)
     innermost = causes[-1].splitlines()[0][:200] if causes else type(failure).__name__
     kind = _kind("\n".join(causes))

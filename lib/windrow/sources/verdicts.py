@@ -48,7 +48,8 @@ def judged(
     partition = _partition(source)
     chain = over(rows).with_columns({envelope.ARRIVAL_TIME: arrival})
     chain = chain.with_columns({envelope.EVENT_TIME: event_time, envelope.PARTITION: partition})
-    verdicts = _verdicts(source, rules, latest)
+    types = {**(dict(rows.dtypes) if any(rules) else {}), **source.columns}  # of columns that it had once, too
+    verdicts = _verdicts(source, types, rules, latest)
     reason = coalesce(*[when(broken, name) for broken, name, _ in verdicts])
     rule = coalesce(*[when(broken, words) for broken, _, words in verdicts])
     chain = chain.with_columns({envelope.REASON: reason, envelope.RULE: rule})
@@ -89,7 +90,7 @@ def _partition(source: Source) -> Column:
 
 
 def _verdicts(
-    source: Source, rules: Mapping[Rules, Column | None], latest: Column | None
+    source: Source, types: Mapping[str, str], rules: Mapping[Rules, Column | None], latest: Column | None
 ) -> list[tuple[Column, str, Value]]:
     """Condition, reason and rule, in the order in which the first that holds counts. No arrival is behind `latest`."""
     verdicts: list[tuple[Column, str, Value]] = []
@@ -98,9 +99,9 @@ def _verdicts(
         verdicts.append((col(RESCUED).is_not_null(), "rejected", "a row with no fields but those of the schema"))
     for some, applies in rules.items():
         if some:
-            broken = is_broken(some, source.columns)
+            broken = is_broken(some, types)
             broken = broken if applies is None else applies & broken
-            verdicts.append((broken, "rejected", broken_names(some, source.columns)))
+            verdicts.append((broken, "rejected", broken_names(some, types)))
     if source.arrival_time is not None:
         column = source.arrival_time
         if latest is not None and source.max_ahead is not None:

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.expressions.plain import plain as in_words
+from windrow.spec.fields import forms
+from windrow.spec.fields.forms import Definitions, Json
 from windrow.spec.fields.kinds import EXPRESSION, NUMBER, SHARE, list_of, mapping_of, whole_between
 from windrow.spec.fields.reading import Kind, Spec, located, unknown_name
 from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
@@ -24,6 +26,10 @@ class Aggregate(Spec):
     """Whether the value is an estimate that depends on how elements came together, and so is not compared."""
     CAN_BE_UNDONE: ClassVar[bool] = True
     """Whether an element can be taken back, so that a stage over a weighted source may have the aggregate."""
+    COMBINED_BY: ClassVar[str | None] = None
+    """The SQL aggregate that makes one value of those of sets that share no element; None where there is none."""
+    NOT_COMBINED: ClassVar[str] = "the values of several rows do not give that of all their elements"
+    """Why there is none."""
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -42,6 +48,7 @@ class Count(Aggregate):
     """The number of elements, or of those for which the expression is not null. A whole number, never null."""
 
     NAME = "count"
+    COMBINED_BY = "sum"
     of: Converted[Expression | None, ExpressionLike | None] = converted(EXPRESSION, default=None)
 
     @property
@@ -73,6 +80,7 @@ class CountIf(OfExpression):
     """The number of elements for which the condition is true. Never null."""
 
     NAME = "count_if"
+    COMBINED_BY = "sum"
     WORDS = "the number of elements where {}"
 
 
@@ -80,6 +88,7 @@ class Sum(OfExpression):
     """The sum: exact for integers and decimals; null over nothing, and where an integer sum does not fit a bigint."""
 
     NAME = "sum"
+    COMBINED_BY = "sum"
     WORDS = "the sum of {}"
 
 
@@ -87,6 +96,7 @@ class Mean(OfExpression):
     """The exact sum over the count; null over nothing."""
 
     NAME = "mean"
+    NOT_COMBINED = "the mean over several rows is sum(mean * number of values) / sum(number of values)"
     WORDS = "the mean of {}"
 
 
@@ -111,6 +121,7 @@ class Min(OfExpression):
     """The smallest value; null over nothing."""
 
     NAME = "min"
+    COMBINED_BY = "min"
     WORDS = "the smallest {}"
 
 
@@ -118,6 +129,7 @@ class Max(OfExpression):
     """The largest value; null over nothing."""
 
     NAME = "max"
+    COMBINED_BY = "max"
     WORDS = "the largest {}"
 
 
@@ -125,6 +137,7 @@ class AnyTrue(OfExpression):
     """Whether the condition is true on some element; null over nothing."""
 
     NAME = "any"
+    COMBINED_BY = "bool_or"
     WORDS = "whether {} for any element"
 
 
@@ -132,6 +145,7 @@ class AllTrue(OfExpression):
     """Whether the condition is false on no element; null over nothing."""
 
     NAME = "all"
+    COMBINED_BY = "bool_and"
     WORDS = "whether {} for all elements"
 
 
@@ -325,5 +339,11 @@ def _write(aggregate: Aggregate) -> Mapping[str, Any]:
     return {aggregate.NAME: written["of"] if list(written) == ["of"] else written}
 
 
-AGGREGATE: Kind[Aggregate, Aggregate] = Kind(_accept, _read, _write)
+def _form(definitions: Definitions) -> Json:
+    """An aggregate under its name: an expression, or a mapping of its fields."""
+    body = forms.any_of(forms.EXPRESSION_FORM, forms.fixed(type="object"))
+    return forms.any_of(*[forms.single(name, body) for name in AGGREGATES])(definitions)
+
+
+AGGREGATE: Kind[Aggregate, Aggregate] = Kind(_accept, _read, _write, forms.named("Aggregate", _form))
 AGGREGATES_BY_NAME = mapping_of(AGGREGATE)

@@ -129,6 +129,16 @@ class NeedsSpark(WindrowError, ImportError):
         return error.name is not None and error.name.partition(".")[0] in cls.PACKAGES
 
 
+class NeedsDuckDB(WindrowError, ImportError):
+    """Something that DuckDB computes, where the package of the extra `simulate` is not installed."""
+
+    exit_code = WRONG_INPUT
+    step_code = WRONG_INPUT
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} needs DuckDB. Hint: pip install 'windrow[simulate]'")
+
+
 class WindowsWait(WindrowError):
     """A run publishes all of its windows or none, and some have not expired: it is made again later.
 
@@ -145,6 +155,22 @@ class WindowsWait(WindrowError):
     @property
     def in_words(self) -> str:
         return f"waits: {self}"
+
+
+class NewerGeneration(WindrowError):
+    """The tables of a stage show a newer generation than that of this run, which so has come to its end."""
+
+    step_code = WRONG_INPUT
+
+    def __init__(self, stage: str, own: int, shown: int) -> None:
+        super().__init__(f"the tables of {stage} show generation {shown}, and this run is of generation {own}")
+        self.stage = stage
+        self.own = own
+        self.shown = shown
+
+    @property
+    def in_words(self) -> str:
+        return f"{self}. It has ended; everything that it committed stays. Hint: run the newer pipeline file"
 
 
 def another_writer(what: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windrow.spec.times import DAY, format_duration
+from windrow.spec.times import DAY, HOUR, MINUTE, format_duration
 
 
 def length(microseconds: int) -> str:
@@ -11,6 +11,15 @@ def length(microseconds: int) -> str:
     if days and rest:
         return f"{days}d {format_duration(rest)}"
     return format_duration(microseconds)
+
+
+def in_units(microseconds: int) -> str:
+    """A duration in days, hours, minutes and what is left: `5h 39m 1s`."""
+    parts, rest = [], microseconds
+    for unit in (DAY, HOUR, MINUTE):
+        whole, rest = rest - rest % unit, rest % unit
+        parts += [format_duration(whole)] if whole else []
+    return " ".join([*parts, *([format_duration(rest)] if rest or not parts else [])])
 
 
 def many(number: int, what: str, plural: str | None = None) -> str:

@@ -13,8 +13,9 @@ from typing import TypeVar
 from pyspark.sql import DataFrame
 
 from windrow.compile.elements.envelope import ENVELOPE, OFFSET, PARTITION, RAW
+from windrow.compile.elements.evolution import with_defaults
 from windrow.compile.sql.columns import Column, col, lit, null
-from windrow.engine.frames import select
+from windrow.engine.frames import select, struct_of
 from windrow.sources.verdicts import landed
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.reading import Named, located
@@ -28,7 +29,6 @@ from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import LATEST_EVENT_TIME
-from windrow.store.projections.creation import struct_of
 
 T = TypeVar("T")
 
@@ -66,7 +66,8 @@ class History:
         added: dict[str, Column] = {OFFSET: lit(""), RAW: null("string"), PARTITION: null("string"), **beside}
         missing = {name: column for name, column in added.items() if name.lower() not in known}
         rows = select(frame, {**{name: col(name) for name in frame.columns}, **missing})
-        return landed(source, rows, 0, LATEST_EVENT_TIME, tuple(self.rules.get(source.name, ())))
+        found = landed(source, rows, 0, LATEST_EVENT_TIME, tuple(self.rules.get(source.name, ())))
+        return select(found, with_defaults(source.schema, source.defaults, found.columns)) if source.defaults else found
 
 
 def of_pipeline(pipeline: Pipeline, frames: Frames) -> History:

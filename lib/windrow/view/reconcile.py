@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from windrow.spec.times import format_time
 from windrow.view.text.table import table
-from windrow.view.text.times import many, window
+from windrow.view.text.times import many, moment, window
 
 
 class Differs(Protocol):
@@ -43,6 +43,10 @@ class Compared(Protocol):
     @property
     def not_compared(self) -> Sequence[str]: ...
     @property
+    def left(self) -> int: ...
+    @property
+    def proves_from(self) -> int | None: ...
+    @property
     def equal(self) -> bool: ...
 
 
@@ -52,6 +56,10 @@ def reconciled_text(result: Compared, width: int) -> str:
     if result.late_rows:
         late = f" but for {many(result.late_rows, 'late row')} in {many(result.late_windows, 'window')}"
     sketches = f" (sketches are not compared: {', '.join(result.not_compared)})" if result.not_compared else ""
+    if result.proves_from is not None:
+        sketches += f" (from {moment(result.proves_from)} on: rows of earlier windows were removed)"
+    if result.left:
+        sketches += f" ({many(result.left, 'window')} not compared, which a forgetting has left as they were)"
     if result.equal:
         return f"{result.stage}: stream and batch are equal{late}: {many(result.windows, 'window')}{sketches}"
     differ = f"{many(result.number_differing, 'window')} of {result.windows:,}"
@@ -82,6 +90,8 @@ def reconciled_mapping(result: Compared) -> dict[str, Any]:
         "late_rows": result.late_rows,
         "late_windows": result.late_windows,
         "not_compared": list(result.not_compared),
+        "left": result.left,
+        "proves_from": None if result.proves_from is None else format_time(result.proves_from),
         "differing": [
             {
                 "key": dict(item.key),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from windrow.spec.quality.fixes import count_of, place_of, quarantines, share_of, total_of, values_of
 from windrow.spec.quality.judgements import GateResult, Judgement
 from windrow.view.diff import Diff
-from windrow.view.reports.arrival import Arrival
+from windrow.view.reports.arrival import Arrival, OverDays
 from windrow.view.reports.next_steps import next_steps
 from windrow.view.reports.parts import Attempt, NextStep, StageFigures, State, StepTime, lasted
 from windrow.view.templates import template
@@ -116,6 +116,7 @@ class Report:
     stages: Sequence[StageFigures] = ()
     changed: Sequence[Diff] = ()
     arrivals: Sequence[Arrival] = ()
+    over_days: Sequence[OverDays] = ()
     steps: Sequence[StepTime] = ()
     attempts: Sequence[Attempt] = ()
     versions: Mapping[str, int] = field(default_factory=dict)

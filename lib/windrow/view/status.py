@@ -61,6 +61,20 @@ class PartitionStatus:
     idle: bool
     last_seen: int | None = None
 
+    @property
+    def name(self) -> str:
+        return "null" if self.partition is None else self.partition
+
+
+@dataclass(frozen=True)
+class InputStatus:
+    """What an input of a stage has not read yet of its upstream: landing batches and rows, or ticks and panes."""
+
+    upstream: str
+    batches_behind: int = 0
+    rows_behind: int = 0
+    reads_a_stage: bool = False
+
 
 @dataclass(frozen=True)
 class StageStatus:
@@ -71,7 +85,8 @@ class StageStatus:
     rows that landed up to where the stage has read, by another count than `read`. Panes: `timings` are those that were
     emitted, `withdrawn` the retractions, `shown` the rows of `current`, which lacks
     the panes of `ticks_to_refresh`. Where `reads_a_stage`, rows are panes of
-    that stage, and batches its ticks.
+    that stage, and batches its ticks. `held_by` says in words what holds the watermark back; `committed_at` is about
+    when the last tick was committed, by the clock of its writer.
     """
 
     stage: str
@@ -101,6 +116,9 @@ class StageStatus:
     backfills: int = 0
     freshness: StageFreshness | None = None
     reads_a_stage: bool = False
+    inputs: Sequence[InputStatus] = ()
+    held_by: str = ""
+    committed_at: int | None = field(default=None, compare=False)
 
     @property
     def aggregated(self) -> int:
@@ -134,7 +152,7 @@ def status_mapping(sources: Sequence[SourceStatus], stages: Sequence[StageStatus
     }
 
 
-_TIMES = {"greatest_event_time", "last_arrival", "last_seen", "now", "watermark"}
+_TIMES = {"greatest_event_time", "last_arrival", "last_seen", "now", "watermark", "committed_at"}
 
 
 def _with_times(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -218,22 +236,29 @@ _SHOWN = 20
 def _watermark(status: StageStatus) -> list[str]:
     if [part.partition for part in status.partitions] == [None]:
         return [f"{moment(status.watermark)}{_idle(status.partitions[0])}"]
-    ordered = sorted(status.partitions, key=lambda part: (part.idle, part.watermark, part.partition or ""))
-    lines = [f"  {_named(part)}: {moment(part.watermark)}{_idle(part)}" for part in ordered[:_SHOWN]]
-    if len(ordered) > _SHOWN:
-        idle = sum(part.idle for part in ordered[_SHOWN:])
-        lines.append(f"  and {many(len(ordered) - _SHOWN, 'more partition')}, {idle:,} of them idle")
-    return [moment(status.watermark), *lines]
+    shown, more = shown_partitions(status)
+    lines = [f"  {part.name}: {moment(part.watermark)}{_idle(part)}" for part in shown]
+    return [moment(status.watermark), *lines, *([f"  {more}"] if more else [])]
 
 
-def _named(part: PartitionStatus) -> str:
-    return "null" if part.partition is None else part.partition
+def shown_partitions(status: StageStatus) -> tuple[Sequence[PartitionStatus], str]:
+    """The partitions that are listed, and how many more there are: those that hold the watermark back come first."""
+    ordered = sorted(status.partitions, key=lambda part: (part.idle, part.watermark, part.name))
+    if len(ordered) <= _SHOWN:
+        return ordered, ""
+    idle = sum(part.idle for part in ordered[_SHOWN:])
+    return ordered[:_SHOWN], f"and {many(len(ordered) - _SHOWN, 'more partition')}, {idle:,} of them idle"
 
 
 def _idle(part: PartitionStatus) -> str:
+    return f" ({idle_text(part)})" if part.idle else ""
+
+
+def idle_text(part: PartitionStatus) -> str:
+    """`idle: no row since 2013-01-01 05:00`; empty of a partition that is not."""
     if not part.idle:
         return ""
-    return " (idle)" if part.last_seen is None else f" (idle: no row since {moment(part.last_seen)})"
+    return "idle" if part.last_seen is None else f"idle: no row since {moment(part.last_seen)}"
 
 
 def _lag(status: StageStatus) -> str:

@@ -24,7 +24,7 @@ Files = Annotated[list[Path], typer.Argument(metavar="FILE", help="Transcripts, 
 
 Draw = Annotated[
     Path | None,
-    typer.Option("--draw", metavar="DIR", help="Write a drawing (SVG) of each case that passed and has one stage."),
+    typer.Option("--draw", metavar="DIR", help="Write a picture (SVG) of each stage of each case that passed."),
 ]
 
 
@@ -82,13 +82,12 @@ def found(paths: Iterable[Path]) -> list[Path]:
 
 
 def _draw(cases: list[Case], folder: Path) -> None:
-    from windrow.view.timeline import drawing
+    from windrow.view.pictures.transcripts import drawings
 
     folder.mkdir(parents=True, exist_ok=True)
     for case in cases:
-        if case.steps and not case.is_chain:
-            name = "-".join("".join(c if c.isalnum() else " " for c in case.name).split())
-            (folder / f"{name}.svg").write_text(drawing(case))
+        for name, drawing in drawings(case):
+            (folder / f"{name}.svg").write_text(drawing)
 
 
 def _is_run(case: Case) -> bool:

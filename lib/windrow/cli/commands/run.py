@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from windrow.cli.common import Common, command
-from windrow.cli.options import Json
-from windrow.spec.errors import SpecError
-from windrow.spec.times import SECOND, parse_duration
+from windrow.cli.options import Json, seconds_of
 from windrow.view.run import TickLine, Ticks
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ def run(
     Example: windrow run conf/pipelines/flights.yaml --once --drain
     """
     pipeline = common.pipeline
-    seconds = _seconds(every)
+    seconds = seconds_of("--every", every)
     ticks = Ticks([stage.name for stage in pipeline.stages], as_json, typer.echo)
     with common.gate_told(), common.session() as spark:
         from windrow.drivers.stream import stream
@@ -74,13 +72,3 @@ def tick_line(progress: Progress) -> TickLine:
         behind=progress.lag,
         ms=control.duration_ms,
     )
-
-
-def _seconds(text: str) -> float:
-    try:
-        duration = parse_duration(text)
-        if duration <= 0:
-            raise SpecError("", "must be positive", text)
-    except SpecError as error:
-        raise error.within("--every") from error
-    return duration / SECOND

@@ -7,14 +7,12 @@ The jobs: restate, maintain, stream. `--run` names the run in the audits. Exit c
 import sys
 from collections.abc import Sequence
 
-from windrow.cli import main as windrow
-from windrow.drivers.spark.session import submitted_session
+from windrow.cli.submitted import run_job
 
 
 def main(arguments: Sequence[str]) -> None:
     """Do the job, and end with its exit code."""
-    submitted_session("windrow job")
-    windrow(["job", *arguments])
+    run_job("job", arguments)
 
 
 if __name__ == "__main__":

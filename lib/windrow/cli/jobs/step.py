@@ -11,14 +11,12 @@ tried again. A scheduler gives each job a name, `--attempt`, and looks up in the
 import sys
 from collections.abc import Sequence
 
-from windrow.cli import main as windrow
-from windrow.drivers.spark.session import submitted_session
+from windrow.cli.submitted import run_job
 
 
 def main(arguments: Sequence[str]) -> None:
     """Run the step, and end with its exit code."""
-    submitted_session("windrow step")
-    windrow(["step", *arguments])
+    run_job("step", arguments)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from windrow.compile.panes.panes import ON_TIME, PaneColumns, pane_struct, perce
 from windrow.compile.panes.results import PASSES, with_passes
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, array, case, col, lit, null, struct, when
-from windrow.compile.triggers.tree import TickClock
+from windrow.compile.triggers.clocks import WATERMARK, CellClock
 from windrow.spec.triggers.base import without_sugar
 from windrow.spec.triggers.firings import fires_at_end
 from windrow.spec.triggers.leaves import AtWatermark
@@ -41,7 +41,7 @@ class Ending:
 
 
 def transitions_at_end(
-    cells: CellColumns, windows: Chain, ending: Ending, clock: TickClock, partitions: list[int] | None
+    cells: CellColumns, windows: Chain, ending: Ending, clock: CellClock, partitions: list[int] | None
 ) -> Chain:
     """The transitions of windows from their partials (`p_` columns), with one pane each."""
     opened = col(EXPIRED) if ending.opened is None else ending.opened
@@ -62,7 +62,7 @@ def transitions_at_end(
             on_time_index=lit(0),
             is_last=lit(True),
             trigger=lit(AtWatermark.NAME),
-            percentile=percentile_reached(clock.watermark_after, partitions),
+            percentile=percentile_reached(clock.column(WATERMARK), partitions),
             values={name: col(f"v_{name}") for name in cells.aggregates},
         )
     )

@@ -35,7 +35,6 @@ from windrow.compile.sql.columns import (
     any_of,
     bigint,
     case,
-    changing,
     coalesce,
     col,
     index_of,
@@ -44,8 +43,9 @@ from windrow.compile.sql.columns import (
     saturating_add,
     when,
 )
+from windrow.compile.triggers.clocks import WATERMARK, CellClock
 from windrow.compile.triggers.registry import NODES, Nodes
-from windrow.compile.triggers.tree import TickClock, timer_column
+from windrow.compile.triggers.tree import timer_column
 from windrow.spec.stages.stage import Emission
 
 
@@ -70,7 +70,7 @@ class CellColumns(CellState):
         """Whether a cell begins with the tick, over `s_` columns; and what else the family says of its beginning."""
         return {OPENED: col("s_new").is_null()}
 
-    def add(self, cells: Chain, clock: TickClock) -> Chain:
+    def add(self, cells: Chain, clock: CellClock) -> Chain:
         """Add the tick's elements to aggregates, counters and trigger."""
         is_open, has_elements = ~col("closed"), col(ELEMENTS) > 0
         added: dict[str, Column] = {}
@@ -82,17 +82,17 @@ class CellColumns(CellState):
         if self.is_weighted:
             added["net"] = col("net") + when(is_open, col(NET), bigint(0))
         added.update(event_times.added(self.stage, is_open))
-        since = sql.least(col("since"), changing(clock.watermark_before))
+        since = sql.least(col("since"), clock.column_before())
         added["since"] = when(is_open & has_elements, since, col("since"))
         return self.tree.add(cells.with_columns(added), is_open, clock)
 
-    def fire(self, cells: Chain, clock: TickClock, partition_watermarks: list[int] | None) -> Chain:
+    def fire(self, cells: Chain, clock: CellClock, partition_watermarks: list[int] | None) -> Chain:
         """Evaluate the trigger and decide what is emitted: the columns `fires`, `emits`, `timing` and the values."""
         results = {name: aggregate.value(_parts_of(name)) for name, aggregate in self.aggregates.items()}
         cells = self.tree.evaluate(with_conditions(self.stage, self.tree.conditions, results, cells), clock)
-        expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after)
-        complete = col(WINDOW_END) <= changing(clock.watermark_after)
-        passes_end = complete & (col(WINDOW_END) > changing(clock.watermark_before))
+        expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= clock.column(WATERMARK)
+        complete = col(WINDOW_END) <= clock.column(WATERMARK)
+        passes_end = complete & (col(WINDOW_END) > clock.column_before())
         ready = ~col("closed") & col(self.tree.firings)
         cells = cells.with_columns({EXPIRED: expires, "complete": complete, "passes_end": passes_end, "ready": ready})
         fires = ~col("closed") & (col("ready") | col(EXPIRED)) & self._has_content()
@@ -109,7 +109,7 @@ class CellColumns(CellState):
             is_shown = col(PASSES) if self.stage.having is not None else lit(True)
             is_shown = is_shown & self._holds() if self.is_weighted else is_shown
             emits, withdraws = emits & is_shown, col("fires") & ~is_shown & col("standing")
-        percentile = percentile_reached(clock.watermark_after, partition_watermarks)
+        percentile = percentile_reached(clock.column(WATERMARK), partition_watermarks)
         return cells.with_columns(
             {"emits": emits, "withdraws": withdraws, "percentile": when(col("timing") != LATE, percentile),
              "leaf": when(col("ready"), self._leaf_name(), EXPIRY)}
@@ -148,12 +148,14 @@ class CellColumns(CellState):
             return lit(names[0])
         return sql.call("element_at", sql.array(*names), self.tree.root.col("leaf") + 1)
 
-    def after(self, cells: Chain, clock: TickClock) -> Chain:
+    def after(self, cells: Chain, clock: CellClock) -> Chain:
         """The trigger's state after the firing, and the panes that the tick emits."""
+        return self.settled(cells, clock).with_columns({PANES: self._panes()})
+
+    def settled(self, cells: Chain, clock: CellClock) -> Chain:
+        """The trigger's state after the firing, and whether the cell closes by it."""
         cells = self.tree.fire(cells, clock)
-        closes = col("ready") & self.tree.root.col("finished")
-        cells = cells.with_columns({"closes": closes})
-        return cells.with_columns({PANES: self._panes()})
+        return cells.with_columns({"closes": col("ready") & self.tree.root.col("finished")})
 
     def _panes(self) -> Column:
         pane = pane_struct(
@@ -263,11 +265,11 @@ class CellColumns(CellState):
                 after[f"a_{name}_{part}"] = when(~clears, kept) if may_clear else kept
         return after
 
-    def is_timer_due(self, clock: TickClock) -> Column:
+    def is_timer_due(self, clock: CellClock) -> Column:
         """Whether a cell that got nothing must be evaluated: a timer is due, or it expires."""
-        now = clock.by_name
-        reached = [coalesce(col(STATE, timer_column(name)) <= changing(now[name]), False) for name in self.tree.clocks]
-        expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= changing(clock.watermark_after)
+        timers = {name: col(STATE, timer_column(name)) for name in self.tree.clocks}
+        reached = [coalesce(timer <= clock.column(name), False) for name, timer in timers.items()]
+        expires = saturating_add(col(WINDOW_END), self.stage.allowed_lateness) <= clock.column(WATERMARK)
         return any_of([*reached, expires])
 
 

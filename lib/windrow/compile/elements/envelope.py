@@ -17,7 +17,7 @@ A source's columns keep their names; those of the envelope begin with `_`, and n
 
 from __future__ import annotations
 
-from windrow.compile.sql.columns import Column, col, when
+from windrow.compile.sql.columns import Column, col, lit, when
 from windrow.spec.sources.source import ENVELOPE_NAMES
 
 STEP = "_step"
@@ -33,8 +33,20 @@ RAW = "_raw"
 QUARANTINED = "quarantined"
 """The reason of the rows of a file that was taken out after it had landed."""
 
+FORGOTTEN = "forgotten"
+"""The reason of the rows of a person who is forgotten."""
+BEING_FORGOTTEN = "the person is being forgotten"
+"""Their rule as long as they have their values."""
+IS_FORGOTTEN = "the person was forgotten"
+"""And when they have none any more."""
+
 ENVELOPE = (STEP, ROW, EVENT_TIME, ARRIVAL_TIME, PARTITION, OFFSET, REASON, RULE, RAW)
 assert ENVELOPE == ENVELOPE_NAMES
+
+
+def has_to_go() -> Column:
+    """Whether a row is being forgotten: it has its values yet."""
+    return col(REASON).same(lit(FORGOTTEN)) & col(RULE).same(lit(BEING_FORGOTTEN))
 
 
 def file_of() -> Column:

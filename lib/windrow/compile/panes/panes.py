@@ -61,11 +61,11 @@ def pane_struct(pane: PaneColumns) -> Column:
     )
 
 
-def percentile_reached(watermark: int, partition_watermarks: list[int] | None) -> Column:
+def percentile_reached(watermark: Column, partition_watermarks: list[int] | None) -> Column:
     """The share of source partitions, in whole percent, whose watermark has reached the window's end."""
     end = col(WINDOW_END)
     if not partition_watermarks:
-        return when(end <= changing(watermark), 100, 0)
+        return when(end <= watermark, 100, 0)
     levels = sorted(set(partition_watermarks))
     number = len(partition_watermarks)
     shares = [(level, 100 * sum(w >= level for w in partition_watermarks) // number) for level in levels]

@@ -7,6 +7,7 @@ analysed again at every step.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -72,6 +73,18 @@ class Chain:
         """The rows for which the condition holds."""
         return replace(self, steps=(*self.steps, Filter(condition)))
 
+    def pruned(self) -> Chain:
+        """The same chain without the columns that nothing behind them reads."""
+        needed, steps = set(self.names), list[Projection | Filter]()
+        for step in reversed(self.steps):
+            if isinstance(step, Filter):
+                needed |= _names_in(step.condition)
+            else:
+                step = Projection({name: column for name, column in step.columns.items() if name in needed})
+                needed = set().union(*map(_names_in, step.columns.values()))
+            steps.append(step)
+        return replace(self, steps=tuple(reversed(steps)))
+
     @property
     def sql(self) -> str:
         """The query over `{rows}`, for `spark.sql(..., rows=frame)`."""
@@ -81,3 +94,11 @@ class Chain:
             relation = f"({text})"
         text = text if self.steps else f"SELECT * FROM {SOURCE}"
         return text.replace("{", "{{").replace("}", "}}").replace(SOURCE, "{rows}")
+
+
+def _names_in(column: Column) -> set[str]:
+    """The names that an expression may read; one in a text of the user's counts too."""
+    return {name.replace("``", "`") for name in _NAME.findall(column.text)}
+
+
+_NAME = re.compile(r"`((?:[^`]|``)+)`")

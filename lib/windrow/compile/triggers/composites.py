@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from windrow.compile.sql.columns import Column, Value, all_of, any_of, bigint, call, coalesce, lit, when
-from windrow.compile.triggers.nodes import Node, TickClock, earliest
+from windrow.compile.triggers.clocks import CellClock
+from windrow.compile.triggers.nodes import Node, earliest
 from windrow.spec.times import INFINITY
 from windrow.spec.triggers.all import RepeatCount
 
@@ -16,13 +17,13 @@ from windrow.spec.triggers.all import RepeatCount
 class FirstNode(Node):
     """Ready when any child is; finished by firing."""
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return any_of(child.col("ready") for child in self.children)
 
     def leaf(self) -> Column:
         return coalesce(*[when(child.col("ready"), child.col("leaf")) for child in self.children])
 
-    def timer(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: CellClock) -> Column:
         return earliest([child.col(f"timer_{name}") for child in self.children if child.has_timer(name)])
 
 
@@ -39,7 +40,7 @@ class AllNode(Node):
     def _latched(self, child: int) -> Column:
         return self.col(f"latch{child}") | self.children[child].col("ready")
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return all_of(self._latched(index) for index in range(len(self.children)))
 
     def leaf(self) -> Column:
@@ -55,11 +56,11 @@ class AllNode(Node):
             for index, child in enumerate(self.children)
         }
 
-    def stays_finished(self, clock: TickClock) -> Column:
+    def stays_finished(self, clock: CellClock) -> Column:
         """It forgets which were ready, and evaluates them again."""
         return lit(False)
 
-    def timer(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: CellClock) -> Column:
         return earliest(
             when(self.col(f"latch{index}"), bigint(INFINITY), child.col(f"timer_{name}"))
             for index, child in enumerate(self.children)
@@ -82,7 +83,7 @@ class SequenceNode(Node):
     def sees(self, child: int) -> Column:
         return self.col("sees") & self.is_current(child)
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return coalesce(self._of_current(lambda child: child.col("ready")), lit(False))
 
     def leaf(self) -> Column:
@@ -105,7 +106,7 @@ class SequenceNode(Node):
     def advanced(self) -> Mapping[str, Column]:
         return {"position": self.col("position") + when(self.moves_on(), 1, 0)}
 
-    def timer(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: CellClock) -> Column:
         return earliest(
             when(self.is_current(index), child.col(f"timer_{name}"), bigint(INFINITY))
             for index, child in enumerate(self.children)
@@ -116,7 +117,7 @@ class SequenceNode(Node):
 class RepeatNode(Node):
     """Its child again and again."""
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return self.children[0].col("ready")
 
     def leaf(self) -> Column:
@@ -131,14 +132,14 @@ class RepeatNode(Node):
     def child_reset(self, child: int) -> Column:
         return self.col("fires") & self.children[0].col("finished")
 
-    def timer(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: CellClock) -> Column:
         return self.children[0].col(f"timer_{name}")
 
 
 class RepeatUntilNode(RepeatNode):
     """As Repeat, until the second child is ready."""
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return any_of(child.col("ready") for child in self.children)
 
     def leaf(self) -> Column:
@@ -154,10 +155,10 @@ class RepeatUntilNode(RepeatNode):
     def child_reset(self, child: int) -> Column:
         return self.children[0].col("fires") & self.children[0].col("finished") if child == 0 else lit(False)
 
-    def stays_finished(self, clock: TickClock) -> Column:
+    def stays_finished(self, clock: CellClock) -> Column:
         return self.children[1].stays_finished(clock)
 
-    def timer(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: CellClock) -> Column:
         return earliest([child.col(f"timer_{name}") for child in self.children if child.has_timer(name)])
 
 

@@ -9,15 +9,11 @@ from collections.abc import Mapping
 
 from windrow.compile.columns import ELEMENTS
 from windrow.compile.sql import columns as sql
-from windrow.compile.sql.columns import Column, Value, bigint, call, changing, coalesce, lit, null, when
-from windrow.compile.triggers.nodes import Node, TickClock, clock_of
-from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.compile.sql.columns import Column, Value, bigint, call, coalesce, lit, when
+from windrow.compile.triggers.clocks import CellClock, clock_of
+from windrow.compile.triggers.nodes import Node
+from windrow.spec.times import INFINITY
 from windrow.spec.triggers.custom import CLOCKS, CustomTrigger, expression
-
-
-def _known(value: int) -> Column:
-    """A clock, null where it is not known yet."""
-    return null("bigint") if value == MINUS_INFINITY else changing(value)
 
 
 def _clock_column(name: str) -> str:
@@ -51,16 +47,15 @@ class CustomNode(Node):
         kinds = self.trigger.STATE
         return {_field(n): self._value(f"{function}.{n}", text).try_cast(kinds[n][0]) for n, text in texts.items()}
 
-    def clock_columns(self, clock: TickClock) -> Mapping[str, Column]:
-        values = (clock.now, clock.watermark_before, clock.watermark_after)
-        return {_clock_column(name): _known(value) for name, value in zip(CLOCKS, values, strict=True)}
+    def clock_columns(self, clock: CellClock) -> Mapping[str, Column]:
+        return {_clock_column(name): value for name, value in zip(CLOCKS, clock.known(), strict=True)}
 
-    def add(self, clock: TickClock) -> Mapping[str, Column]:
+    def add(self, clock: CellClock) -> Mapping[str, Column]:
         gets = self.col("sees") & (sql.col(ELEMENTS) > 0)
         added = self._fields("on_elements", self.trigger.on_elements())
         return {name: when(gets, value, self.col(name)) for name, value in added.items()}
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return coalesce(self._value("ready", self.trigger.ready()), lit(False))
 
     def finished(self) -> Column:
@@ -73,7 +68,7 @@ class CustomNode(Node):
     def has_timer(self, name: str) -> bool:
         return any(clock_of(domain) == name for domain in self.trigger.deadline())
 
-    def timer(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: CellClock) -> Column:
         texts = {clock_of(domain): (domain, text) for domain, text in self.trigger.deadline().items()}
         domain, text = texts[name]
         return coalesce(self._value(f"deadline.{domain}", text).try_cast("bigint"), bigint(INFINITY))

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 
 from windrow.compile.columns import ELEMENTS, NEW, WINDOW_END
 from windrow.compile.sql import columns as sql
-from windrow.compile.sql.columns import Column, Value, bigint, call, changing, coalesce, lit, saturating_add, when
-from windrow.compile.triggers.nodes import WATERMARK, Node, TickClock, clock_of, percentile_clock
+from windrow.compile.sql.columns import Column, Value, bigint, call, coalesce, lit, saturating_add, when
+from windrow.compile.triggers.clocks import PENDING, WATERMARK, CellClock, clock_of, percentile_clock
+from windrow.compile.triggers.nodes import Node
 from windrow.compile.triggers.periods import next_boundary
 from windrow.spec import times
-from windrow.spec.times import INFINITY, MINUS_INFINITY
+from windrow.spec.times import INFINITY
 from windrow.spec.triggers.all import AfterBytes, AfterCount, AfterDelay, AfterMatch, AtPeriod, AtWatermark, Domain
-
-PENDING = MINUS_INFINITY + 1
-"""The deadline of a node that waits for the first watermark that is known."""
 
 
 class WatermarkNode(Node):
@@ -23,28 +21,28 @@ class WatermarkNode(Node):
     FIELDS = {"rewound": ("boolean", False), "seen": ("boolean", False)}
     trigger: AtWatermark
 
-    def add(self, clock: TickClock) -> Mapping[str, Column]:
+    def add(self, clock: CellClock) -> Mapping[str, Column]:
         return {"seen": self.col("seen") | (self.col("sees") & (sql.col(ELEMENTS) > 0))}
 
-    def _complete(self, clock: TickClock) -> Column:
-        return sql.col(WINDOW_END) <= changing(clock.percentile(self.trigger.percentile))
+    def _complete(self, clock: CellClock) -> Column:
+        return sql.col(WINDOW_END) <= clock.column(percentile_clock(self.trigger.percentile))
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return self._complete(clock) & (~self.col("rewound") | self.col("seen"))
 
-    def initial(self, clock: TickClock) -> Mapping[str, Column]:
+    def initial(self, clock: CellClock) -> Mapping[str, Column]:
         return {"rewound": self._complete(clock), "seen": lit(False)}
 
     def gathered(self) -> Mapping[str, Column]:
         had_fired, seen = self.of_part("rewound"), self.of_part("seen")
         return {"rewound": call("bool_and", had_fired), "seen": call("bool_or", seen)}
 
-    def merged(self, clock: TickClock) -> Mapping[str, Column]:
+    def merged(self, clock: CellClock) -> Mapping[str, Column]:
         return {**super().merged(clock), "rewound": self.gathered_col("rewound") & self.stays_finished(clock)}
 
-    def stays_finished(self, clock: TickClock) -> Column:
+    def stays_finished(self, clock: CellClock) -> Column:
         """Only where the merged window was complete before the tick: else it fires again at its end."""
-        return sql.col(WINDOW_END) <= changing(clock.percentile_before(self.trigger.percentile))
+        return sql.col(WINDOW_END) <= clock.column_before(self.trigger.percentile)
 
     def waiting(self) -> Mapping[str, Value]:
         return {"rewound": False, "seen": True}
@@ -52,7 +50,7 @@ class WatermarkNode(Node):
     def has_timer(self, name: str) -> bool:
         return name == percentile_clock(self.trigger.percentile)
 
-    def timer(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: CellClock) -> Column:
         return when(self.col("rewound"), bigint(INFINITY), sql.col(WINDOW_END))
 
 
@@ -70,19 +68,16 @@ class DeadlineNode(Node):
         """The deadline, by the clock at the element."""
         raise NotImplementedError
 
-    def add(self, clock: TickClock) -> Mapping[str, Column]:
-        at = clock.of_new_element(self.domain)
-        started = changing(PENDING if at == MINUS_INFINITY else self.start(at))
+    def add(self, clock: CellClock) -> Mapping[str, Column]:
+        started = clock.deadline(self)
         begins = self.col("sees") & (sql.col(ELEMENTS) > 0) & self.col("deadline").is_null()
         deadline = when(begins, started, self.col("deadline"))
-        if self.domain is Domain.EVENT_TIME and at != MINUS_INFINITY:
-            known = changing(self.start(at))
-            deadline = when(self.col("deadline") == bigint(PENDING), known, deadline)
+        if self.domain is Domain.EVENT_TIME and not clock.is_unknown(self.domain):
+            deadline = when(self.col("deadline") == bigint(PENDING), started, deadline)
         return {"deadline": deadline}
 
-    def ready(self, clock: TickClock) -> Column:
-        at = clock.of(self.domain)
-        reached = coalesce(self.col("deadline") <= changing(at), lit(False))
+    def ready(self, clock: CellClock) -> Column:
+        reached = coalesce(self.col("deadline") <= clock.column(clock_of(self.domain)), lit(False))
         return reached & (self.col("deadline") != bigint(PENDING)) if self.domain is Domain.EVENT_TIME else reached
 
     def gathered(self) -> Mapping[str, Column]:
@@ -94,7 +89,7 @@ class DeadlineNode(Node):
     def has_timer(self, name: str) -> bool:
         return name == clock_of(self.domain)
 
-    def timer(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: CellClock) -> Column:
         return coalesce(self.col("deadline"), bigint(INFINITY))
 
 
@@ -122,13 +117,13 @@ class CountNode(Node):
     FIELDS = {"count": ("bigint", 0)}
     trigger: AfterCount
 
-    def add(self, clock: TickClock) -> Mapping[str, Column]:
+    def add(self, clock: CellClock) -> Mapping[str, Column]:
         return {"count": self.col("count") + when(self.col("sees"), sql.col(ELEMENTS), bigint(0))}
 
     def gathered(self) -> Mapping[str, Column]:
         return {"count": call("sum", self.of_part("count"))}
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return self.col("count") >= bigint(self.trigger.count)
 
 
@@ -138,13 +133,13 @@ class MatchNode(Node):
     FIELDS = {"count": ("bigint", 0)}
     trigger: AfterMatch
 
-    def add(self, clock: TickClock) -> Mapping[str, Column]:
+    def add(self, clock: CellClock) -> Mapping[str, Column]:
         return {"count": self.col("count") + when(self.col("sees"), self.of_tick("matches"), bigint(0))}
 
     def gathered(self) -> Mapping[str, Column]:
         return {"count": call("sum", self.of_part("count"))}
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return self.col("count") >= bigint(self.trigger.count)
 
 
@@ -155,7 +150,7 @@ class BytesNode(Node):
     trigger: AfterBytes
     MOST = 2**62 - 1
 
-    def add(self, clock: TickClock) -> Mapping[str, Column]:
+    def add(self, clock: CellClock) -> Mapping[str, Column]:
         added = when(self.col("sees"), self.of_tick("bytes"), bigint(0))
         return {"bytes": sql.least(self.col("bytes") + added, bigint(self.MOST))}
 
@@ -163,27 +158,27 @@ class BytesNode(Node):
         added = call("sum", self.of_part("bytes").cast("decimal(28,0)"))
         return {"bytes": sql.least(added, bigint(self.MOST)).cast("bigint")}
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return self.col("bytes") >= bigint(min(self.trigger.bytes, self.MOST))
 
 
 class ResultNode(Node):
     """Ready when the cell has new elements and the condition over its results holds."""
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return (sql.col(NEW) > 0) & self.col("holds")
 
 
 class CloseNode(Node):
     """Ready at expiry."""
 
-    def ready(self, clock: TickClock) -> Column:
-        return saturating_add(sql.col(WINDOW_END), clock.allowed_lateness) <= changing(clock.watermark_after)
+    def ready(self, clock: CellClock) -> Column:
+        return saturating_add(sql.col(WINDOW_END), clock.allowed_lateness) <= clock.column(WATERMARK)
 
     def has_timer(self, name: str) -> bool:
         return name == WATERMARK
 
-    def timer(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: CellClock) -> Column:
         return saturating_add(sql.col(WINDOW_END), clock.allowed_lateness)
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from windrow.compile.columns import STATE
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, Value, all_of, call, case, coalesce, lit, when
+from windrow.compile.triggers.clocks import CellClock
 from windrow.compile.triggers.composites import FirstNode, SequenceNode
-from windrow.compile.triggers.nodes import TickClock
 
 
 class MergingFirstNode(FirstNode):
@@ -28,11 +28,11 @@ class MergingFirstNode(FirstNode):
         finished = call("bool_and", by.is_not_null() | sql.col(STATE).is_null())
         return {"finished": finished, "first": call("min", by), "last": call("max", by)}
 
-    def merged(self, clock: TickClock) -> Mapping[str, Column]:
+    def merged(self, clock: CellClock) -> Mapping[str, Column]:
         stays = self.gathered_col("finished") & self.stays_finished(clock)
         return {"by": when(stays, self.gathered_col("first"))}
 
-    def stays_finished(self, clock: TickClock) -> Column:
+    def stays_finished(self, clock: CellClock) -> Column:
         """Where one child has finished it in all parts, and that one still is."""
         first, last = self.gathered_col("first"), self.gathered_col("last")
         child = [when(first == index, child.stays_finished(clock)) for index, child in enumerate(self.children)]
@@ -63,7 +63,7 @@ class MergingSequenceNode(SequenceNode):
     def gathered(self) -> Mapping[str, Column]:
         return {name: call("bool_and", self.of_part(name)) for name in self._done}
 
-    def merged(self, clock: TickClock) -> Mapping[str, Column]:
+    def merged(self, clock: CellClock) -> Mapping[str, Column]:
         """It is at the first child that has not finished in all parts, or does not stay so."""
         done = {
             name: self.gathered_col(name) & child.stays_finished(clock)
@@ -71,7 +71,7 @@ class MergingSequenceNode(SequenceNode):
         }
         return {**done, "position": _first_undone(done.values())}
 
-    def stays_finished(self, clock: TickClock) -> Column:
+    def stays_finished(self, clock: CellClock) -> Column:
         return all_of(child.stays_finished(clock) for child in self.children)
 
 

@@ -2,9 +2,8 @@
 
 Rules: docs/semantics.md#triggers, docs/semantics.md#sessions.
 
-A node never sees a row of its own; it is a set of columns `t<i>_...` of the cell's row. The
-clocks of a tick are literals, so boundaries and deadlines that start in it are computed once, in Python; they differ
-from tick to tick, so they are written as `changing`.
+A node never sees a row of its own; it is a set of columns `t<i>_...` of the cell's row. It sees the clocks of the tick
+as columns too (`windrow.compile.triggers.clocks`).
 `windrow.compile.triggers.tree` puts the phases together; `windrow.compile.triggers.registry` has the list of the nodes.
 """
 
@@ -17,61 +16,9 @@ from typing import ClassVar
 from windrow.compile.columns import STATE
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, Value, bigint, lit
-from windrow.spec.times import INFINITY, MINUS_INFINITY
-from windrow.spec.triggers.all import Domain, Trigger
-
-NOW, WATERMARK = "now", "watermark"
-"""The names of the clocks that every stage has; the watermark of percentile 90 is `watermark_90`."""
-
-
-def clock_of(domain: Domain) -> str:
-    """The clock of a domain."""
-    return NOW if domain is Domain.PROCESSING_TIME else WATERMARK
-
-
-def percentile_clock(percentile: int) -> str:
-    """The clock of a percentile of the watermark."""
-    return WATERMARK if percentile == 100 else f"{WATERMARK}_{percentile}"
-
-
-@dataclass(frozen=True)
-class TickClock:
-    """The clocks of one tick, as a trigger sees them. All are microseconds; -infinity is a watermark not yet known.
-
-    `percentiles` are the watermarks after the tick of the percentiles below 100 that the stage names,
-    `percentiles_before` those before it.
-    """
-
-    now: int
-    watermark_before: int
-    watermark_after: int
-    allowed_lateness: int
-    percentiles: Mapping[int, int] = field(default_factory=dict)
-    percentiles_before: Mapping[int, int] = field(default_factory=dict)
-
-    def percentile_before(self, percentile: int) -> int:
-        """The watermark of a percentile before the tick."""
-        return self.watermark_before if percentile == 100 else self.percentiles_before[percentile]
-
-    def percentile(self, percentile: int) -> int:
-        """The watermark of a percentile after the tick."""
-        return self.watermark_after if percentile == 100 else self.percentiles[percentile]
-
-    @property
-    def by_name(self) -> dict[str, int]:
-        """All that deadlines are compared with, by the name of the clock."""
-        own = {NOW: self.now, WATERMARK: self.watermark_after}
-        return {**own, **{percentile_clock(p): watermark for p, watermark in self.percentiles.items()}}
-
-    def of(self, domain: Domain) -> int:
-        """The clock that a deadline is compared with."""
-        return self.now if domain is Domain.PROCESSING_TIME else self.watermark_after
-
-    def of_new_element(self, domain: Domain) -> int:
-        """The clock at a new element: for event time the watermark before, or the first one that is known."""
-        if domain is Domain.PROCESSING_TIME:
-            return self.now
-        return self.watermark_after if self.watermark_before == MINUS_INFINITY else self.watermark_before
+from windrow.compile.triggers.clocks import CellClock
+from windrow.spec.times import INFINITY
+from windrow.spec.triggers.all import Trigger
 
 
 @dataclass
@@ -103,7 +50,7 @@ class Node:
         """What the node aggregates over the tick's elements of its cell; null where it has none, or only nulls."""
         return self.col(f"tick_{name}")
 
-    def clock_columns(self, clock: TickClock) -> Mapping[str, Column]:
+    def clock_columns(self, clock: CellClock) -> Mapping[str, Column]:
         """The clocks of the tick that the node reads as columns, under names that all nodes share."""
         return {}
 
@@ -117,11 +64,11 @@ class Node:
         """Whether a child gets the tick's elements, where this node does."""
         return self.col("sees")
 
-    def add(self, clock: TickClock) -> Mapping[str, Column]:
+    def add(self, clock: CellClock) -> Mapping[str, Column]:
         """The state after the tick's elements, by field; fields left out stay as they are."""
         return {}
 
-    def ready(self, clock: TickClock) -> Column:
+    def ready(self, clock: CellClock) -> Column:
         return lit(False)
 
     def leaf(self) -> Column:
@@ -143,7 +90,7 @@ class Node:
         """The state after firing, by field, where this node is not reset."""
         return {}
 
-    def initial(self, clock: TickClock) -> Mapping[str, Column]:
+    def initial(self, clock: CellClock) -> Mapping[str, Column]:
         """The state after a reset, by field."""
         return {name: lit(value).cast(kind) for name, (kind, value) in self.fields.items()}
 
@@ -151,7 +98,7 @@ class Node:
         """The state of a node that got elements and waits for nothing but the end of its window, by field."""
         return {name: value for name, (_, value) in self.fields.items()}
 
-    def timer(self, name: str, clock: TickClock) -> Column:
+    def timer(self, name: str, clock: CellClock) -> Column:
         """When this node must be evaluated next, by a clock, +infinity for never; where `has_timer` holds."""
         return bigint(INFINITY)
 
@@ -171,11 +118,11 @@ class Node:
         """Aggregates over the parts, by suffix."""
         return {}
 
-    def merged(self, clock: TickClock) -> Mapping[str, Column]:
+    def merged(self, clock: CellClock) -> Mapping[str, Column]:
         """The fields of the merged window's node, from what was gathered; those left out are as in a new one."""
         return {name: self.gathered_col(name) for name in self.gathered() if name in self.fields}
 
-    def stays_finished(self, clock: TickClock) -> Column:
+    def stays_finished(self, clock: CellClock) -> Column:
         """Whether a node that had finished in all parts stays so."""
         return lit(True)
 

@@ -13,7 +13,8 @@ from windrow.compile.aggregates.parts import CompiledAggregate, Values
 from windrow.compile.columns import WINDOW_END
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, Value, bigint, col, lit, when
-from windrow.compile.triggers.nodes import NOW, WATERMARK, Node, TickClock, percentile_clock
+from windrow.compile.triggers.clocks import NOW, WATERMARK, CellClock, TickClock, percentile_clock
+from windrow.compile.triggers.nodes import Node
 from windrow.compile.triggers.registry import NODES, Nodes, node_type
 from windrow.spec.expressions import Expression
 from windrow.spec.times import INFINITY
@@ -62,11 +63,11 @@ class TriggerTree:
         """What is gathered over the cells that merge, as aggregates."""
         return {node.gathered_name(suffix): found for node in self.nodes for suffix, found in node.gathered().items()}
 
-    def merged(self, clock: TickClock) -> dict[str, Column]:
+    def merged(self, clock: CellClock) -> dict[str, Column]:
         """The state in the merged window, by field, over what was gathered; fields left out are as in a new one."""
         return dict(self._state(lambda node: node.merged(clock)))
 
-    def add(self, cells: Chain, is_open: Column, clock: TickClock) -> Chain:
+    def add(self, cells: Chain, is_open: Column, clock: CellClock) -> Chain:
         """The state after the tick's elements, for the cells that are open."""
         for_nodes = (node.clock_columns(clock).items() for node in self.nodes)
         cells = _project(cells, (column for columns in for_nodes for column in columns))
@@ -84,7 +85,7 @@ class TriggerTree:
         """The conditions over the cell's results, by the column in which a node wants to find whether they hold."""
         return {node.name("holds"): condition for node in self.nodes for condition in node.trigger.conditions}
 
-    def evaluate(self, cells: Chain, clock: TickClock) -> Chain:
+    def evaluate(self, cells: Chain, clock: CellClock) -> Chain:
         """Which nodes are ready, and which leaf would have fired."""
         for nodes in self._by_height():
             ready = ((node.name("ready"), node.ready(clock)) for node in nodes)
@@ -92,7 +93,7 @@ class TriggerTree:
             cells = _project(cells, [*ready, *leaf])
         return cells
 
-    def fire(self, cells: Chain, clock: TickClock) -> Chain:
+    def fire(self, cells: Chain, clock: CellClock) -> Chain:
         """The state after the firing, `t0_finished`, and the deadlines of the new state."""
         fires = self.root.col("sees") & self.root.col("ready")
         cells = cells.with_columns({self.root.name("fires"): fires, self.root.name("reset"): lit(False)})
@@ -123,7 +124,7 @@ class TriggerTree:
         ends = {True: col(WINDOW_END), False: bigint(INFINITY)}
         return {**state, **{timer_column(name): ends[self.root.has_timer(name)] for name in self.clocks}}
 
-    def _timers(self, nodes: Iterable[Node], clock: TickClock) -> Iterator[tuple[str, Column]]:
+    def _timers(self, nodes: Iterable[Node], clock: CellClock) -> Iterator[tuple[str, Column]]:
         for node in nodes:
             for name in self.clocks:
                 if node.has_timer(name):
@@ -208,7 +209,7 @@ def _reset(parent: Node, child: int) -> Column:
     return parent.col("reset") | parent.child_reset(child)
 
 
-def _after_firing(node: Node, clock: TickClock) -> Mapping[str, Column]:
+def _after_firing(node: Node, clock: CellClock) -> Mapping[str, Column]:
     initial, advanced = node.initial(clock), node.advanced()
     return {name: when(node.col("reset"), initial[name], advanced.get(name, node.col(name))) for name in node.fields}
 

@@ -13,7 +13,7 @@ from math import gcd
 
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, floor_to
-from windrow.compile.windows.base import WINDOWS_PER_BUCKET
+from windrow.compile.windows.base import WINDOWS_PER_BUCKET, Bounds
 from windrow.compile.windows.families import NonMergingWindows, SlicedWindows
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 
@@ -121,6 +121,10 @@ class AlignedWindows(SlicedWindows):
         start = (event_time - self.offset) // self.period * self.period + self.offset
         return start + self.size if start + self.size > event_time else None
 
+    def windows_holding(self, time: int) -> list[Bounds] | None:
+        last = (time - self.offset) // self.period * self.period + self.offset
+        return [(start, start + self.size) for start in range(self.earliest_start(time), last + 1, self.period)]
+
     def earliest_start(self, event_time: int) -> int:
         return -((self.size - 1 - event_time + self.offset) // self.period) * self.period + self.offset
 
@@ -175,6 +179,9 @@ class GlobalWindows(NonMergingWindows):
 
     def late_window_ids(self, event_time: Column, expired_end: int) -> Column:
         return sql.array(bigint(MINUS_INFINITY))
+
+    def windows_holding(self, time: int) -> list[Bounds] | None:
+        return [(MINUS_INFINITY, INFINITY)]
 
     def greatest_end(self, event_time: int) -> int | None:
         return INFINITY

@@ -18,6 +18,9 @@ from windrow.compile.sql.columns import Column, call
 from windrow.spec.times import DAY, INFINITY
 from windrow.spec.windows.base import LONGEST
 
+Bounds = tuple[int, int]
+"""A window, half-open: `[start, end)`, in microseconds."""
+
 
 class WindowColumns(ABC):
     """The windows of elements, as columns. `expired_end`: windows that end at or before it have expired.
@@ -97,6 +100,23 @@ class WindowTimes(ABC):
     @abstractmethod
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """From the first start of a window that can start in [start, end) to the last end; None without one."""
+
+    def windows_holding(self, time: int) -> list[Bounds] | None:
+        """The windows that hold an instant, in order; None where the key or the elements decide which there are."""
+        return None
+
+    def windows_among(self, times: Sequence[int]) -> list[Bounds] | None:
+        """The windows of a key whose elements have these event times, none of them late, in order.
+
+        None where that is not known on the driver.
+        """
+        found = [self.windows_holding(time) for time in times]
+        return None if None in found else sorted({bounds for some in found for bounds in some or ()})
+
+    @property
+    def hold_all_between(self) -> bool:
+        """Whether a window holds every element of its key between its bounds."""
+        return True
 
     @property
     def bucket_size(self) -> int:

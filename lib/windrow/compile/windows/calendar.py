@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from zoneinfo import ZoneInfo
 
-import numpy as np
-
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, lit
+from windrow.compile.windows.base import Bounds
 from windrow.compile.windows.families import SuccessiveWindows
 from windrow.compile.windows.local_time import instant_of, local_of, shifted_instant_of
 from windrow.spec.times import DAY, HOUR, MINUTE
@@ -85,6 +84,9 @@ class CompiledCalendar(SuccessiveWindows):
 
     # ---------------------------------------------------------------- on the driver
 
+    def windows_holding(self, time: int) -> list[Bounds] | None:
+        return [self._bounds(time)]
+
     def greatest_end(self, event_time: int) -> int | None:
         return self._bounds(event_time)[1]
 
@@ -112,6 +114,8 @@ class CompiledCalendar(SuccessiveWindows):
         return (bounds[1], bounds[2]) if bounds[1] <= time else (bounds[0], bounds[1])
 
     def _first_day_of(self, day: int, behind: int) -> int:
+        import numpy as np  # who only looks at a lake may not have it
+
         count, unit = self.window.count, self.window.unit
         if unit not in _MONTHS:
             length = _DAYS[unit] * count

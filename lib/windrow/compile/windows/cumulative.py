@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, floor_to
+from windrow.compile.windows.base import Bounds
 from windrow.compile.windows.families import SlicedWindows
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 
@@ -85,6 +86,10 @@ class CompiledCumulative(SlicedWindows):
         return sql.when(first <= last, call("sequence", first, last, bigint(self.step)), sql.empty_array("bigint"))
 
     # ---------------------------------------------------------------- on the driver
+
+    def windows_holding(self, time: int) -> list[Bounds] | None:
+        start, first = self.earliest_start(time), _floor(time, self.step, self.offset) + self.step
+        return [(start, end) for end in range(first, start + self.size + 1, self.step)]
 
     def greatest_end(self, event_time: int) -> int | None:
         return self.earliest_start(event_time) + self.size

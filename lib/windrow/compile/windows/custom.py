@@ -90,6 +90,10 @@ class _GivenWindows(UnalignedWindows):
     def longest(self) -> int:
         return self.window.longest
 
+    @property
+    def hold_all_between(self) -> bool:
+        return False
+
     def carried(
         self, event_time: Column, key: Sequence[Column], arguments: Mapping[str, Column]
     ) -> Mapping[str, Column]:

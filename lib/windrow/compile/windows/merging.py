@@ -17,7 +17,7 @@ from windrow.compile.panes import event_times
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, call, coalesce, col, empty_array, lit, null, quoted, struct, when
-from windrow.compile.triggers.nodes import TickClock
+from windrow.compile.triggers.clocks import CellClock
 from windrow.compile.triggers.tree import TriggerTree
 from windrow.compile.windows.families import MergingWindows
 
@@ -103,7 +103,7 @@ def _of_aggregates(aggregates: Mapping[str, CompiledAggregate]) -> dict[str, Col
     }
 
 
-def before(columns: MergingCells, clock: TickClock) -> dict[str, Column]:
+def before(columns: MergingCells, clock: CellClock) -> dict[str, Column]:
     """The state before the tick as `s_` columns, null in a window without parts, and what was merged away."""
     carried = _is_carried()
     merged = {**_merged_fields(columns), **_of_nodes(columns.tree, clock)}
@@ -131,7 +131,7 @@ def _merged_fields(columns: MergingCells) -> dict[str, Column]:
     return {name: when(some, col(_merged(name))) for name in names}
 
 
-def _of_nodes(tree: TriggerTree, clock: TickClock) -> dict[str, Column]:
+def _of_nodes(tree: TriggerTree, clock: CellClock) -> dict[str, Column]:
     some = sql.size(col(AWAY)) > 0
     return {name: when(some, column) for name, column in tree.merged(clock).items()}
 

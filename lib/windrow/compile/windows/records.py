@@ -5,6 +5,7 @@ Rule: docs/semantics.md#record-windows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from windrow.compile.cells.cell import CellColumns
@@ -12,7 +13,7 @@ from windrow.compile.cells.records import RecordCells
 from windrow.compile.columns import SLICE
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, changing, col, floor_to
-from windrow.compile.windows.base import UnalignedWindows
+from windrow.compile.windows.base import Bounds, UnalignedWindows
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.windows.records import RecordWindows
 
@@ -95,6 +96,12 @@ class CompiledRecords(UnalignedWindows):
         if expired_end == MINUS_INFINITY:
             return sql.lit(False)
         return self.bounds(window_id)[1] <= changing(expired_end, window_id)
+
+    def windows_among(self, times: Sequence[int]) -> list[Bounds] | None:
+        at = sorted({time // self.resolution * self.resolution for time in times})
+        before = {(time - self.difference, time + self.resolution) for time in at}
+        behind = [(time + self.resolution, time + self.resolution + self.longest) for time in at]
+        return sorted(before | {(start, end) for start, end in behind if any(start <= time < end for time in at)})
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         """A window may have been made by the record right before it."""

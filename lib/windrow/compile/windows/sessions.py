@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from windrow.compile.columns import GAP
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.columns import Column, bigint, call, changing, col, floor_to, when
+from windrow.compile.windows.base import Bounds
 from windrow.compile.windows.families import MergingWindows
 from windrow.spec.expressions import Expression
 from windrow.spec.times import INFINITY, MINUS_INFINITY, SECOND
@@ -83,6 +84,17 @@ class CompiledSessions(MergingWindows):
         if expired_end == MINUS_INFINITY:
             return sql.lit(False)
         return self.bounds(start)[1] <= changing(expired_end, start)
+
+    def windows_among(self, times: Sequence[int]) -> list[Bounds] | None:
+        if self._varies:
+            return None
+        found: list[Bounds] = []
+        for time in sorted(times):
+            if found and (time < found[-1][1] or (self.touches and time == found[-1][1])):
+                found[-1] = found[-1][0], time + self.longest
+            else:
+                found.append((time, time + self.longest))
+        return found
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
         return start, end

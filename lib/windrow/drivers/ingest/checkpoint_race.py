@@ -29,7 +29,7 @@ _LEAST, _MOST = 0.1, 1.0
 _LOST = re.compile(
     r"CONCURRENT_STREAM_LOG_UPDATE|CONCURRENT_QUERY|Multiple streaming (?:jobs|queries)|"
     r"another (?:streaming )?query with same id|"
-    r"FileAlreadyExistsException[^\n]*/_windrow/checkpoints/|"
+    r"(?:FileAlreadyExists|RemoteFileChanged)Exception[^\n]*/_windrow/checkpoints/|"
     r"FileNotFoundException[^\n]*/_windrow/checkpoints/|Failed to rename temp file[^\n]*/_windrow/checkpoints/"
 )
 

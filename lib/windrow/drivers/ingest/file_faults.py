@@ -14,6 +14,7 @@ from windrow.compile.elements.envelope import OFFSET
 from windrow.compile.sql.columns import any_of, col, lit
 from windrow.engine.frames import where
 from windrow.sources.batch_files import BatchFiles, offset_of, strays
+from windrow.sources.csv_headers import by_header
 from windrow.sources.files import read_again
 from windrow.sources.unreadable import sort_out
 from windrow.spec.sources.files import Files
@@ -49,9 +50,13 @@ class FileFaults:
             self.named.update(row[OFFSET] for row in known.collect())
         return {offset: why for offset, why in offsets.items() if offset not in self.named}
 
+    def is_in_order(self, spark: SparkSession, batch: BatchFiles) -> bool:
+        """Whether the files have the columns of the schema as Spark's own frame takes them: CSV by their order."""
+        return by_header(spark, self.source.fields, self.files, batch.paths).keys() <= {None}
+
     def again(self, spark: SparkSession, batch: BatchFiles) -> DataFrame:
         """The rows of all files of a batch, each of them once, where Spark's own frame has not."""
-        return read_again(spark, self.source.schema, self.files, batch.paths)
+        return read_again(spark, self.source.fields, self.files, batch.paths)
 
     def sorted_out(self, spark: SparkSession, batch: BatchFiles) -> tuple[DataFrame | None, Why]:
         """The rows of the files of a batch that can be read now, and why the others cannot.
@@ -64,4 +69,4 @@ class FileFaults:
             _log.warning("windrow: source %s: %s cannot be read: %s", self.source.name, unquote(offset), why)
         if not found.readable:
             return None, failed
-        return read_again(spark, self.source.schema, self.files, found.readable), failed
+        return read_again(spark, self.source.fields, self.files, found.readable), failed

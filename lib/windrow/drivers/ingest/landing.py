@@ -22,7 +22,6 @@ from windrow.drivers.ingest.checkpoint_race import LandingRun
 from windrow.drivers.ingest.file_faults import FileFaults, Why
 from windrow.drivers.ingest.runs import Run
 from windrow.drivers.pipeline.points import point
-from windrow.drivers.pipeline.rows import row_schema
 from windrow.sources.batch_files import BatchFiles, batch_files
 from windrow.sources.readers import SourceOffsets, failure_of, read, without
 from windrow.sources.unreadable import is_of_a_file
@@ -52,7 +51,7 @@ class Landing:
     """What the last batch that failed has failed with: of the query's own error only the text is left."""
 
     def __post_init__(self) -> None:
-        self.raw = Raw.of(self.lake, self.source.name, row_schema(self.source.columns))
+        self.raw = Raw.of(self.lake, self.source.name, self.source)
         files = self.source.files
         self.faults = None if files is None else FileFaults(self.source, files, self.raw)
 
@@ -62,6 +61,7 @@ class Landing:
         Errors: SpecError, SourceUnavailable.
         """
         checkpoint = self.lake.checkpoint(self.source.name)
+        self.raw.last(self.spark)
         run = LandingRun(self._start, checkpoint, lambda: self.raw.last_step(self.spark), lambda: self.fault)
         return run if run.is_begun else None
 
@@ -117,7 +117,7 @@ class Landing:
     def _append(self, batch: DataFrame, number: int) -> None:
         spark = batch.sparkSession
         query = str(spark.sparkContext.getLocalProperty("sql.streaming.queryId"))
-        last = self.raw.log.last(spark)
+        last = self.raw.last(spark)
         notes: dict[str, Any] = {"query": query, "batch": number, "others_until": 0}
         notes[QUARANTINED] = self.raw.quarantined_at(last)
         if last is not None:
@@ -162,7 +162,8 @@ class _Step:
         assert faults is not None, "it has files"
         if look > 0:
             return faults.sorted_out(self.spark, files)
-        return (batch if files.is_sound else faults.again(self.spark, files)), {}
+        is_whole = files.is_sound and faults.is_in_order(self.spark, files)
+        return (batch if is_whole else faults.again(self.spark, files)), {}
 
     def _write(self, rows: DataFrame | None, failed: Why) -> None:
         source, clock = self.landing.source, self.landing.clock()
@@ -170,7 +171,7 @@ class _Step:
         if failed:
             frames.append(self._new(unread(self.spark, source, failed, self.number, clock)))
         point("landing:before_raw")
-        self.landing.raw.log.append(reduce(DataFrame.unionByName, frames), self.number, self.notes)
+        self.landing.raw.append(reduce(DataFrame.unionByName, frames), self.number, self.notes)
         point("landing:after_raw")
 
     def _new(self, rows: DataFrame) -> DataFrame:

@@ -27,10 +27,9 @@ AnyLanding = Landing | LandingInPlace
 
 def raw_of(lake: Lake, source: Source, origin: Origin | None = None) -> Raw:
     """The raw log of a source, which holds its rows, or says where they are: there `origin` reads them."""
-    schema = row_schema(source.columns)
     if source.connector.is_in_place:
-        return RawInPlace.over(lake, source.name, schema, origin or _origin_of(source))
-    return Raw.of(lake, source.name, schema)
+        return RawInPlace.over(lake, source, row_schema(source.columns), origin or _origin_of(source))
+    return Raw.of(lake, source.name, source)
 
 
 def raw_and_landing(

@@ -13,12 +13,13 @@ from urllib.parse import unquote
 from pyspark.sql import SparkSession
 
 from windrow.compile.elements.envelope import EVENT_TIME, OFFSET, QUARANTINED, REASON
-from windrow.compile.sql.columns import Column, call, col, lit, when
+from windrow.compile.sql.columns import Column, any_of, call, col, lit, when
 from windrow.compile.windows.registry import compile_windows
 from windrow.drivers.ingest.landings import raw_of
 from windrow.drivers.pipeline.points import point
-from windrow.drivers.spark.session import working_session
-from windrow.engine.frames import group
+from windrow.drivers.spark.lakes import lake_session
+from windrow.engine.frames import group, where
+from windrow.sources.batch_files import offset_of
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.graph import reads_of
@@ -49,12 +50,13 @@ def quarantine(pipeline: Pipeline, spark: SparkSession, source: str, file: str) 
     """Take the rows of a landed file out. `file` is its path, or the end of it. Errors: SpecError where none is it."""
     if not pipeline.source(source).connector.HAS_FILES:
         raise SpecError("source", "has no files that could be taken out", source)
-    session = working_session(spark)
-    raw = raw_of(Lake.of(pipeline.lake), pipeline.source(source))
+    lake = Lake.of(pipeline.lake)
+    session = lake_session(spark, lake)
+    raw = raw_of(lake, pipeline.source(source))
     raw.check(session)
     offset = _offset(session, raw, file)
     found = tried_again(lambda: _take_out(session, pipeline, raw, offset))
-    SourceProjections(session, Lake.of(pipeline.lake), raw).project()
+    SourceProjections(session, lake, raw).project()
     return found
 
 
@@ -96,14 +98,15 @@ def _starts(pipeline: Pipeline, source: str, first: int | None, last: int | None
 def _offset(session: SparkSession, raw: Raw, file: str) -> str:
     """The one landed file that is meant, as raw writes it. Errors: SpecError."""
     until = raw.last_step(session)
-    paths: dict[str, str] = (
-        {row[OFFSET]: unquote(row[OFFSET]) for row in raw.files(session, until).collect()} if until else {}
-    )
     wanted = file.removeprefix("file:")
-    meant = [offset for offset, path in paths.items() if path == file or f"/{path}".endswith(f"/{wanted.lstrip('/')}")]
+    written = offset_of(session, wanted if "://" in wanted else f"/{wanted.lstrip('/')}")
+    offset = call("concat", lit("/"), col(OFFSET))
+    is_meant = any_of(call("endswith", offset, lit(f"/{end.lstrip('/')}")) for end in (written, wanted))
+    meant = [row[OFFSET] for row in where(raw.files(session, until), is_meant).limit(2).collect()] if until else []
     if len(meant) == 1:
-        return meant[0]
-    some = ", ".join(sorted(path.rsplit("/", 1)[-1] for path in paths.values())[-3:]) or "none"
+        return str(meant[0])
+    newest = raw.files(session, until).orderBy(OFFSET, ascending=False).limit(3).collect() if until else []
+    some = ", ".join(sorted(unquote(row[OFFSET]).rsplit("/", 1)[-1] for row in newest)) or "none"
     rule = "is more than one of the landed files" if meant else "is no file that has landed"
     hint = "give more of its path" if meant else f"`landings` counts them; the last are {some}"
     raise SpecError("--file", rule, file, hint)

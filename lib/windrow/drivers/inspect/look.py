@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from windrow.drivers.spark.connect import is_remote
 from windrow.spec.errors import NotReadable
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.location import Lake
@@ -21,13 +22,13 @@ Seen = TypeVar("Seen")
 def look(pipeline: Pipeline, spark: SparkSession | None, at: Callable[[Tables], Seen]) -> Seen:
     """What is seen in the tables of a pipeline's lake: by `deltalake`, or with Spark where it cannot read them.
 
-    Errors: NotReadable where it cannot and there is no session.
+    Errors: NotReadable where it cannot and there is no session, or one of Spark Connect, which has no JVM.
     """
     try:
         _check_is_local(Lake.of(pipeline.lake), spark)
         return at(ArrowTables())
     except NotReadable:
-        if spark is None:
+        if spark is None or is_remote(spark):
             raise
     from windrow.drivers.spark.session import working_session
     from windrow.store.reading.spark import SparkTables

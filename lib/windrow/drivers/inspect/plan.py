@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from windrow.spec.errors import SpecError
-from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, gains
+from windrow.spec.pipelines.fingerprint import changes, evolved, fingerprint_of, gains
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.graph import reads_of
 from windrow.store.delta.location import Lake
@@ -48,4 +48,5 @@ def _since(pipeline: Pipeline, name: str, known: Mapping[str, Generation]) -> St
     number, fingerprint = known[name].number, known[name].fingerprint
     stage = pipeline.stage(name)
     now = fingerprint_of(stage, pipeline.upstreams_of(stage), {name: one.number for name, one in known.items()})
-    return StageSince(name, number, changes(fingerprint, now), gained=gains(fingerprint, now))
+    gained, other = gains(fingerprint, now), evolved(fingerprint, now)
+    return StageSince(name, number, changes(fingerprint, now), gained=gained, evolved=other)

@@ -13,6 +13,7 @@ from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.look import look
 from windrow.drivers.inspect.reports.arrival import arrivals_of
 from windrow.drivers.inspect.reports.changed import changed_windows
+from windrow.drivers.inspect.reports.days import over_days_of
 from windrow.drivers.inspect.reports.history import read_history
 from windrow.drivers.inspect.reports.outcome import in_windows, outcome_of, span_of, stage_figures, waiting_lines
 from windrow.drivers.inspect.status.status import status_in
@@ -174,7 +175,8 @@ def report_of_run(tables: Tables, pipeline: Pipeline, run: str, start: int | Non
         charts=reader.charts(start, end), tables=reader.paths(), state=state,
         waiting=waiting_lines(found, history), stages=stage_figures(found),
         changed=changed_windows(tables, pipeline, found),
-        arrivals=arrivals_of(tables, pipeline, start, end), steps=history.steps, attempts=history.attempts,
+        arrivals=arrivals_of(tables, pipeline, start, end), over_days=over_days_of(tables, pipeline, start, end),
+        steps=history.steps, attempts=history.attempts,
         versions=reader.versions(),
     )  # fmt: skip
 
@@ -204,7 +206,8 @@ def report_of_stream(tables: Tables, pipeline: Pipeline, start: int | None, end:
         rejected=reader.rejected(), gates=gates,
         charts=reader.charts(start, end), tables=reader.paths(), state=State.STOPPED if stopping else State.RUNNING,
         generations={s.stage: s.generation for s in stages if s.stage in waiting and s.generation is not None},
-        arrivals=arrivals_of(tables, pipeline, start, end), versions=reader.versions(),
+        arrivals=arrivals_of(tables, pipeline, start, end), over_days=over_days_of(tables, pipeline, start, end),
+        versions=reader.versions(),
     )  # fmt: skip
 
 
@@ -250,8 +253,8 @@ def _of_stage(stage: StageStatus) -> list[Balance]:
         Part("unassigned", stage.unassigned),
     ]
     pairs = [
-        Part("aggregated", stage.aggregated), Part("late", stage.late, "the window had expired"),
-        Part("closed", stage.closed, "the trigger had finished"),
+        Part("aggregated", stage.aggregated), Part("late", stage.late, REASONS["late"]),
+        Part("closed", stage.closed, REASONS["closed"]),
     ]  # fmt: skip
     behind = [Part("not read yet", stage.rows_behind)] if stage.rows_behind else []
     what = "panes that it reads" if stage.reads_a_stage else "rows that have landed"

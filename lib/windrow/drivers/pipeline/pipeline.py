@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -15,16 +14,17 @@ from windrow.drivers.ingest.in_place.landing import LandingInPlace
 from windrow.drivers.ingest.landings import AnyLanding, raw_and_landing
 from windrow.drivers.pipeline.clocks import Clocks, ClocksOfSource, ClocksOfStage, InputClocks
 from windrow.drivers.pipeline.compiled import compiled_stage
+from windrow.drivers.pipeline.generations import OpenedGenerations
 from windrow.drivers.pipeline.judged import Judgements
 from windrow.drivers.pipeline.new_generation import NewGeneration
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.spark.lakes import lake_session
 from windrow.drivers.spark.session import working_session
 from windrow.engine.tick.micro_batch import columns_used
-from windrow.spec.errors import SpecError
 from windrow.spec.fields.reading import located
-from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, fix_of, is_of_source, is_rebuild, source_of
+from windrow.spec.pipelines.fingerprint import fingerprint_of
 from windrow.spec.pipelines.loading import suite_path, suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.suites import Suite
@@ -36,7 +36,6 @@ from windrow.store.journal.generations import Generations
 from windrow.store.journal.journal import Journal
 from windrow.store.projections.source import SourceProjections
 from windrow.store.projections.tables import Projections
-from windrow.store.reading.generations import Generation
 from windrow.store.upstream.base import Upstream
 from windrow.store.upstream.inputs import InputLogs
 from windrow.store.upstream.panes import StagePanes
@@ -66,11 +65,15 @@ class PipelineWork:
         from_start: bool = False,
         clock: Callable[[], int] = clock_micros,
     ) -> PipelineWork:
-        """Open every stage in its current generation. Errors: SpecError where a stage means something else now."""
+        """Open every stage in its generation. Errors: SpecError where one means something else now.
+
+        A pipeline that is refused leaves nothing behind: generations are recorded when all stages are open.
+        """
         suites = suites_of(pipeline)
-        session, lake = working_session(spark), Lake.of(pipeline.lake)
+        lake = Lake.of(pipeline.lake)
+        session = lake_session(spark, lake)
         generations = Generations.of(lake)
-        known = generations.all(session)
+        found = OpenedGenerations(session, lake, generations, from_start)
         rules = {name: suite.row_rules for name, suite in suites.items()}
         pairs = [raw_and_landing(session, one, lake, clock, rules.get(one.name, ())) for one in pipeline.sources]
         raws, landings = {raw.name: raw for raw, _ in pairs}, [landing for _, landing in pairs]
@@ -82,10 +85,11 @@ class PipelineWork:
             upstreams = pipeline.upstreams_of(stage)
             above = {name: item.runner.journal.generation for name, item in stages.items()}
             fingerprint = fingerprint_of(stage, upstreams, above)
-            number = _generation(session, generations, known.get(stage.name), stage, fingerprint, from_start)
+            number = found.number(stage, upstreams, fingerprint)
             gate = NewGeneration(session, lake, suites.get(stage.name), suite_path(pipeline, stage.name), kept, clock)
             opening = _Opening(session, lake, pipeline, stage, number, gate, constraints_of(stage.name, suites))
             stages[stage.name] = opening.over(upstreams, raws, stages)
+        found.record()
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
         return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites, kept, clock)
 
@@ -167,45 +171,3 @@ def _after_source(table: str) -> None:
 
 def _after_write(table: str) -> None:
     point(f"projection:after_{table}")
-
-
-def _generation(
-    session: SparkSession,
-    generations: Generations,
-    known: Generation | None,
-    stage: Stage,
-    fingerprint: Mapping[str, Any],
-    from_start: bool,
-) -> int:
-    """The number of the stage's generation: the one that is there, or a new one.
-
-    A new generation of the stage that it reads makes a new one of it.
-    """
-    if known is None:
-        generations.record(session, stage.name, Generation(1, fingerprint))
-        return 1
-    changed = changes(known.fingerprint, fingerprint)
-    if changed and all(map(is_rebuild, changed)):
-        from_start = True
-    if changed and not from_start:
-        hint = "take a new lake path (--set lake=...), or run with --from-start: a new generation, rebuilt from raw"
-        rule = "means something else than when it last ran"
-        raise SpecError(f"stages.{stage.name}", rule, "; ".join(changed), _hint(changed, hint))
-    moved = [line for line in changed if is_of_source(line)]
-    if moved:
-        rule = "has landed its rows under another fingerprint, which a rebuild from raw cannot change"
-        source = source_of(stage, moved[0])
-        hint = _hint(moved, "take a new lake path (--set lake=...)")
-        raise SpecError(f"sources.{source}", rule, "; ".join(moved), hint)
-    if from_start:
-        generations.record(session, stage.name, Generation(known.number + 1, fingerprint))
-        return known.number + 1
-    if known.fingerprint != fingerprint:
-        generations.record(session, stage.name, Generation(known.number, fingerprint))
-    return known.number
-
-
-def _hint(changed: list[str], hint: str) -> str:
-    """With the fixes of single changes in front, where there are any."""
-    fixes = [fix for fix in map(fix_of, changed) if fix is not None]
-    return ", or ".join([*fixes, hint])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from windrow.compile.columns import WEIGHT
@@ -12,11 +13,15 @@ from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.ticking import TickRunner
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import where
+from windrow.engine.partitions import sized
+from windrow.engine.tick.counters import Counters
 from windrow.engine.tick.tick import TickPlan
 from windrow.spec.times import MINUS_INFINITY
+from windrow.store.delta.copy_on_write import Rewrite
 from windrow.store.journal.cells import compact
 from windrow.store.journal.control import STREAM, Control, has_stream
 from windrow.store.journal.journal import Journal
+from windrow.store.journal.sizes import rows_at_most
 from windrow.store.upstream.offsets import Offsets
 from windrow.store.upstream.panes import StagePanes
 
@@ -40,6 +45,19 @@ class StageRunner(TickRunner):
         """
         is_by_batches = self.strategy.judges_by_cells and not has_stream(self.last)
         return MINUS_INFINITY if is_by_batches else self.clock.expired_end
+
+    def refresh(self) -> None:
+        """Read the newest tick again, and then the ends of the logs that are read.
+
+        Whoever knows of a tick that has forgotten rows must not read them from files of the commits that landed them.
+        """
+        super().refresh()
+        self.upstream.head(self.spark)
+
+    def forget(self, control: Control, plans: Sequence[TickPlan], change: Rewrite) -> Control:
+        """Commit a tick that takes rows of earlier ones out. Raises StepTaken where another writer has committed."""
+        self._last = self.journal.forget(self.spark, control, plans, change)
+        return self._last
 
     def advance(self, head: Offsets, kind: str = STREAM) -> Control | None:
         """Take the next steps of what is read, up to `head`, as one tick. None when there are none.
@@ -86,6 +104,11 @@ class StageRunner(TickRunner):
             self.compact()
         return control
 
+    def _work(self, counters: Counters) -> int | None:
+        """The elements, and all cells that may be open."""
+        cells = rows_at_most(self.journal, self.spark)
+        return None if cells is None else cells + max(counters.kept, counters.assigned)
+
     def take_over_cells(self) -> Control | None:
         """Where the allowed lateness was smaller, there may be other cells than windows: a tick opens those.
 
@@ -101,5 +124,6 @@ class StageRunner(TickRunner):
         """Compact the journal into a snapshot as of the last tick."""
         if self.last is not None:
             point("compact:before_snapshot")
-            compact(self.journal, self.spark, self.last.tick, self.last.clock.expired_end)
+            with sized(self.spark, lambda: rows_at_most(self.journal, self.spark)):
+                compact(self.journal, self.spark, self.last.tick, self.last.clock.expired_end)
             point("compact:after_snapshot")

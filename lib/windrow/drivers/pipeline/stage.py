@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from windrow.drivers.pipeline.new_generation import NewGeneration
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.engine.tick.counters import Counters
-from windrow.spec.errors import SpecError
+from windrow.spec.errors import NotYet, SpecError
 from windrow.store.delta.floors import Floors, journal_floor
 from windrow.store.delta.retries import ATTEMPTS, StepTaken, tried_again
 from windrow.store.journal.control import FOLLOW, STREAM, Control
-from windrow.store.projections.tables import Projections
+from windrow.store.journal.generations import Generations
+from windrow.store.projections.tables import Projections, shown_generations
 
 
 @dataclass
@@ -40,6 +41,15 @@ class StageWork:
         self._look()
         if not self.projections.is_rebuilt:
             self.project()
+
+    def check_settled(self) -> None:
+        """Raises NotYet where two generations of the stage are at work: the tables show the older one."""
+        spark, lake, own = self.runner.spark, self.projections.lake, self.runner.journal.generation
+        newest = Generations.of(lake).all(spark).get(self.name)
+        shown = shown_generations(spark, lake, self.name)
+        if shown - {own} or (newest is not None and newest.number > own):
+            hint = "let the stream of the newer one come to the end of what has landed"
+            raise NotYet(f"stages.{self.name}", "has a generation that the tables do not show yet", None, hint)
 
     def migrate(self) -> None:
         """What a smaller allowed lateness has left, before anything is read of it."""

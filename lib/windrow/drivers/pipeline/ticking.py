@@ -23,7 +23,9 @@ from windrow.drivers.pipeline.points import point
 from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.clocks.holds import has_new, least_hold
 from windrow.engine.frames import where
+from windrow.engine.partitions import sized
 from windrow.engine.tick.admission import Admission
+from windrow.engine.tick.counters import Counters
 from windrow.engine.tick.judging import keys_of, may_be_dead
 from windrow.engine.tick.micro_batch import MicroBatch, with_statistics
 from windrow.engine.tick.published import Made, joined
@@ -205,9 +207,14 @@ class TickRunner:
         found = summed([found for _, found in micro_batch.values()])
         wants_all = self.strategy.can_be_snapshot and self.strategy.has_elements(found)
         snapshot = wants_all and self.journal.wants_snapshot(self.spark, found.counters.assigned)
-        cells = self._cells(times, micro_batch, found, snapshot)
-        plan = tick(self.stage, micro_batch, cells, times, admission, snapshot)
-        return self.commit(times, until, plan, started, kind, admission.expired_end)
+        with sized(self.spark, lambda: self._work(found.counters)):
+            cells = self._cells(times, micro_batch, found, snapshot)
+            plan = tick(self.stage, micro_batch, cells, times, admission, snapshot)
+            return self.commit(times, until, plan, started, kind, admission.expired_end)
+
+    def _work(self, counters: Counters) -> int | None:
+        """How many rows a tick with these elements has to do with at most; None where it is not known."""
+        return None
 
     @property
     def next_tick(self) -> int:

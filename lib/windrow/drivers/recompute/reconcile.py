@@ -14,12 +14,15 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from windrow.compile.columns import CELL, WINDOW_END, WINDOW_START
 from windrow.compile.elements.envelope import REASON
 from windrow.compile.sql.columns import bigint, col
+from windrow.drivers.forget.windows.leaving import LeftWindows
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.windows.unrestated import cells_of, unrestated
 from windrow.drivers.recompute.windows.values import batch_of
+from windrow.drivers.retention.kept import whole_from
 from windrow.engine.final import PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
+from windrow.engine.partitions import choose_partitions
 from windrow.engine.tick.elements import PAIR
 from windrow.engine.tick.published import is_made
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -54,6 +57,10 @@ class Reconciliation:
     late_windows: int
     not_compared: tuple[str, ...] = ()
     """The aggregates that are sketches."""
+    proves_from: int | None = None
+    """Windows that start before this, in microseconds, are not compared: rows of them were removed."""
+    left: int = 0
+    """So many windows are not compared, because a forgetting has left them as they were."""
 
     @property
     def equal(self) -> bool:
@@ -72,6 +79,7 @@ def reconcile(
 
 
 def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Reconciliation:
+    choose_partitions(work.spark, work.spark, is_batch=True)  # for the executors that have come since
     item.catch_up()
     item.project()
     runner, spark, last = item.runner, work.spark, item.runner.last
@@ -85,6 +93,9 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         excluded = excluded.join(
             where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi"
         )
+    whole = whole_from(work, item)
+    if whole != MINUS_INFINITY:
+        excluded = where(excluded, col(WINDOW_START) >= bigint(whole))
     late_rows = excluded.count()
     batch = batch_of(item, rows, excluded if late_rows else None)
     stream = shown(spark, runner.journal)
@@ -98,7 +109,11 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         stream = stream.join(last_shown, on=list(CELL), how="left_semi")
         others = where(batch, ~is_published).join(last_shown, on=list(CELL), how="left_semi")
         batch = where(batch, is_published).unionByName(others)
-    batch, stream = starting_in(batch, (start, end)), starting_in(stream, (start, end))
+    span = (max(start, whole), end)
+    kept = LeftWindows.of(work, item)
+    batch, stream = (kept.but(starting_in(frame, span)) for frame in (batch, stream))
+    known = kept.read()
+    left = 0 if known is None else starting_in(known, span).count()
     different = differing(runner.stage, stream, batch).persist()
     try:
         number = different.count()
@@ -108,7 +123,8 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         different.unpersist()
     late_windows = cells_of(runner, rows, excluded).count() if late_rows else 0
     differences = tuple(_difference(row) for row in first)
-    return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches)
+    proves_from = None if whole == MINUS_INFINITY else whole
+    return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches, proves_from, left)
 
 
 def _not_merging(work: PipelineWork, item: StageWork, stream: DataFrame) -> DataFrame:

@@ -25,6 +25,7 @@ from windrow.drivers.recompute.scope.request import Request
 from windrow.drivers.recompute.scope.scope import scope_of
 from windrow.drivers.recompute.windows.recomputed import widened
 from windrow.drivers.recompute.windows.unrestated import files_in_quarantine
+from windrow.drivers.retention.kept import whole_from
 from windrow.engine.frames import group
 from windrow.engine.tick.published import Span, starts_in
 from windrow.spec.errors import NotYet
@@ -158,9 +159,10 @@ def _find(work: PipelineWork, item: StageWork, dry_run: bool) -> _Found:
     letters = LateWindows.of(work.spark, work.lake, item.name, out, late_span)
     is_by_clock = has_stream(last) or item.runner.strategy.ends_by_cells
     expired_end = item.runner.admission.expired_end if is_by_clock else INFINITY
+    first = whole_from(work, item)
     ready: list[Late] = []
     waits: list[Late] = letters.waiting(expired_end)
-    found = letters.expired(expired_end)
+    found = [late for late in letters.expired(expired_end) if late.starts[0] >= first]
     for late, is_ready in zip(found, _are_ready(work, item, found), strict=True):
         (ready if is_ready else waits).append(late)
     spans = joined_spans([late.starts for late in ready], MOST_SPANS)

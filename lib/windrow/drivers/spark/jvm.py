@@ -16,16 +16,30 @@ from windrow.spec.errors import SpecError
 
 ARCHIVE = "classes.jsa"
 KAFKA = "kafka"
+S3, LOG_STORE = "s3", "log-store"
 _OPTIONS = ("SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")
 """The environment variables from which a JVM takes options."""
 
 
-def session_jars() -> list[str]:
-    """Delta's jars, and Kafka's where they are set up. Errors: SpecError where Delta's are not."""
+def session_jars(s3: bool = True) -> list[str]:
+    """Delta's jars, and those of Kafka where they are set up; with `s3` those of S3 likewise.
+
+    A JVM looks through all of its jars for what is in none, so those of S3 are for who needs them. Errors: SpecError
+    where Delta's are not set up.
+    """
     jars = sorted(str(jar) for jar in _folder().glob("*.jar"))
     if not jars:
         raise SpecError("", "Delta's jars are not set up", None, "run make setup")
-    return [*jars, *sorted(str(jar) for jar in (_folder() / KAFKA).glob("*.jar"))]
+    return [*jars, *_more(KAFKA), *(_more(S3) + _more(LOG_STORE) if s3 else [])]
+
+
+def has_s3() -> bool:
+    """Whether the jars of S3 are set up."""
+    return bool(_more(S3) and _more(LOG_STORE))
+
+
+def _more(name: str) -> list[str]:
+    return sorted(str(jar) for jar in (_folder() / name).glob("*.jar"))
 
 
 def class_archive() -> str:
@@ -37,23 +51,26 @@ def class_archive() -> str:
     return f"-XX:SharedArchiveFile={archive} -Xlog:cds=off -Xlog:cds+dynamic=off" if archive.exists() else ""
 
 
-def collector() -> str:
+def collector(others: str = "") -> str:
     """The option for the garbage collector that stops all threads: on few cores the work of a tick ends sooner with it.
 
-    Empty where the environment chooses one: a JVM refuses two.
+    Empty where the environment, or those other options, choose one: a JVM refuses two.
     """
-    given = " ".join(os.environ.get(name, "") for name in _OPTIONS)
-    return "" if re.search(r"-XX:\+Use\w+GC\b", given) else "-XX:+UseParallelGC"
+    return "" if re.search(r"-XX:\+Use\w+GC\b", _given(others)) else "-XX:+UseParallelGC"
 
 
-def code_cache() -> str:
-    """The option for the room that compiled code has, where the environment does not choose it.
+def code_cache(others: str = "") -> str:
+    """The option for the room that compiled code has, where neither the environment nor those other options choose it.
 
     It is what a JVM takes by itself, but not with the first compiler only (`-XX:TieredStopAtLevel=1`): then it takes a
     fifth of that, which a run of all steps fills. A JVM without room compiles nothing more, and ends Spark's threads.
     """
-    given = " ".join(os.environ.get(name, "") for name in _OPTIONS)
-    return "" if "ReservedCodeCacheSize" in given else "-XX:ReservedCodeCacheSize=240m"
+    return "" if "ReservedCodeCacheSize" in _given(others) else "-XX:ReservedCodeCacheSize=240m"
+
+
+def _given(others: str) -> str:
+    """The options that a JVM has in any case."""
+    return " ".join([others, *(os.environ.get(name, "") for name in _OPTIONS)])
 
 
 def logging_of(level: str) -> str:

@@ -1,6 +1,7 @@
 """What whoever set up Spark on this machine has chosen for all of its jobs: their defaults, and what they log.
 
-Spark looks in `SPARK_CONF_DIR`, or in `conf` of `SPARK_HOME`, which is where `spark-submit` lies.
+Spark looks in `SPARK_CONF_DIR`, or in `conf` of its home: for a job that of the `spark-submit` that starts it, for a
+session of our own that of PySpark.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from shutil import which
 _LINE = re.compile(r"(spark\.[^\s=:]+)\s*[=:\s]\s*(.*)")
 
 
-def defaults() -> dict[str, str]:
-    """The settings of `spark-defaults.conf`; none where there is no such file."""
-    folder = _folder()
+def defaults(home: str | None = None) -> dict[str, str]:
+    """The settings of `spark-defaults.conf`; none where there is no such file. `home` is Spark's, if that is known."""
+    folder = _folder() if home is None or os.environ.get("SPARK_CONF_DIR") else Path(home) / "conf"
     path = None if folder is None else folder / "spark-defaults.conf"
     if path is None or not path.is_file():
         return {}

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from windrow.compile.triggers.clocks import TickClock
 from windrow.spec.sources.watermarks import Watermark
+from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.triggers.all import percentiles_of
 
 
 @dataclass(frozen=True)
@@ -144,3 +147,17 @@ class TickTimes:
     def output_watermark(self) -> int:
         """The output watermark before the tick."""
         return self.before.output_watermark
+
+
+def of_triggers(stage: Stage, times: TickTimes) -> TickClock:
+    """The clocks of a tick as the triggers of a stage see them."""
+    before, after = times.before, times.after
+    named = percentiles_of(stage.trigger)
+    return TickClock(
+        after.now,
+        before.watermark,
+        after.watermark,
+        stage.allowed_lateness,
+        {percentile: after.percentile(percentile) for percentile in named},
+        {percentile: before.percentile(percentile) for percentile in named},
+    )

@@ -47,8 +47,16 @@ def known_statistics(stage: CompiledStage, landed: LandedRows, admission: Admiss
     )
 
 
-def counted(stage: CompiledStage, judged: DataFrame, admission: Admission) -> DataFrame:
-    """The statistics of judged rows, by source partition."""
+def statistics_by(stage: CompiledStage, judged: DataFrame, column: str) -> dict[int | None, BatchStatistics]:
+    """The statistics of judged rows, none of which is late, for each value of a column of whole numbers."""
+    found: dict[int | None, list[Row]] = {}
+    for row in counted(stage, judged, Admission(), (column,)).collect():
+        found.setdefault(row[column], []).append(row)
+    return {value: _summed(stage, rows) for value, rows in found.items()}
+
+
+def counted(stage: CompiledStage, judged: DataFrame, admission: Admission, by: tuple[str, ...] = ()) -> DataFrame:
+    """The statistics of judged rows, by source partition, and by these columns."""
     at = col(envelope.EVENT_TIME)
     alive = col(envelope.REASON).is_null()
     works = alive & ~col(FAILED)
@@ -58,7 +66,7 @@ def counted(stage: CompiledStage, judged: DataFrame, admission: Admission) -> Da
     asserted = stage.assertion
     return group(
         judged,
-        (envelope.PARTITION,),
+        (*by, envelope.PARTITION),
         {
             "read": call("count", 1),
             "dead_rows": _number(~alive),

@@ -19,14 +19,13 @@ from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import col, lit, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
-from windrow.engine.clocks.clock import TickTimes
+from windrow.engine.clocks.clock import TickTimes, of_triggers
 from windrow.engine.frames import apply, over, select
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING, Counters
 from windrow.engine.tick.judging import admitted, judge
 from windrow.engine.tick.micro_batch import DeadLetters, MicroBatch, counters_of
 from windrow.engine.windows.registry import strategy_of
-from windrow.spec.triggers.all import percentiles_of
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,4 @@ def shown(stage: CompiledStage, transitions: DataFrame) -> DataFrame:
 
 def trigger_clock(stage: CompiledStage, times: TickTimes) -> TickClock:
     """The clocks of a tick as triggers see them."""
-    before, after = times.before.watermark, times.after.watermark
-    percentiles = {p: times.after.percentile(p) for p in percentiles_of(stage.stage.trigger)}
-    earlier = {p: times.before.percentile(p) for p in percentiles}
-    return TickClock(times.after.now, before, after, stage.stage.allowed_lateness, percentiles, earlier)
+    return of_triggers(stage.stage, times)

@@ -5,6 +5,7 @@ Where an element is in several, elements are combined by slice first; only then 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
@@ -12,7 +13,7 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import CELL, EVENT_TIME, KEY, SLICE, WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
-from windrow.compile.sql.columns import col
+from windrow.compile.sql.columns import Column, col
 from windrow.compile.stage import CompiledStage
 from windrow.compile.windows.families import NonMergingWindows
 from windrow.compile.windows.inherited import CompiledInherited
@@ -60,6 +61,17 @@ class ByWindow(WindowStrategy):
         if admission != Admission():
             pairs = where(pairs, admission.admits(col(WINDOW_START), col(WINDOW_END)))
         return grouped(stage, pairs, CELL, to_join=to_join)
+
+    def combine_by(
+        self, elements: DataFrame, by: str, parts: Mapping[str, Column], merged: Mapping[str, Column]
+    ) -> DataFrame:
+        windows = self.windows
+        sliced = with_column(elements, SLICE, windows.slice_of(col(EVENT_TIME)))
+        by_slice = group(sliced, (KEY, SLICE, by), parts)
+        if not windows.shares_slices:
+            return bounded(windows, by_slice, col(SLICE)).drop(SLICE)
+        window_ids = windows.window_ids_of_slice(col(SLICE), MINUS_INFINITY)
+        return group(assign(windows, by_slice, window_ids), (*CELL, by), merged)
 
     def closed_out(self, keyed: DataFrame, cells: DataFrame, admission: Admission) -> DataFrame:
         windows = self.windows

@@ -94,6 +94,10 @@ class Sliced(Unsliced):
             return formed_of(self.stage, self.windows, elements)
         return ByWindow.combine(self, elements, Admission())
 
+    def in_cells(self, elements: DataFrame, event_time: str) -> DataFrame:
+        sliced = with_column(elements, WINDOW_START, self.windows.slice_of(col(event_time)))
+        return with_column(sliced, WINDOW_END, self.windows.slice_end(col(WINDOW_START)))
+
     @property
     def retention(self) -> int:
         """As long as the last of its windows is open."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, Self
 
 from pyspark.sql import DataFrame
 
 from windrow.compile.cells.at_end import Ending
-from windrow.compile.columns import CELL, ELEMENTS, NET
+from windrow.compile.columns import CELL, ELEMENTS, EVENT_TIME, NET
 from windrow.compile.sql.columns import Column, bigint, coalesce, col, lit, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
@@ -85,6 +86,10 @@ class WindowStrategy(ABC):
     @abstractmethod
     def pairs(self, elements: DataFrame, event_time: str) -> DataFrame:
         """Elements, or judged rows, once for each of their windows."""
+
+    def in_cells(self, elements: DataFrame, event_time: str) -> DataFrame:
+        """The same once for each of the cells that they are in, with the bounds of the cell."""
+        return self.pairs(elements, event_time)
 
     # ---------------------------------------------------------------- a tick
 
@@ -257,6 +262,15 @@ class WindowStrategy(ABC):
     def combine_pairs(self, pairs: DataFrame) -> DataFrame:
         """Pairs combined for each key and window."""
         return grouped(self.stage, pairs, CELL)
+
+    def combine_by(
+        self, elements: DataFrame, by: str, parts: Mapping[str, Column], merged: Mapping[str, Column]
+    ) -> DataFrame:
+        """Elements combined for each key, window and value of a column: these aggregates of them.
+
+        `merged` are the same over relations that hold them already.
+        """
+        return group(self.pairs(elements, EVENT_TIME), (*CELL, by), parts)
 
     def combine_without(self, rows: DataFrame, excluded: DataFrame) -> DataFrame:
         """Raw rows combined for each key and window, but for pairs (`PAIR`) that are dead as late or closed."""

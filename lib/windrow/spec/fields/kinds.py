@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields.reading import Kind, Named, Spec, located
+from windrow.spec.fields import forms
+from windrow.spec.fields.forms import Form
+from windrow.spec.fields.reading import Kind, Named, Spec, form_of, located
 from windrow.spec.fields.typed import DurationLike, ExpressionLike, TimeLike
 from windrow.spec.times import (
     EARLIEST_EVENT_TIME,
@@ -34,9 +36,9 @@ def _same(value: Any) -> Any:
     return value
 
 
-def simple(accept: Callable[[Any], K], write: Callable[[Any], Any] = _same) -> Kind[K, K]:
+def simple(accept: Callable[[Any], K], form: Form = forms.anything) -> Kind[K, K]:
     """A kind whose Python and YAML forms are read alike, and kept as they are."""
-    return Kind(accept, accept, write)
+    return Kind(accept, accept, _same, form)
 
 
 def _text(value: Any) -> str:
@@ -86,7 +88,7 @@ def whole_between(least: int, most: int) -> Kind[int, int]:
             raise SpecError("", f"must be from {least} to {most}", value)
         return int(value)
 
-    return simple(accept)
+    return simple(accept, forms.fixed(type="integer", minimum=least, maximum=most))
 
 
 def _share(value: Any) -> float:
@@ -174,23 +176,27 @@ def _expression(value: Any) -> Expression:
     return Expression.parse(_text(value))
 
 
-TEXT = simple(_text)
-NAME = simple(_name)
-FLAG = simple(_flag)
-POSITIVE_INTEGER = simple(_positive_integer)
-COUNT = simple(_count)
-SHARE: Kind[float, float | Decimal] = Kind(_share, _share, _same)
-NUMBER: Kind[int | Decimal, float | Decimal | str] = Kind(_number, _number, _written_number)
-PERCENTILE = simple(_percentile)
-ZONE = simple(lambda value: check_zone(_text(value)))
+TEXT = simple(_text, forms.TEXT_FORM)
+NAME = simple(_name, forms.NAME_FORM)
+FLAG = simple(_flag, forms.FLAG_FORM)
+POSITIVE_INTEGER = simple(_positive_integer, forms.POSITIVE_FORM)
+COUNT = simple(_count, forms.COUNT_FORM)
+SHARE: Kind[float, float | Decimal] = Kind(_share, _share, _same, forms.SHARE_FORM)
+NUMBER: Kind[int | Decimal, float | Decimal | str] = Kind(_number, _number, _written_number, forms.NUMBER_FORM)
+PERCENTILE = simple(_percentile, forms.fixed(type="integer", minimum=1, maximum=100))
+ZONE = simple(lambda value: check_zone(_text(value)), forms.TEXT_FORM)
 DURATION: Kind[int, DurationLike] = Kind(
-    _not_negative(_python_duration), _not_negative(parse_duration), format_duration
+    _not_negative(_python_duration), _not_negative(parse_duration), format_duration, forms.DURATION_FORM
 )
 POSITIVE_DURATION: Kind[int, DurationLike] = Kind(
-    _positive(_python_duration), _positive(parse_duration), format_duration
+    _positive(_python_duration), _positive(parse_duration), format_duration, forms.DURATION_FORM
 )
-TIME: Kind[int, TimeLike] = Kind(_within_the_calendar(_python_time), _within_the_calendar(parse_time), format_time)
-EXPRESSION: Kind[Expression, ExpressionLike] = Kind(_expression, _expression, lambda expression: expression.text)
+TIME: Kind[int, TimeLike] = Kind(
+    _within_the_calendar(_python_time), _within_the_calendar(parse_time), format_time, forms.TIME_FORM
+)
+EXPRESSION: Kind[Expression, ExpressionLike] = Kind(
+    _expression, _expression, lambda expression: expression.text, forms.EXPRESSION_FORM
+)
 
 
 def choice(options: type[E], hints: Mapping[str, str] | None = None) -> Kind[E, Any]:
@@ -205,7 +211,7 @@ def choice(options: type[E], hints: Mapping[str, str] | None = None) -> Kind[E, 
         hint = f"here it is called {hints[value]}" if hints and isinstance(value, str) and value in hints else None
         raise SpecError("", f"must be one of {known}", value, hint)
 
-    return Kind(accept, accept, str)
+    return Kind(accept, accept, str, forms.one_of(options))
 
 
 def nested(cls: type[S]) -> Kind[S, S]:
@@ -216,7 +222,7 @@ def nested(cls: type[S]) -> Kind[S, S]:
             raise SpecError("", f"must be a {cls.__name__}", value)
         return value
 
-    return Kind(accept, cls.from_mapping, lambda value: value.to_mapping())
+    return Kind(accept, cls.from_mapping, lambda value: value.to_mapping(), form_of(cls))
 
 
 def list_of(kind: Kind[K, G]) -> Kind[tuple[K, ...], Iterable[G]]:
@@ -230,7 +236,12 @@ def list_of(kind: Kind[K, G]) -> Kind[tuple[K, ...], Iterable[G]]:
 
         return read
 
-    return Kind(each(kind.accept), each(kind.read), lambda values: [kind.write(value) for value in values])
+    return Kind(
+        each(kind.accept),
+        each(kind.read),
+        lambda values: [kind.write(value) for value in values],
+        forms.items(kind.form),
+    )
 
 
 def mapping_of(kind: Kind[K, G]) -> Kind[Named[K], Mapping[str, G]]:
@@ -247,7 +258,10 @@ def mapping_of(kind: Kind[K, G]) -> Kind[Named[K], Mapping[str, G]]:
         return read
 
     return Kind(
-        each(kind.accept), each(kind.read), lambda named: {name: kind.write(value) for name, value in named.items()}
+        each(kind.accept),
+        each(kind.read),
+        lambda named: {name: kind.write(value) for name, value in named.items()},
+        forms.values(kind.form),
     )
 
 

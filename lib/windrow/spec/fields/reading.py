@@ -18,6 +18,7 @@ from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from windrow.spec.errors import NotInThisVersion, SpecError
+from windrow.spec.fields.forms import Definitions, Form, Json, anything
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -35,6 +36,8 @@ class Kind(Generic[K, G]):
     accept: Callable[[Any], K]
     read: Callable[[Any], K]
     write: Callable[[Any], Any]
+    form: Form = anything
+    """What the YAML form looks like, for editors."""
 
 
 AnyKind = Kind[Any, Any]
@@ -120,6 +123,23 @@ def write_fields(spec: Spec) -> dict[str, Any]:
         if not _is_default(spec_field, kind, value):
             written[yaml_name(spec_field)] = kind.write(value)
     return written
+
+
+def form_of(cls: type[Spec], but: Iterable[str] = ()) -> Form:
+    """What a specification looks like in YAML: a definition by the name of its class, without the fields `but`."""
+
+    def form(definitions: Definitions) -> Json:
+        own = [one for one in fields(cls) if yaml_name(one) not in but]  # type: ignore[arg-type]
+        required = [yaml_name(one) for one in own if one.default is MISSING and one.default_factory is MISSING]
+        return {
+            "type": "object",
+            "description": (cls.__doc__ or "").strip().split("\n\n")[0].replace("\n    ", " "),
+            "properties": {yaml_name(one): kind_of(one).form(definitions) for one in own},
+            "required": required,
+            "additionalProperties": False,
+        }
+
+    return lambda definitions: definitions.ref(cls.__name__, form)
 
 
 def _is_default(spec_field: Field[Any], kind: AnyKind, value: Any) -> bool:

@@ -12,6 +12,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from windrow.spec.errors import SpecError
+from windrow.spec.fields import forms
 from windrow.spec.fields.reading import Kind, Named
 
 _SIMPLE = {
@@ -106,5 +107,8 @@ def _accept(value: Any) -> Schema:
 SchemaLike = Schema | Mapping[str, str] | str
 """Columns and their types: a DDL text, or a mapping from names to types."""
 SCHEMA: Kind[Schema, SchemaLike] = Kind(
-    _accept, _accept, lambda schema: ", ".join(f"{name} {kind}" for name, kind in schema.items())
+    _accept,
+    _accept,
+    lambda schema: ", ".join(f"{name} {kind}" for name, kind in schema.items()),
+    forms.any_of(forms.TEXT_FORM, forms.values(forms.TEXT_FORM)),
 )

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from windrow.spec.fields.schemas import Schema
+from windrow.spec.pipelines import source_changes
+from windrow.spec.pipelines.used_columns import columns_used
 from windrow.spec.sources.all import CONNECTORS
 from windrow.spec.sources.source import Source
 from windrow.spec.sources.watermarks import BOUND
+from windrow.spec.stages.cogroups import by_input
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.stages.inputs import ONLY
 from windrow.spec.stages.stage import Stage
@@ -20,7 +22,7 @@ from windrow.spec.triggers.all import counts_bytes
 from windrow.spec.triggers.firings import keeps_slices
 
 _NOT_IN_FINGERPRINT_OF_STAGE = ("max_versions_per_tick", "quality", "freshness")
-_SCHEMA = "source.schema"
+_SOURCE, _READS = "source", "reads"
 _BOUND = "max_future"
 _NOT_IN_FINGERPRINT_OF_SOURCE = (*CONNECTORS, "quality", "size")
 
@@ -65,7 +67,12 @@ def fingerprint_of(
 
     The size of a row is looked at when a stage reads it, so it is part of what the stages that count bytes mean.
     """
-    read = {name: _of_upstream(one, generations.get(one.name)) for name, one in upstreams.items()}
+    alone = by_input(stage)
+    read = {
+        name: _of_source(one, columns_used(stage, alone[name], one)) if isinstance(one, Source) else
+        {"upstream": {"stage": one.name, "generation": generations.get(one.name)}}
+        for name, one in upstreams.items()
+    }  # fmt: skip
     sizes = {name: _size(stage, one) for name, one in upstreams.items()}
     if stage.inputs:
         inputs = {name: {**sizes[name], **one} for name, one in read.items()}
@@ -73,11 +80,10 @@ def fingerprint_of(
     return {"stage": {**_fields(stage), **sizes[ONLY]}, **read[ONLY]}
 
 
-def _of_upstream(upstream: Source | Stage, generation: int | None) -> dict[str, Any]:
-    if isinstance(upstream, Stage):
-        return {"upstream": {"stage": upstream.name, "generation": generation}}
+def _of_source(upstream: Source, uses: list[str]) -> dict[str, Any]:
     source = {name: value for name, value in upstream.to_mapping().items() if name not in _NOT_IN_FINGERPRINT_OF_SOURCE}
-    return {"source": {**source, "watermark": _watermark(upstream), **upstream.connector.fingerprint}}
+    own = {"watermark": _watermark(upstream), source_changes.USES: uses}
+    return {_SOURCE: {**source, **own, **upstream.connector.fingerprint}}
 
 
 def _watermark(source: Source) -> dict[str, Any]:
@@ -103,25 +109,31 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 
 def gains(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """The columns that the schema of the source has now and had not, with their types: they change no result."""
-    gained: dict[str, str] = {}
+    """The columns that the schemas of its sources have now and had not, with their types: they change no result."""
+    gained = [source_changes.gained(*pair) for pair in _sources(before, after)]
+    return [f"{name} {kind}" for one in gained for name, kind in one.items()]
+
+
+def evolved(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """How else the schemas of its sources have changed, in words, whether or not the stage uses the columns."""
+    return [*dict.fromkeys(line for pair in _sources(before, after) for line in source_changes.evolved(*pair))]
+
+
+def _sources(
+    before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """Each source that was read and is read now by one input, as it was and as it is."""
     for name in after.get("inputs", {ONLY: after}):
-        had, has = (
-            _columns(fingerprint.get("inputs", {ONLY: fingerprint}).get(name, {})) for fingerprint in (before, after)
-        )
-        gained.update({n: kind for n, kind in has.items() if n.lower() not in {known.lower() for known in had}})
-    return [f"{name} {kind}" for name, kind in gained.items()]
-
-
-def _columns(fingerprint: Mapping[str, Any]) -> Schema:
-    source = fingerprint.get("source")
-    return Schema() if source is None else Schema.parse(source["schema"])
+        was, now = (one.get("inputs", {ONLY: one}).get(name, {}).get(_SOURCE) for one in (before, after))
+        if was and now:
+            yield was, now
 
 
 def _changes(place: str, before: Any, after: Any) -> Iterator[str]:
-    if _without_input(place) == _SCHEMA and isinstance(before, str) and isinstance(after, str):
-        yield from _changed_columns(place, Schema.parse(before), Schema.parse(after))
-    elif isinstance(before, Mapping) and isinstance(after, Mapping):
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        if place == _SOURCE or (place.startswith("inputs.") and place.split(".")[2:] == [_SOURCE]):
+            yield from source_changes.changed_columns(place, place.removesuffix(_SOURCE) + _READS, before, after)
+            before, after = (_compared(one) for one in (source_changes.with_new_names(before, after), after))
         for name in {**before, **after}:
             yield from _changes(f"{place}.{name}" if place else name, before.get(name), after.get(name))
     elif before != after and not _is_larger_lateness(place, before, after) and not _is_migrated(place, after):
@@ -129,11 +141,10 @@ def _changes(place: str, before: Any, after: Any) -> Iterator[str]:
         yield f"{place}: {_shown(before, nothing)} -> {_shown(after, nothing)}"
 
 
-def _changed_columns(place: str, before: Schema, after: Schema) -> Iterator[str]:
-    """The columns that are gone or have another type."""
-    for name, kind in before.items():
-        if after.get(name) != kind:
-            yield f"{place}.{name}: {kind} -> {after.get(name, '(gone)')}"
+def _compared(source: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a source's fingerprint that are compared as they are."""
+    apart = (source_changes.SCHEMA, source_changes.RENAME, source_changes.DEFAULTS, source_changes.USES)
+    return {name: value for name, value in source.items() if name not in apart}
 
 
 def _is_larger_lateness(place: str, before: Any, after: Any) -> bool:

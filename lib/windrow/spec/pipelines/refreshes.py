@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import POSITIVE_DURATION
 from windrow.spec.fields.reading import Kind
 from windrow.spec.fields.typed import DurationLike
@@ -22,6 +23,9 @@ def _read(value: Any) -> int:
 
 
 REFRESH: Kind[int, DurationLike] = Kind(
-    _accept, _read, lambda value: _WORDS if value == EVERY_TICK else POSITIVE_DURATION.write(value)
+    _accept,
+    _read,
+    lambda value: _WORDS if value == EVERY_TICK else POSITIVE_DURATION.write(value),
+    forms.any_of(forms.DURATION_FORM, forms.one_of([_WORDS])),
 )
 """A duration, or `every tick`."""

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import (
     COUNT,
     DURATION,
@@ -42,7 +43,7 @@ def _cron_or(word: str) -> Callable[[Any], str]:
     return read
 
 
-CRON = simple(_cron)
+CRON = simple(_cron, forms.TEXT_FORM)
 LATE, LONG = "late", "long"
 """What `restate` and `stream` are in place of a cron expression."""
 TAGS = list_of(TEXT)
@@ -94,9 +95,9 @@ class Schedule(Spec):
     deadline: Converted[int | None, DurationLike | None] = converted(POSITIVE_DURATION, default=None)
     owner: str = plain(TEXT, default="windrow")
     tags: Converted[tuple[str, ...], Iterable[str]] = converted(TAGS, default=())
-    restate: str | None = plain(simple(_cron_or(LATE)), default=None)
+    restate: str | None = plain(simple(_cron_or(LATE), forms.TEXT_FORM), default=None)
     maintain: str | None = plain(CRON, default=None)
-    stream: str | None = plain(simple(_cron_or(LONG)), default=None)
+    stream: str | None = plain(simple(_cron_or(LONG), forms.TEXT_FORM), default=None)
 
     def validate(self) -> None:
         given = {"cron": self.cron, "start": self.start}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from windrow.spec.errors import SpecError
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import NAME, TEXT, list_of, mapping_of, simple
 from windrow.spec.fields.reading import Kind, Named, Spec, located
 from windrow.spec.fields.typed import Converted, converted, plain, specification
@@ -71,10 +72,12 @@ def _like(pattern: re.Pattern[str], rule: str, hint: str) -> Kind[str, str]:
             raise SpecError("", rule, value, hint)
         return value
 
-    return simple(read)
+    return simple(read, forms.fixed(type="string", pattern=f"^(?:{pattern.pattern})$"))
 
 
-CONF: Kind[Named[str], Mapping[str, str | int | float]] = Kind(_settings, _settings, dict)
+CONF: Kind[Named[str], Mapping[str, str | int | float]] = Kind(
+    _settings, _settings, dict, forms.values(forms.SCALAR_FORM)
+)
 MEMORY = _like(_MEMORY, "must be a size of memory", "for instance 512m or 4g")
 PACKAGES = list_of(
     _like(_COORDINATES, "must be group:artifact:version", "for instance org.postgresql:postgresql:42.7.4")

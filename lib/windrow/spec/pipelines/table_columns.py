@@ -34,7 +34,7 @@ COMMENTS: Mapping[str, str] = {
     "arrived_at": "arrival time",
     "restated_by": "the backfill that took it in; null if none has",
     "generation": "which rebuild of the stage",
-    "kind": "stream, admission, backfill or restatement",
+    "kind": "stream, admission, backfill, restatement or forgetting",
     "watermark_before": "watermark before the tick",
     "now": "processing time of the tick; null for a backfill before any stream",
     "elements_read": "rows that the tick read",

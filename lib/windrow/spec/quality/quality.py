@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import NAME, TEXT, list_of
-from windrow.spec.fields.reading import Kind, Spec
+from windrow.spec.fields.reading import Kind, Spec, form_of
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.fields.typed import Converted, converted, plain, specification
 
@@ -38,6 +39,9 @@ def _accept(value: Any) -> Quality:
 
 QualityLike = Quality | Mapping[str, Any] | str
 QUALITY: Kind[Quality, QualityLike] = Kind(
-    _accept, _accept, lambda quality: quality.to_mapping() if quality.mask else quality.suite
+    _accept,
+    _accept,
+    lambda quality: quality.to_mapping() if quality.mask else quality.suite,
+    forms.any_of(forms.TEXT_FORM, form_of(Quality)),
 )
 """A path alone is that of the suite."""

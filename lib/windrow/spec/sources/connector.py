@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from windrow.spec.fields.reading import Spec
+from windrow.spec.sources.datasets import Dataset, dataset_at
 
 _GLOB = re.compile(r"[*?\[\]{}]")
 
@@ -67,6 +68,11 @@ class Connector(Spec):
         return False
 
     @property
+    def has_names(self) -> bool:
+        """Whether its rows say which of their values is that of which column, so that a column may have other names."""
+        return True
+
+    @property
     def fingerprint(self) -> dict[str, Any]:
         """The fields that make other rows, in their YAML form."""
         return {name: str(getattr(self, name)) for name in self.FINGERPRINT}
@@ -75,6 +81,10 @@ class Connector(Spec):
     def location(self) -> str | None:
         """The path that it reads, as it was written; None where it reads none."""
         return None if self.PATH is None else str(getattr(self, self.PATH))
+
+    def dataset(self, resolve: Callable[[str], str]) -> Dataset:
+        """Its name in lineage. `resolve` puts in what the environment holds."""
+        return Dataset("windrow", self.NAME) if self.location is None else dataset_at(resolve(self.location))
 
     def located(self, under: Callable[[str], str]) -> Self:
         """The connector whose path starts where that function says."""

@@ -32,8 +32,9 @@ _WORDS = {FileFormat.JSON: "JSON lines", FileFormat.CSV: "CSV", FileFormat.PARQU
 class Files(Connector):
     """Files under a path, each read once. A landing batch takes at most `max_files_per_batch` of them; the rest waits.
 
-    `header`: whether CSV files begin with a line of column names. Rows are copied into the lake, unless `copy` says
-    that they are read in place whenever they are needed: the files have to stay there, as they are.
+    `header`: whether CSV files begin with a line of column names, by which they are read. Rows are copied into the
+    lake, unless `copy` says that they are read in place whenever they are needed: the files have to stay there, as
+    they are.
     """
 
     NAME = "files"
@@ -53,6 +54,10 @@ class Files(Connector):
     @property
     def has_json(self) -> bool:
         return self.format is FileFormat.JSON
+
+    @property
+    def has_names(self) -> bool:
+        return self.format is not FileFormat.CSV or self.header
 
     def words(self) -> str:
         batch = many(self.max_files_per_batch, "file")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import POSITIVE_INTEGER, TEXT, choice, simple
 from windrow.spec.fields.reading import Kind, Named
 from windrow.spec.fields.typed import Converted, converted, plain, specification
 from windrow.spec.sources.connector import Connector
+from windrow.spec.sources.datasets import Dataset
 from windrow.spec.words import many
 
 
@@ -62,8 +64,10 @@ def _option(name: Any, value: Any) -> tuple[str, str]:
     return name, str(value)
 
 
-TOPIC = simple(_topic)
-OPTIONS: Kind[Named[str], Mapping[str, str | int]] = Kind(_options, _options, dict)
+TOPIC = simple(_topic, forms.TEXT_FORM)
+OPTIONS: Kind[Named[str], Mapping[str, str | int]] = Kind(
+    _options, _options, dict, forms.values(forms.fixed(type=["string", "integer"]))
+)
 KafkaStartLike = KafkaStart | Literal["earliest", "latest"]
 KafkaValueLike = KafkaValue | Literal["json"]
 KAFKA_START: Kind[KafkaStart, KafkaStartLike] = choice(KafkaStart)
@@ -75,7 +79,8 @@ class Kafka(Connector):
     """One topic of Kafka, each message once. A landing batch takes at most `max_offsets_per_batch` of them.
 
     `options` are Spark's and, with `kafka.` in front, those of Kafka's clients. `${NAME}` in `servers` and in the
-    values of options is replaced when the topic is read, and its value is written nowhere.
+    values of options is replaced when the topic is read, and its value is written nowhere, but for the servers in the
+    names of `windrow lineage`.
     """
 
     NAME = "kafka"
@@ -104,6 +109,10 @@ class Kafka(Connector):
         start = {KafkaStart.EARLIEST: "from its beginning", KafkaStart.LATEST: "from its end at the first run"}
         where = f"JSON objects in the topic {self.topic} of {self.servers}, {start[self.start]}"
         return f"{where}; a landing batch takes at most {batch}, the rest waits"
+
+    def dataset(self, resolve: Callable[[str], str]) -> Dataset:
+        """A topic is known by the first of its servers."""
+        return Dataset(f"kafka://{resolve(self.servers).split(',')[0].strip()}", self.topic)
 
     def kind_words(self) -> str:
         return f"Kafka topic {self.topic}"

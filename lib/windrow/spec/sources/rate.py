@@ -19,6 +19,10 @@ class Rate(Connector):
 
     rows_per_second: int = plain(POSITIVE_INTEGER, default=1)
 
+    @property
+    def has_names(self) -> bool:
+        return False
+
     def words(self) -> str:
         return f"{self.kind_words()}, {many(self.rows_per_second, 'row')} a second"
 

@@ -13,8 +13,9 @@ from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import EXPRESSION, NAME, ZONE, choice, nested
-from windrow.spec.fields.reading import Kind, Spec, located
+from windrow.spec.fields.reading import Kind, Named, Spec, form_of, located
 from windrow.spec.fields.schemas import SCHEMA, Schema, SchemaLike
 from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
 from windrow.spec.notebooks import InNotebooks
@@ -22,6 +23,7 @@ from windrow.spec.quality.quality import QUALITY, Quality, QualityLike
 from windrow.spec.sources.all import CONNECTORS
 from windrow.spec.sources.connector import Connector
 from windrow.spec.sources.delta import DeltaSource
+from windrow.spec.sources.fields import DEFAULTS, RENAME, DefaultLike, Fields, check_defaults, check_rename
 from windrow.spec.sources.files import Files
 from windrow.spec.sources.kafka import Kafka
 from windrow.spec.sources.rate import Rate
@@ -95,7 +97,10 @@ def _accept_event_time(value: Any) -> TimeColumn | None:
 
 EventTimeLike = TimeColumn | Literal["now"] | None
 EVENT_TIME: Kind[TimeColumn | None, EventTimeLike] = Kind(
-    _accept_event_time, _read_event_time, lambda column: "now" if column is None else column.to_mapping()
+    _accept_event_time,
+    _read_event_time,
+    lambda column: "now" if column is None else column.to_mapping(),
+    forms.any_of(forms.one_of(["now"]), form_of(TimeColumn)),
 )
 
 
@@ -130,9 +135,12 @@ class Source(Spec, InNotebooks):
     source partitions of the watermark; without one there is a single partition, unless the connector has its own.
     `size` is the bytes of a row, a whole number, for triggers that count bytes; without it they are those of the row's
     columns as compact JSON. `weight` is a column of +1 and -1: a row of weight -1 takes one back.
-    `unknown`: what becomes of the fields of a JSON object that the schema does not name. `quality` is the path of the
-    file with the expectations on its rows, and the columns of which no value is shown.
+    `unknown`: what becomes of the fields of a JSON object that the schema does not name. `rename` has other names that
+    fields of its columns have in some rows, `defaults` what stands where a row has no value. `quality` is the path of
+    the file with the expectations on its rows, and the columns of which no value is shown.
     """
+
+    YAML_HINTS = {"aliases": "rename", "renamed": "rename", "default": "defaults", "optional": "defaults"}
 
     name: str = plain(NAME)
     files: Files | None = plain(nested(Files), default=None, kw_only=True)
@@ -147,6 +155,8 @@ class Source(Spec, InNotebooks):
     size: Converted[Expression | None, ExpressionLike | None] = converted(EXPRESSION, default=None)
     weight: str | None = plain(NAME, default=None)
     unknown: Converted[Unknown, UnknownLike] = converted(UNKNOWN, default=Unknown.KEEP)
+    rename: Converted[Named[str], Mapping[str, str]] = converted(RENAME, default=Named())
+    defaults: Converted[Named[Any], Mapping[str, DefaultLike]] = converted(DEFAULTS, default=Named())
     quality: Converted[Quality | None, QualityLike | None] = converted(QUALITY, default=None)
 
     def validate(self) -> None:
@@ -161,6 +171,7 @@ class Source(Spec, InNotebooks):
             self.columns.require(self.partition, "partition")
         if self.size is not None:
             self.columns.require_all(self.size.columns, "size")
+        self._check_fields()
         if self.quality is not None:
             located("quality", self.quality.check, self.columns)
         if self.watermark.punctuated is not None:
@@ -208,6 +219,11 @@ class Source(Spec, InNotebooks):
         return Schema([*self.schema.items(), *self._beside.items()])
 
     @property
+    def fields(self) -> Fields:
+        """What its rows may say of the columns of the schema."""
+        return Fields(self.schema, self.rename)
+
+    @property
     def _beside(self) -> Mapping[str, str]:
         rescued = {RESCUED: "string"} if self.connector.has_json else {}
         return {**self.connector.beside, **rescued}
@@ -233,6 +249,15 @@ class Source(Spec, InNotebooks):
         if self.unknown is Unknown.REJECT and not self.connector.has_json:
             rule = "is for JSON only: no other row has fields of its own"
             raise SpecError("unknown", rule, str(self.unknown), "leave it out")
+
+    def _check_fields(self) -> None:
+        if self.rename and not self.connector.has_names:
+            rule = f"is for rows that name their fields: {self.connector.kind_words()} do not"
+            raise SpecError("rename", rule, ", ".join(self.rename), "leave it out")
+        check_rename(self.rename, self.schema, frozenset(name.lower() for name in (*ENVELOPE_NAMES, *self._beside)))
+        times = {column.column: f"the {place}" for place, column in self._time_columns().items() if column is not None}
+        others = {name: f"the {place}" for place in ("partition", "weight") if (name := getattr(self, place))}
+        check_defaults(self.defaults, self.schema, {**others, **times})
 
     def _take_weight(self) -> None:
         """The connector's own weight, where it has one."""

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import DURATION, EXPRESSION, POSITIVE_DURATION
 from windrow.spec.fields.reading import Kind, Spec
 from windrow.spec.fields.typed import Converted, DurationLike, ExpressionLike, converted, plain, specification
@@ -21,7 +22,12 @@ def _accept_processing_time(value: object) -> bool:
     raise SpecError("", "has no fields", value, "write processing_time: {}")
 
 
-PROCESSING_TIME: Kind[bool, bool] = Kind(_accept_processing_time, _accept_processing_time, lambda value: {})
+PROCESSING_TIME: Kind[bool, bool] = Kind(
+    _accept_processing_time,
+    _accept_processing_time,
+    lambda value: {},
+    forms.any_of(forms.FLAG_FORM, forms.fixed(type="object", maxProperties=0)),
+)
 
 
 UNBOUNDED = INFINITY
@@ -38,7 +44,10 @@ def _read_bound(value: Any) -> int:
 
 BoundLike = DurationLike | Literal["none"]
 BOUND: Kind[int, BoundLike] = Kind(
-    _accept_bound, _read_bound, lambda value: "none" if value == UNBOUNDED else DURATION.write(value)
+    _accept_bound,
+    _read_bound,
+    lambda value: "none" if value == UNBOUNDED else DURATION.write(value),
+    forms.any_of(forms.DURATION_FORM, forms.one_of(["none"])),
 )
 """A duration, or `none`."""
 

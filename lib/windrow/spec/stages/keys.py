@@ -7,6 +7,7 @@ from typing import Any
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import EXPRESSION, NAME
 from windrow.spec.fields.reading import Kind, Named, located
 from windrow.spec.fields.typed import ExpressionLike
@@ -76,4 +77,12 @@ def _write_keys(keys: Named[Expression]) -> list[Any]:
 
 KeysLike = Iterable[str | Mapping[str, ExpressionLike]] | Mapping[str, ExpressionLike]
 """A list of columns, each a name or `{name: EXPRESSION}`, or a mapping from names to expressions."""
-KEYS: Kind[Named[Expression], KeysLike] = Kind(_read_keys, _read_keys, _write_keys)
+KEYS: Kind[Named[Expression], KeysLike] = Kind(
+    _read_keys,
+    _read_keys,
+    _write_keys,
+    forms.any_of(
+        forms.items(forms.any_of(forms.NAME_FORM, forms.values(forms.EXPRESSION_FORM))),
+        forms.values(forms.EXPRESSION_FORM),
+    ),
+)

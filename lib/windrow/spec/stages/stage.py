@@ -14,6 +14,7 @@ from typing import Any, Literal
 from windrow.spec.aggregates import AGGREGATES_BY_NAME, Aggregate
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import DURATION, EXPRESSION, EXPRESSIONS, FLAG, NAME, POSITIVE_INTEGER, choice, nested
 from windrow.spec.fields.reading import Kind, Named, Spec, located, write_fields
 from windrow.spec.fields.typed import Converted, DurationLike, ExpressionLike, converted, plain, specification
@@ -77,6 +78,7 @@ ACCUMULATION: Kind[Accumulation, AccumulationLike] = Kind(
     lambda value: _ACCUMULATION.accept(_PATENT_MODES.get(value, value) if isinstance(value, str) else value),
     lambda value: _ACCUMULATION.read(_PATENT_MODES.get(value, value) if isinstance(value, str) else value),
     str,
+    forms.one_of([*Accumulation, *_PATENT_MODES]),
 )
 EmissionLike = Emission | Literal["if_nonempty", "always"]
 EMISSION: Kind[Emission, EmissionLike] = choice(Emission)

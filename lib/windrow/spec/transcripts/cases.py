@@ -18,6 +18,7 @@ from windrow.spec.extensions import EXTENSIONS, load_extensions
 from windrow.spec.fields.kinds import EXPRESSION, list_of, nested
 from windrow.spec.fields.reading import Named, located
 from windrow.spec.fields.schemas import Schema, column_type
+from windrow.spec.notebooks import InNotebooks
 from windrow.spec.pipelines.documents import load_yaml_documents, read_document
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.cogroups import by_input
@@ -42,7 +43,7 @@ __all__ = ["DEAD_FIELDS", "PANE_FIELDS", "Case", "Expected", "Step", "Transcript
 
 
 @dataclass(frozen=True)
-class Case:
+class Case(InNotebooks):
     """One case: a stage with its ticks; or, with `rejects`, a stage that must be refused with that text.
 
     `size` is the bytes of an element; without it they are those of its columns as compact JSON. `refusal` is the error

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from windrow.spec.errors import SpecError
+from windrow.spec.fields import forms
+from windrow.spec.fields.forms import Definitions, Form, Json
 from windrow.spec.fields.kinds import list_of
-from windrow.spec.fields.reading import Kind, located, unknown_name
+from windrow.spec.fields.reading import Kind, form_of, kind_of, located, unknown_name, yaml_name
 from windrow.spec.triggers.base import THEN, Trigger
 
 TRIGGERS: dict[str, type[Trigger]] = {}
@@ -69,5 +71,31 @@ def _write(trigger: Trigger) -> Any:
 
 TriggerLike = Trigger | str
 """A trigger, or the name of one that has no fields or may leave them all out."""
-TRIGGER: Kind[Trigger, TriggerLike] = Kind(_accept, _read, _write)
+
+
+def _form(definitions: Definitions) -> Json:
+    words = forms.one_of([*WORDS, *(name for name, cls in TRIGGERS.items() if _may_be_a_word(cls))])
+    return forms.any_of(words, *[_form_of(name, cls) for name, cls in TRIGGERS.items()])(definitions)
+
+
+def _may_be_a_word(cls: type[Trigger]) -> bool:
+    return all(one.default is not MISSING or one.default_factory is not MISSING for one in fields(cls))
+
+
+def _form_of(name: str, cls: type[Trigger]) -> Form:
+    """A trigger under its name, with `then` beside it."""
+    body = next((kind_of(one).form for one in fields(cls) if yaml_name(one) == cls.BODY), None)
+    if body is None:
+        own = form_of(cls, but=("then",))
+        body = forms.any_of(own, forms.NULL_FORM) if _may_be_a_word(cls) else own
+
+    def form(definitions: Definitions) -> Json:
+        whole = forms.single(name, body)(definitions)
+        whole["properties"]["then"] = THEN.form(definitions)
+        return whole
+
+    return form
+
+
+TRIGGER: Kind[Trigger, TriggerLike] = Kind(_accept, _read, _write, forms.named("Trigger", _form))
 TRIGGER_LIST = list_of(TRIGGER)

@@ -65,6 +65,10 @@ class FixedWindows(WindowFunction):
                 "phase", "shifts windows by the keys of the stage, which has none", str(self.phase), "offset"
             )
 
+    @property
+    def overlap(self) -> str | None:
+        return None
+
     def words(self) -> str:
         each = "; each key's begin at a time of its own" if self.phase is Phase.BY_KEY else ""
         return f"{length(self.size)} long, one after the other{_offset(self.offset)}{each}"
@@ -120,6 +124,11 @@ class SlidingWindows(WindowFunction):
         first = -((self.size - end + self.offset) // self.period) * self.period + self.offset
         return [(at, at + self.size) for at in range(first, start + 1, self.period)]
 
+    @property
+    def overlap(self) -> str | None:
+        most = -(-self.size // self.period)
+        return None if most == 1 else f"windows overlap: an element is in up to {most}"
+
     def words(self) -> str:
         begins = f"{length(self.size)} long, one begins every {length(self.period)}{_offset(self.offset)}"
         if self.has_gaps:
@@ -160,6 +169,10 @@ class CumulativeWindows(WindowFunction):
     def windows_over(self, start: int, end: int) -> Iterable[tuple[int, int]]:
         first = (start - self.offset) // self.size * self.size + self.offset
         return [(first, at) for at in range(end, first + self.size + 1, self.step)]
+
+    @property
+    def overlap(self) -> str | None:
+        return None if self.step == self.size else "windows grow: one holds those that began with it and end sooner"
 
     def words(self) -> str:
         grows = f"each {length(self.step)} longer than the one before, up to {length(self.size)}"
@@ -222,6 +235,10 @@ class CalendarWindows(WindowFunction):
         if self.unit is not Unit.WEEK and self.week_start is not Weekday.MONDAY:
             raise SpecError("week_start", "is for weeks", str(self.week_start), "unit: week")
 
+    @property
+    def overlap(self) -> str | None:
+        return None
+
     def words(self) -> str:
         first = f", from {self.week_start}" if self.unit is Unit.WEEK else ""
         return f"{many(self.count, str(self.unit))} long{first}, from midnight in {self.zone}"
@@ -233,6 +250,10 @@ class GlobalWindow(WindowFunction):
 
     NAME = "global"
     IS_GLOBAL = True
+
+    @property
+    def overlap(self) -> str | None:
+        return None
 
     def words(self) -> str:
         return "one, all of time: it is complete only when the stream is drained"

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from windrow.spec.errors import SpecError
-from windrow.spec.fields.reading import Kind, unknown_name
+from windrow.spec.fields import forms
+from windrow.spec.fields.forms import Definitions, Json
+from windrow.spec.fields.reading import Kind, form_of, unknown_name
 from windrow.spec.windows.aligned import CalendarWindows, CumulativeWindows, FixedWindows, GlobalWindow, SlidingWindows
 from windrow.spec.windows.base import WindowFunction
 from windrow.spec.windows.inherited import InheritedWindows
@@ -47,4 +49,12 @@ def _read(value: Any) -> WindowFunction:
         raise error.within(name) from error
 
 
-WINDOW: Kind[WindowFunction, WindowFunction] = Kind(_accept, _read, lambda window: {window.NAME: window.to_mapping()})
+def _form(definitions: Definitions) -> Json:
+    """A window function under its name, in which nothing need stand if all of its fields may be left out."""
+    each = [forms.single(name, forms.any_of(form_of(cls), forms.NULL_FORM)) for name, cls in WINDOW_FUNCTIONS.items()]
+    return forms.any_of(*each)(definitions)
+
+
+WINDOW: Kind[WindowFunction, WindowFunction] = Kind(
+    _accept, _read, lambda window: {window.NAME: window.to_mapping()}, forms.named("Window", _form)
+)

@@ -31,6 +31,11 @@ class WindowFunction(Spec):
     REASON: ClassVar[str] = "bad_expression"
 
     @property
+    def depends_on_others(self) -> bool:
+        """Whether which windows an element is in depends on the other elements of its key."""
+        return self.MERGES or self.MADE_BY_RECORDS
+
+    @property
     def has_slices(self) -> bool:
         """Whether windows can be formed from slices of window time, each of which lies in all of its windows."""
         return False
@@ -40,9 +45,22 @@ class WindowFunction(Spec):
         """What the windows of an element depend on beside its event time, as expressions over it, by name."""
         return {}
 
+    @property
+    def overlap(self) -> str | None:
+        """Why a sum over windows may count an element more than once, as a clause; None where it cannot."""
+        return "an element may be in several windows"
+
     def words(self) -> str:
         """How long the windows are, and how they lie in time, as `windrow plan` says it."""
         return f"those that {type(self).__module__}.{type(self).__qualname__} gives to each element"
+
+    @property
+    def one_task(self) -> str | None:
+        """What one task does for a whole key, in words: a key with half of all rows makes a tick as long as that takes.
+
+        None where tasks combine the rows of a key, each those that it reads, before one of them has what they make.
+        """
+        return "the windows of a key are merged by one task" if self.MERGES else None
 
     def windows_over(self, start: int, end: int) -> Iterable[tuple[int, int]]:
         """The bounds of the windows that hold a slice of window time, which no window of the function cuts."""

@@ -19,5 +19,9 @@ class InheritedWindows(WindowFunction):
     NAME = "inherited"
     FOLLOWS_PANES = True
 
+    @property
+    def overlap(self) -> str | None:
+        return "windows are those of the panes that are read, which may overlap"
+
     def words(self) -> str:
         return "those of the panes that are read, as they are"

@@ -43,6 +43,14 @@ class RecordWindows(WindowFunction):
         """How long every window is, from its start to its end."""
         return self.difference + self.resolution
 
+    @property
+    def one_task(self) -> str:
+        return "the windows of a key are formed by one task, from a row for each time at which it has elements"
+
+    @property
+    def overlap(self) -> str | None:
+        return "windows overlap: an element is in all that are around it"
+
     def words(self) -> str:
         grid = f", times taken down to {length(self.resolution)}" if self.resolution > 1 else ""
         return f"around each element: the {length(self.difference)} up to it, and those behind it{grid}"

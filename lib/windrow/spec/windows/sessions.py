@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.expressions.plain import plain as plain_text
+from windrow.spec.fields import forms
 from windrow.spec.fields.kinds import EXPRESSION, FLAG, POSITIVE_DURATION
 from windrow.spec.fields.reading import Kind
 from windrow.spec.fields.typed import Converted, DurationLike, converted, plain, specification
@@ -39,7 +40,10 @@ def _of_text(text: str) -> int | Expression:
 
 
 GAP: Kind[int | Expression, DurationLike | Expression] = Kind(
-    _accept, _read, lambda gap: gap.text if isinstance(gap, Expression) else format_duration(gap)
+    _accept,
+    _read,
+    lambda gap: gap.text if isinstance(gap, Expression) else format_duration(gap),
+    forms.any_of(forms.DURATION_FORM, forms.EXPRESSION_FORM),
 )
 
 
@@ -92,11 +96,20 @@ class Sessions(WindowFunction):
     def expressions(self) -> Mapping[str, Expression]:
         return {"gap": self.gap} if isinstance(self.gap, Expression) else {}
 
+    @property
+    def overlap(self) -> str | None:
+        return None
+
     def words(self) -> str:
         which = "overlap or touch" if self.merge_touching else "overlap"
         gap = self.gap
         lasts = length(gap) if isinstance(gap, int) else f"{plain_text(gap)}, at most {length(self.longest_gap)}"
         return f"sessions: an element's lasts {lasts}; those of a key that {which} become one"
+
+    @property
+    def one_task(self) -> str:
+        each = f"{length(self.gap)} of its time" if isinstance(self.gap, int) else "time at which it has elements"
+        return f"the sessions of a key are formed by one task, from a row for each {each}"
 
     @property
     def expected_length(self) -> int | None:

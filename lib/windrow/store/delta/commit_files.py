@@ -142,7 +142,7 @@ class CommitFiles:
 
     def oldest(self) -> int:
         """The oldest version whose commit is there; 0 where there is none."""
-        return min(self._versions(), default=0)
+        return min(self.versions(), default=0)
 
     def has(self, file: str) -> bool:
         """Whether a file is there, by its path below the table or its whole one."""
@@ -155,7 +155,7 @@ class CommitFiles:
 
     def oldest_to_read(self, wanted: Callable[[str | None], bool]) -> int:
         """The newest version whose metadata is wanted; when there is none, the oldest that is there, or 0."""
-        versions = self._versions()
+        versions = self.versions()
         for version in reversed(versions):
             if wanted(self._metadata(version)):
                 return version
@@ -163,7 +163,7 @@ class CommitFiles:
 
     def before(self, micros: int) -> Iterator[tuple[int, str | None]]:
         """(version, user metadata) of the commits that were written before a time, newest first."""
-        versions = self._versions()
+        versions = self.versions()
         until = bisect_left(versions, micros, key=lambda version: self._log.modified(_name(version)))
         for version in reversed(versions[:until]):
             yield version, self._metadata(version)
@@ -178,7 +178,8 @@ class CommitFiles:
         whole, of_log = files.getContentSummary(path), files.getContentSummary(log)
         return whole.getFileCount() - of_log.getFileCount(), whole.getLength() - of_log.getLength()
 
-    def _versions(self) -> list[int]:
+    def versions(self) -> list[int]:
+        """The versions whose commits are there, in order."""
         return sorted(int(name[:-5]) for name in self._log.names() if name.endswith(".json") and name[:-5].isdigit())
 
     @cached_property

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
 
 if TYPE_CHECKING:  # the layout of a lake is known without Spark
     from pyspark.sql import SparkSession
@@ -113,6 +114,9 @@ class Folder(Protocol):
     def modified(self, name: str) -> int:
         """When a file was last written, in microseconds since 1970."""
 
+    def remove(self, name: str) -> None:
+        """Delete a file, unless somebody else has."""
+
 
 def folder(spark: SparkSession, path: str) -> Folder:
     """The folder at a path, on any file system."""
@@ -137,6 +141,10 @@ class _LocalFolder:
 
     def modified(self, name: str) -> int:
         return (self.path / name).stat().st_mtime_ns // 1000
+
+    def remove(self, name: str) -> None:
+        for one in (name, f".{name}.crc"):  # Hadoop's checksums
+            (self.path / one).unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -164,6 +172,9 @@ class _HadoopFolder:
     def modified(self, name: str) -> int:
         return int(self._files.getFileStatus(self._file(name)).getModificationTime()) * 1000
 
+    def remove(self, name: str) -> None:
+        self._files.delete(self._file(name), False)
+
     @cached_property
     def _place(self) -> tuple[Any, Any]:
         return hadoop(self.spark, self.path)
@@ -187,6 +198,49 @@ def write_file(spark: SparkSession, path: str, content: bytes) -> None:
     stream = files.create(place, True)
     stream.write(content)
     stream.close()
+
+
+def replace_file(spark: SparkSession, path: str, text: str) -> None:
+    """Put another text in place of that of a file, whole or not at all. When the file was written stays."""
+    local = local_path(spark, path)
+    if local is not None:
+        made, state = local.with_name(f".{local.name}.{uuid4()}.tmp"), local.stat()
+        made.write_text(text, encoding="utf-8")
+        os.utime(made, ns=(state.st_atime_ns, state.st_mtime_ns))
+        local.with_name(f".{local.name}.crc").unlink(missing_ok=True)  # Hadoop's, of the text that was there
+        made.replace(local)
+        return
+    files, place = hadoop(spark, path)
+    written = int(files.getFileStatus(place).getModificationTime())
+    is_whole_by_itself = str(files.getScheme()).startswith("s3")  # an object is there when its stream is closed
+    made_at = path if is_whole_by_itself else f"{place.getParent()}/.{place.getName()}.{uuid4()}.tmp"
+    write_file(spark, made_at, text.encode())
+    if not is_whole_by_itself:
+        _rename_over(spark, made_at, path)
+    files.setTimes(place, written, -1)
+
+
+def _rename_over(spark: SparkSession, here: str, there: str) -> None:
+    """Give a file the name of another one, in whose place it comes, in one step."""
+    java: Any = spark._jvm
+    (_, source), (_, target) = hadoop(spark, here), hadoop(spark, there)
+    conf = spark._jsparkSession.sessionState().newHadoopConf()
+    rename = getattr(java.org.apache.hadoop.fs, "Options$Rename")
+    options = spark.sparkContext._gateway.new_array(rename, 1)  # type: ignore[union-attr]
+    options[0] = rename.OVERWRITE
+    java.org.apache.hadoop.fs.FileContext.getFileContext(target.toUri(), conf).rename(source, target, options)
+
+
+def delete_file(spark: SparkSession, path: str) -> bool:
+    """Delete a file; whether it was there."""
+    files, place = hadoop(spark, path)
+    return bool(files.delete(place, False))
+
+
+def delete_folder(spark: SparkSession, path: str) -> None:
+    """Delete a folder with all that is in it."""
+    files, place = hadoop(spark, path)
+    files.delete(place, True)
 
 
 def copy_file(spark: SparkSession, here: str, there: str) -> None:

@@ -37,6 +37,15 @@ class Floors:
         floor = group(rows, (), {"floor": call("max", col("floor"))}).collect()[0]["floor"]
         return int(floor or 0)
 
+    def all(self, spark: SparkSession) -> dict[str, int]:
+        """Every floor by its name."""
+        from windrow.engine.frames import group
+
+        if not self.location.exists(spark):
+            return {}
+        rows = group(self.location.read(spark), ("name",), {"floor": call("max", col("floor"))}).collect()
+        return {row["name"]: row["floor"] for row in rows}
+
     def read(self, tables: Tables, name: str) -> int:
         """The same for who only looks."""
         table = tables.open(self.location)
@@ -59,6 +68,11 @@ class Floors:
 def journal_floor(stage: str, generation: int) -> str:
     """The tick up to which transitions of a journal were dropped."""
     return f"{stage}/journal/{generation} ticks"
+
+
+def time_floor(owner: str, table: str) -> str:
+    """The event time before which rows of a table were removed."""
+    return f"{owner}/{table} times"
 
 
 def version_floor(table: str) -> str:

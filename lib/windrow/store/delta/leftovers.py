@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from windrow.store.delta.file_system import hadoop
-from windrow.store.delta.location import Location
+from windrow.store.delta.location import LOG, Location
+
+_GONE = re.compile(r".+\.gone-[0-9a-f]{12}")
+"""The name of a folder that is being deleted (`Location.remove`)."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,22 @@ def leftovers(spark: SparkSession, folder: Location, before: int) -> Iterator[Le
         if status.isDirectory() and all(1000 * file.getModificationTime() < before for file in found):
             name = status.getPath().getName()
             yield Leftover(Location(f"{folder.path}/{name}"), len(found), sum(file.getLen() for file in found))
+
+
+def half_removed(spark: SparkSession, folder: Location) -> Iterator[str]:
+    """The paths of folders, within this one, that a process was about to delete when it died; not within tables."""
+    system, place = hadoop(spark, folder.path)
+    if not system.exists(place):
+        return
+    for status in system.listStatus(place):
+        name = status.getPath().getName()
+        path = f"{folder.path}/{name}"
+        if not status.isDirectory() or name == LOG:
+            continue
+        if _GONE.fullmatch(name):
+            yield path
+        elif not system.exists(hadoop(spark, f"{path}/{LOG}")[1]):
+            yield from half_removed(spark, Location(path))
 
 
 def _files(system: Any, folder: Any) -> Iterator[Any]:

@@ -31,8 +31,16 @@ LOG = "_delta_log"
 STAGING = "staging"
 """The folder of the lake's own tables where runs stage windows."""
 
+S3 = frozenset({"s3", "s3a", "s3n"})
+"""Schemes of S3, and of stores that speak as it does."""
+
 INDEXED = "delta.dataSkippingNumIndexedCols"
 """The property that says in how many of the first columns Delta counts for every file."""
+
+
+def is_on_s3(path: str) -> bool:
+    """Whether a path is one of S3."""
+    return path.partition("://")[0].lower() in S3
 
 
 @dataclass(frozen=True)
@@ -56,8 +64,15 @@ class Location:
         return (reader if version is None else reader.option("versionAsOf", version)).load(self.path)
 
     def remove(self, spark: SparkSession) -> None:
-        """Delete the table and its folder. It gets another name first, so that nobody meets a half of it."""
+        """Delete the table and its folder. It gets another name first, so that nobody meets a half of it.
+
+        On an object store that would copy it: there its log goes first.
+        """
         files, path = hadoop(spark, self.path)
+        if is_on_s3(self.path):
+            files.delete(hadoop(spark, f"{self.path}/{LOG}")[1], True)
+            files.delete(path, True)
+            return
         _, gone = hadoop(spark, f"{self.path}.gone-{uuid4().hex[:12]}")
         if files.exists(path) and files.rename(path, gone):
             files.delete(gone, True)

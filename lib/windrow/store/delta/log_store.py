@@ -33,6 +33,16 @@ def delta_log(spark: SparkSession, path: str) -> Any:
     return java.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, path)
 
 
+def newest_snapshot(spark: SparkSession, path: str) -> Any:
+    """Delta's snapshot of the table at a path as it is now, of version -1 where there is none.
+
+    What Delta has looked at before it would tell by heart: a table that was made by hand since is none for it.
+    """
+    java: Any = spark._jvm
+    nothing = java.scala.Option.empty()
+    return delta_log(spark, path).update(False, nothing, nothing)
+
+
 def activate(spark: SparkSession) -> None:
     """Make the session that of this thread, as PySpark does before a query: Delta takes its settings from there."""
     activate_java(spark, spark._jsparkSession)

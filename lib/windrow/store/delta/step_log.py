@@ -18,9 +18,10 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.store.delta.commit_files import AddedFile
+from windrow.store.delta.copy_on_write import Rewrite, rewrite
 from windrow.store.delta.location import INDEXED, READABLE
 from windrow.store.delta.retries import ATTEMPTS, StepTaken
-from windrow.store.delta.steps import Notes, Steps
+from windrow.store.delta.steps import REWRITES, Notes, Steps
 from windrow.store.delta.transactions import CONFLICTS, Appender
 
 
@@ -53,6 +54,16 @@ class StepLog(Steps):
         def fill(append: Appender) -> Notes:
             append.add(files)
             return notes
+
+        if not self.begun(spark, step, fill):
+            raise StepTaken(self.location.path, step, None)
+
+    def rewrite(self, spark: SparkSession, step: int, notes: Notes, change: Rewrite) -> None:
+        """Change rows of the table as that step, which says so. Raises StepTaken where another writer owns it."""
+
+        def fill(append: Appender) -> Notes:
+            rewrite(append, self.location, change)
+            return {**notes, REWRITES: True}
 
         if not self.begun(spark, step, fill):
             raise StepTaken(self.location.path, step, None)

@@ -48,8 +48,9 @@ _REMOVALS_BY_DELTA = ("delta.enableChangeDataFeed", "delta.appendOnly")
 class Appender:
     """What appends to one table for as long as nobody else does. It may take files out of it in the same commit.
 
-    `version` is the newest one that it knows; -1 where there is no table. `schema` are its columns. What is written,
-    added and taken out is for everybody to see when it is committed, or not at all.
+    `version` is the newest one that it knows; -1 where there is no table. `schema` are its columns. `may_remove` says
+    whether it may take files out: of some tables Delta has more to say then. What is written, added and taken out is
+    for everybody to see when it is committed, or not at all.
     """
 
     def __init__(self, spark: SparkSession, path: str) -> None:
@@ -68,11 +69,10 @@ class Appender:
         self._without_counts: tuple[SparkSession, Any] | None = None
         about = json.loads(metadata.json())["metaData"]
         self._counted = _counted(schema, about)
-        self._may_remove = not any(
-            about.get("configuration", {}).get(name, "false") == "true" for name in _REMOVALS_BY_DELTA
-        )
         self._interval = int(self._log.checkpointInterval(metadata))
         self._is_plain = self._transaction.protocol().minWriterVersion() <= _PLAIN
+        said = about.get("configuration", {})
+        self.may_remove = self._is_plain and not any(said.get(name) == "true" for name in _REMOVALS_BY_DELTA)
         self._checksums = Checksums(spark, path, self._log)
 
     def begin(self, spark: SparkSession) -> None:
@@ -127,21 +127,23 @@ class Appender:
     def live(self) -> list[AddedFile] | None:
         """The files of the table at that version; None where a commit that takes some out had better be Delta's.
 
-        They are looked up once, and known from our own commits afterwards.
+        They are looked up once, and known from our own commits afterwards. Raises VersionTaken where somebody has
+        written since.
         """
-        if not (self._is_plain and self._may_remove):
+        if not self.may_remove:
             return None
         if self._live is None:
+            activate(self.spark)
             nothing = self._java.scala.Option.empty()
             snapshot = self._log.update(False, nothing, nothing)
             if int(snapshot.version()) != self.version:
-                return None
+                raise VersionTaken(f"{self._path}, version {self.version + 1}")
             found = [AddedFile.from_json(one.json()) for one in snapshot.allFiles().collectAsList()]
             self._live = {file.path: file for file in found}
         return list(self._live.values())
 
     def remove(self, files: Sequence[AddedFile]) -> None:
-        """Have the commit take files of `live` out of the table."""
+        """Have the commit take files of `live` out of the table. It says nothing of what was in them."""
         self._removed += files
 
     def commit(self, app_id: str, step: int, metadata: str) -> None:

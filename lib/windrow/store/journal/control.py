@@ -68,6 +68,9 @@ BACKFILL = "backfill"
 ADMISSION = "admission"
 """The kind of a tick by which a batch has read what landed: it moves the clock and leaves dead letters, no panes."""
 
+FORGETTING = "forgetting"
+"""The kind of a tick that takes a person's rows out of the journal, and makes what they were part of anew."""
+
 
 @dataclass(frozen=True)
 class TickRows:
@@ -93,11 +96,11 @@ class Control:
     """What a tick leaves behind beside transitions and dead letters.
 
     `kind` is stream, follow (a tick like those of a stream, made by someone else who needed it), admission,
-    backfill or restatement; `offsets` says how far the stage has read, and `streams` whether a stream has, and not
-    only batches; `shows` says that a batch has published, early or as last; `watermark_before` is that of the tick;
-    `late_until` the end up to which windows had expired for its elements; `counters` what it counted, `rows` what its
-    transitions are; `backfilled` the intervals that backfills made so far; `quarantined_files` the files in quarantine
-    whose late rows this one did not count.
+    backfill, restatement or forgetting; `offsets` says how far the stage has read, and `streams` whether a stream has,
+    and not only batches; `shows` says that a batch has published, early or as last; `watermark_before` is that of the
+    tick; `late_until` the end up to which windows had expired for its elements; `counters` what it counted, `rows`
+    what its transitions are; `backfilled` the intervals that backfills made so far; `quarantined_files` the files in
+    quarantine whose late rows this one did not count.
     """
 
     tick: int

@@ -40,6 +40,12 @@ def counted(control: Control, files: Sequence[AddedFile], is_snapshot: bool = Fa
     return replace(control, counters=control.counters + counters, rows=rows)
 
 
+def all_changing(control: Control) -> Control:
+    """The control row of a tick each of whose panes is in place of what was shown of its window."""
+    changed = max(control.rows.changed, control.counters.panes)
+    return replace(control, rows=replace(control.rows, changed=changed))
+
+
 def _known(files: Iterable[FileStatistics], column: str) -> int:
     return sum(file.known(column) for file in files)
 

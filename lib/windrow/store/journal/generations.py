@@ -11,7 +11,7 @@ from windrow.store.delta.data_files import written
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import StepLog
 from windrow.store.projections.creation import ensure_table, struct_of
-from windrow.store.reading.generations import Generation, newest_generations
+from windrow.store.reading.generations import Generation, generation_of, newest_generations
 from windrow.store.reading.spark import SparkTables
 
 _SCHEMA = "stage string, generation int, fingerprint string, step bigint"
@@ -33,6 +33,10 @@ class Generations:
         if commit is None or _ALL not in commit.notes:
             return newest_generations(SparkTables(spark), self.log.location)
         return {stage: Generation(*found) for stage, found in commit.notes[_ALL].items()}
+
+    def older(self, spark: SparkSession, stage: str, number: int) -> Generation | None:
+        """That generation of a stage; None where there was none."""
+        return generation_of(SparkTables(spark), self.log.location, stage, number)
 
     def record(self, spark: SparkSession, stage: str, generation: Generation) -> None:
         """A new generation, or a new fingerprint of the current one."""

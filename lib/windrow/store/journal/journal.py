@@ -16,7 +16,7 @@ A pane is written once, as people read it: the tables of panes are made of the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -24,31 +24,31 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from windrow.compile.columns import EXPIRED, OPENED, PANES, STATE, WINDOW_END, WINDOW_START
-from windrow.compile.elements import envelope
 from windrow.compile.panes.log_rows import CELLS, FIRST, PANE, cell_identity, log_rows
-from windrow.compile.panes.panes import as_timestamp
-from windrow.compile.sql.columns import Column, bigint, call, changing, col, lit, null, struct, when
+from windrow.compile.sql.columns import Column, bigint, call, col
 from windrow.compile.stage import CompiledStage
-from windrow.engine.frames import apply, group, local, over, select, where
+from windrow.engine.frames import apply, group, local, over, where
 from windrow.engine.tick.tick import TickPlan
 from windrow.engine.tick.touched import Touched
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.errors import SpecError
-from windrow.spec.stages.graph import reads_of
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.times import saturating_add
+from windrow.store.delta.copy_on_write import Rewrite, rewrite
 from windrow.store.delta.data_files import written
 from windrow.store.delta.footers import are_counted
 from windrow.store.delta.location import INDEXED, READABLE, Lake, Location
 from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.steps import Notes
+from windrow.store.delta.steps import REWRITES, Notes
 from windrow.store.delta.transactions import Appender
 from windrow.store.journal.cells import open_cells
 from windrow.store.journal.constraints import Constraints
-from windrow.store.journal.control import CONTROL, DEAD_LETTER, Control, Stamp
-from windrow.store.journal.counting import counted, may_live
+from windrow.store.journal.control import CONTROL, Control, Stamp
+from windrow.store.journal.counting import all_changing, counted, may_live
+from windrow.store.journal.letters import DEAD_LETTER_TYPE, letter_rows
 from windrow.store.journal.sizes import has_far_more, is_snapshot_due
+from windrow.store.journal.totals import total_notes
 from windrow.store.projections.creation import ensure_table, struct_of
 
 PARTITIONS = (LogColumn.KIND, LogColumn.BUCKET)
@@ -112,25 +112,50 @@ class Journal:
 
         Raises StepTaken where another writer has written it, and ConstraintBroken.
         """
-        parts = (
-            [] if plan.transitions is None else [self._transition_rows(plan.transitions, control, plan.has_one_pane)]
-        )
-        for name, frames in plan.dead_letters.items():
-            parts += [self._letter_rows(name, letters, control) for letters in frames]
+        return self._put(spark, control, [plan], plan.is_snapshot, lambda append: {})
+
+    def forget(self, spark: SparkSession, control: Control, plans: Sequence[TickPlan], change: Rewrite) -> Control:
+        """The same of a tick that also takes rows of earlier ones out; it has all open cells, where the windows allow.
+
+        All of its panes change what is shown: each is in place of others of its window.
+        """
+        is_snapshot = strategy_of(self.stage).can_be_snapshot
+
+        def taken_out(append: Appender) -> Notes:
+            rewrite(append, self.location, change)
+            return {REWRITES: True}
+
+        return self._put(spark, control, plans, is_snapshot, taken_out)
+
+    def _put(
+        self,
+        spark: SparkSession,
+        control: Control,
+        plans: Sequence[TickPlan],
+        is_snapshot: bool,
+        first: Callable[[Appender], Notes],
+    ) -> Control:
+        parts = [
+            self._transition_rows(p.transitions, control, p.has_one_pane) for p in plans if p.transitions is not None
+        ]
+        for name, frames in [item for plan in plans for item in plan.dead_letters.items()]:
+            parts += [letter_rows(self.stage, name, letters, control) for letters in frames]
         if self.log.last(spark) is None:
             ensure_table(spark, self.location, self.schema(spark), PARTITIONS, self._properties(spark))
         kept = [control]
 
         def fill(append: Appender) -> Notes:
+            notes = first(append)
             if parts:
                 union = reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
-                kept.append(counted(control, append.write(union), plan.is_snapshot))
+                made = counted(control, append.write(union), is_snapshot)
+                kept.append(all_changing(made) if REWRITES in notes else made)
             row = {"tick": control.tick, LogColumn.CONTROL: kept[-1].to_json()}
             schema = StructType([self.schema(spark)[name] for name in row])
             folder = {LogColumn.KIND: CONTROL, LogColumn.BUCKET: None}
             append.add([written(spark, self.location, [row], schema, folder)])
-            since = control.tick if plan.is_snapshot else self.snapshot_in_log(spark)
-            return {**Stamp.of(control).notes, SNAPSHOT: since}
+            since = control.tick if is_snapshot else self.snapshot_in_log(spark)
+            return {**Stamp.of(control).notes, SNAPSHOT: since, **total_notes(self, spark, kept[-1]), **notes}
 
         with self.constraints.checked():
             if not self.log.begun(spark, control.tick, fill):
@@ -144,30 +169,6 @@ class Journal:
         rows = log_rows(self.stage.shown, state, over(transitions), bucket, *times, has_one=has_one)
         return self.constraints.over(apply(rows, transitions))
 
-    def _letter_rows(self, name: str, letters: DataFrame, control: Control) -> DataFrame:
-        dead_letter = struct(
-            reason=col("reason"),
-            event_time=col("event_time"),
-            element=call("to_json", col("element")),
-            source=lit(reads_of(self.stage.shown)[name]),
-            partition=col(envelope.PARTITION),
-            offset=col(envelope.OFFSET),
-            arrived_at=col(envelope.ARRIVAL_TIME),
-            step=col(envelope.STEP),
-            row=col(envelope.ROW),
-        )
-        own = {
-            **{name: null("boolean") for name in FIRST},
-            WINDOW_START: as_timestamp(col(WINDOW_START)),
-            WINDOW_END: as_timestamp(col(WINDOW_END)),
-            "tick": changing(control.tick, col(envelope.STEP)),
-            LogColumn.CLOSED: when(col("reason") == "closed", True),
-            LogColumn.KIND: lit(DEAD_LETTER),
-            LogColumn.BUCKET: self.stage.windows.bucket(col(WINDOW_START)),
-            LogColumn.DEAD_LETTER: dead_letter,
-        }
-        return select(letters, own)
-
     def empty(self, spark: SparkSession) -> DataFrame:
         """No rows, with every column of the journal and its type."""
         return local(spark, [], self.schema(spark))
@@ -180,7 +181,7 @@ class Journal:
             kinds = f"{cells}, {PANES} array<{stage.pane_type}>, {EXPIRED} boolean, {OPENED} boolean"
             nothing = local(spark, [], struct_of(kinds))
             rows = apply(log_rows(stage.shown, tuple(stage.cells.state), over(nothing), bigint(0), 0, 0, 0), nothing)
-            own = struct_of(f"{LogColumn.DEAD_LETTER} {_DEAD_LETTER}, {LogColumn.CONTROL} string")
+            own = struct_of(f"{LogColumn.DEAD_LETTER} {DEAD_LETTER_TYPE}, {LogColumn.CONTROL} string")
             self._schema = StructType([*rows.schema.fields, *own.fields])
         return self._schema
 
@@ -298,7 +299,3 @@ SNAPSHOT = "snapshot"
 
 _OF_TRANSITIONS = f"{LogColumn.KIND} IN ('{CELLS}', '{PANE}')"
 _OF_SNAPSHOT = (LogColumn.NOT_LAST, LogColumn.ENDED, LogColumn.STATE, LogColumn.BUCKET, "tick")
-_DEAD_LETTER = (
-    "struct<reason: string, event_time: bigint, element: string, source: string, `partition`: string, "
-    "`offset`: string, arrived_at: bigint, step: bigint, `row`: bigint>"
-)

@@ -40,6 +40,17 @@ def has_far_more(journal: Journal, spark: SparkSession, rows: int) -> bool:
     return whole is not None and whole >= max(MANY_CELLS, FAR_MORE * rows)
 
 
+def rows_at_most(journal: Journal, spark: SparkSession) -> int | None:
+    """The rows of cells in the newest snapshot and in the ticks behind it; None where they are not known."""
+    last = journal.log.last(spark)
+    if last is None:
+        return 0
+    newest = max(journal.snapshot_tick(spark), journal.snapshot_in_log(spark))
+    behind = _rows_of(journal.log.written(spark, newest, last.step))
+    whole = 0 if newest == 0 else _snapshot_size(journal, spark)
+    return None if whole is None or behind is None else whole + behind
+
+
 def _snapshot_size(journal: Journal, spark: SparkSession) -> int | None:
     """The rows of the newest snapshot; None where there is none, or it is not known."""
     in_table, in_log = journal.snapshot_tick(spark), journal.snapshot_in_log(spark)

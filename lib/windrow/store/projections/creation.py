@@ -10,17 +10,11 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.types import StructField, StructType
 
 from windrow.compile.sql.columns import quoted
+from windrow.engine.frames import struct_of as struct_of
 from windrow.spec.pipelines.table_columns import COMMENTS
 from windrow.store.delta import first_commit
 from windrow.store.delta.location import READABLE, Location
 from windrow.store.delta.log_store import VersionTaken
-
-
-def struct_of(ddl: str) -> StructType:
-    """The schema of a DDL text."""
-    schema = StructType.fromDDL(ddl)
-    assert isinstance(schema, StructType)
-    return schema
 
 
 def ensure_table(
@@ -46,15 +40,22 @@ def ensure_table(
     builder.addColumns(columns).execute()
 
 
-def commented(frame: DataFrame) -> DataFrame:
+def commented(frame: DataFrame, comments: Mapping[str, str] = COMMENTS) -> DataFrame:
     """The frame with the comments of its columns, for a write that takes the place of all that a table holds."""
-    columns = [functions.col(quoted(name)).alias(name, metadata=_comment(name)) for name in frame.columns]
+    columns = [functions.col(quoted(name)).alias(name, metadata=_comment(name, comments)) for name in frame.columns]
     return frame.select(*columns)
 
 
+def schema_of(columns: StructType, comments: Mapping[str, str]) -> StructType:
+    """Those of the columns that have a comment, with it, in the order of the comments."""
+    return StructType(
+        [StructField(name, columns[name].dataType, True, {"comment": text}) for name, text in comments.items()]
+    )
+
+
 def _commented(field: StructField) -> StructField:
-    return StructField(field.name, field.dataType, True, field.metadata or _comment(field.name))
+    return StructField(field.name, field.dataType, True, field.metadata or _comment(field.name, COMMENTS))
 
 
-def _comment(name: str) -> dict[str, str]:
-    return {"comment": COMMENTS.get(name, "a result of the stage")}
+def _comment(name: str, comments: Mapping[str, str]) -> dict[str, str]:
+    return {"comment": comments.get(name, "a result of the stage")}

@@ -13,6 +13,7 @@ from windrow.compile.panes.panes import CHANGES, TIMINGS, WITHDRAWN, as_timestam
 from windrow.compile.sql.columns import bigint, call, col, index_of, lit, name_at, quoted, struct
 from windrow.engine.frames import group, select, where
 from windrow.engine.newest import newest
+from windrow.spec.pipelines.column_comments import comments_of_current
 from windrow.spec.pipelines.table_columns import current_columns
 from windrow.store.delta.step_log import StepLog
 from windrow.store.projections.creation import commented
@@ -30,7 +31,8 @@ def write_current(spark: SparkSession, log: StepLog, step: int, tick_range: Tick
     """
     columns = current_columns(tick_range.journal.stage.shown)
     if tick_range.fresh:
-        log.replace(commented(standing(spark, tick_range)), step + 1, notes)
+        comments = comments_of_current(tick_range.journal.stage.shown)
+        log.replace(commented(standing(spark, tick_range), comments), step + 1, notes)
     elif not tick_range.has_panes:
         return step
     elif not tick_range.changes:

@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.compile.sql.columns import quoted
+from windrow.spec.pipelines.column_comments import comments_of_panes
 from windrow.spec.pipelines.table_columns import pane_columns
 from windrow.store.delta.data_files import copied
 from windrow.store.delta.step_log import StepLog
@@ -19,9 +20,11 @@ def write_panes(spark: SparkSession, log: StepLog, step: int, tick_range: TickRa
     """Append the panes of these ticks. Gives the last step that is written."""
     if not tick_range.fresh and not tick_range.has_panes:
         return step
-    columns = pane_columns(tick_range.journal.stage.shown)
+    stage = tick_range.journal.stage.shown
+    columns = pane_columns(stage)
     if tick_range.fresh:
-        log.replace(commented(tick_range.panes(spark).select(*map(quoted, columns))), step + 1, notes)
+        panes = tick_range.panes(spark).select(*map(quoted, columns))
+        log.replace(commented(panes, comments_of_panes(stage)), step + 1, notes)
     else:
         append_panes(spark, log, step + 1, tick_range, columns, notes)
     return step + 1

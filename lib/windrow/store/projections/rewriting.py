@@ -18,6 +18,7 @@ from windrow.engine.frames import in_tasks
 from windrow.spec.errors import SpecError
 from windrow.spec.times import SECOND, parse_time
 from windrow.store.delta.commit_files import AddedFile
+from windrow.store.delta.copy_on_write import rows_of
 from windrow.store.delta.step_log import StepLog
 from windrow.store.delta.steps import Notes
 from windrow.store.delta.transactions import Appender
@@ -60,8 +61,7 @@ def rewritten(
         rows = new.where(shown).select(*map(quoted, columns))
         apart = None
         if old:
-            paths = [f"{log.location.path}/{file.path}" for file in old]
-            stand = spark.read.schema(append.schema).parquet(*paths)
+            stand = rows_of(append, log.location, old)
             if starts is not None and has_others(old, starts):
                 low, high = (as_timestamp(bigint(bound)).text for bound in starts)
                 within = f"coalesce({_START} BETWEEN {low} AND {high}, false)"

@@ -2,26 +2,32 @@
 
 Each applies the journal's steps after its own, all of them in one write, and holds the step that it is made up to in
 the same commit. So they may lag behind the journal and catch up, and be rebuilt from it. Those of a new generation
-are put in place of the old ones, each in one version, when the stage has reached the head of its upstream.
+are put in place of the old ones, each in one version, when the stage has reached the head of its upstream. A run of the
+old generation goes on until then, and no further.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.engine.frames import local
+from windrow.engine.partitions import sized
 from windrow.engine.tick.counters import Counters
-from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS, current_columns, pane_columns
+from windrow.spec.errors import NewerGeneration
+from windrow.spec.pipelines.column_comments import comments_of_current, comments_of_panes
+from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS
+from windrow.store.delta.copy_on_write import Rewrite
 from windrow.store.delta.location import Lake
 from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.control import Control
 from windrow.store.journal.journal import Journal
-from windrow.store.projections.creation import ensure_table, struct_of
+from windrow.store.projections.creation import ensure_table, schema_of, struct_of
 from windrow.store.projections.current import write_current
 from windrow.store.projections.dead_letters import write_dead_letters
 from windrow.store.projections.panes import write_panes
@@ -39,6 +45,22 @@ WRITERS: Mapping[str, Write] = {
     "dead_letters": write_dead_letters,
     "ticks": write_ticks,
 }
+
+
+def _log(lake: Lake, stage: str, name: str) -> StepLog:
+    schema = struct_of(TICKS) if name == "ticks" else None  # it has gained columns since it was first made
+    return StepLog(lake.table(stage, name), f"windrow-{name}-{stage}", schema=schema)
+
+
+def shown_generations(spark: SparkSession, lake: Lake, stage: str) -> set[int]:
+    """The generations that the tables of the stage show: two while one takes the place of the other."""
+    commits = [_log(lake, stage, name).last(spark) for name in WRITERS]
+    return {int(commit.notes["generation"]) for commit in commits if commit is not None}
+
+
+def shown_generation(spark: SparkSession, lake: Lake, stage: str) -> int | None:
+    """The newest generation that a table of the stage shows; None where no table shows any."""
+    return max(shown_generations(spark, lake, stage), default=None)
 
 
 @dataclass(frozen=True)
@@ -69,12 +91,14 @@ class Projections:
     def __post_init__(self) -> None:
         stage = self.journal.stage.stage
         for name in WRITERS:
-            schema = struct_of(TICKS) if name == "ticks" else None  # it has gained columns since it was first made
-            self._logs[name] = StepLog(self.lake.table(stage.name, name), f"windrow-{name}-{stage.name}", schema=schema)
+            self._logs[name] = _log(self.lake, stage.name, name)
             self._sessions[name] = self.spark if name in ("panes", "ticks") else self.session()
 
     def prepare(self) -> None:
-        """Make the tables that are not there, and find out how far each is."""
+        """Make the tables that are not there, and find out how far each is.
+
+        Raises NewerGeneration where one shows a generation that was begun after that of this run.
+        """
         schemas = self._schemas()
         with ThreadPoolExecutor(len(self._logs)) as pool:
             made = [pool.submit(ensure_table, self.spark, self._logs[name].location, schemas[name]) for name in WRITERS]
@@ -83,17 +107,29 @@ class Projections:
         for name, log in self._logs.items():
             commit = log.last(self.spark)
             if commit is None:
-                self._progress[name] = Progress(0, 0, False)
+                self._progress[name] = Progress(0, 0, not self._has_columns(log, schemas[name]))
+            elif commit.notes["generation"] > self.journal.generation:
+                stage = self.journal.stage.stage.name
+                raise NewerGeneration(stage, self.journal.generation, commit.notes["generation"])
             elif commit.notes["generation"] != self.journal.generation:
                 self._progress[name] = Progress(commit.step, 0, True)
             else:
                 self._progress[name] = Progress(commit.step, commit.notes["journal_step"], False)
 
+    def _has_columns(self, log: StepLog, schema: StructType) -> bool:
+        """Whether a table to which nothing was written has these columns: it may be one of an older generation."""
+        if self.journal.generation == 1:
+            return True
+        there = log.location.read(self.spark).schema
+        return [(one.name, one.dataType.simpleString()) for one in there.fields] == [
+            (one.name, one.dataType.simpleString()) for one in schema.fields
+        ]
+
     def _schemas(self) -> dict[str, StructType]:
         stage, of_journal = self.journal.stage.shown, self.journal.schema(self.spark)
         return {
-            "panes": StructType([of_journal[name] for name in pane_columns(stage)]),
-            CURRENT: StructType([of_journal[name] for name in current_columns(stage)]),
+            "panes": schema_of(of_journal, comments_of_panes(stage)),
+            CURRENT: schema_of(of_journal, comments_of_current(stage)),
             "dead_letters": struct_of(STAGE_DEAD_LETTERS),
             "ticks": struct_of(TICKS),
         }
@@ -157,11 +193,26 @@ class Projections:
             log.append(nothing, progress.step + 1, notes)
             self._progress[name] = Progress(progress.step + 1, progress.journal_step, False)
 
+    def rewrite(self, name: str, change: Rewrite) -> None:
+        """Change rows of a table, in a step of its own: how far it is made stays.
+
+        Raises StepTaken where another writer has projected it meanwhile.
+        """
+        log = self._logs[name]
+        before = log.last(self.spark)
+        if before is None:  # it has no rows
+            return
+        log.rewrite(self.spark, before.step + 1, before.notes, change)
+        self._progress[name] = Progress(before.step + 1, before.notes["journal_step"], False)
+        self.after_write(name)
+
     def _write(self, name: str, controls: Mapping[int, Control]) -> None:
         progress = self._progress[name]
         theirs = {tick: control for tick, control in controls.items() if tick > progress.journal_step}
         tick_range = TickRange(self.journal, theirs, progress.fresh, progress.step == 0)
         notes = {"journal_step": tick_range.until, "generation": self.journal.generation}
-        step = WRITERS[name](self._sessions[name], self._logs[name], progress.step, tick_range, notes)
+        session = self._sessions[name]
+        with nullcontext() if session is self.spark else sized(session):
+            step = WRITERS[name](session, self._logs[name], progress.step, tick_range, notes)
         self._progress[name] = Progress(step, tick_range.until, False)
         self.after_write(name)

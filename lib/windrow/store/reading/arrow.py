@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from windrow.spec.errors import NotReadable
+from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.file_system import FileState, state_of
 from windrow.store.delta.location import LOG, Location
 from windrow.store.reading.tables import NUMBER, Condition, Groups, Kind
@@ -33,6 +34,8 @@ _HOLDS: Mapping[str, Callable[[pc.Expression, Any], pc.Expression]] = {
 SCHEMES = frozenset({"file", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl"})
 """Of the places that `deltalake` reads: this machine, and object stores."""
 
+_IN_SPARK = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
+"""Types that Delta calls otherwise."""
 
 _COMMITS = 20
 """How many are looked at first."""
@@ -84,6 +87,15 @@ def folder_of(path: str) -> Path | None:
 
 
 @dataclass(frozen=True)
+class _Stepped:
+    """The commit of a step: its version, about when it was made, and its notes; without any where there is none."""
+
+    version: int = -1
+    at: int | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class ArrowTable:
     """A table at one version."""
 
@@ -95,20 +107,20 @@ class ArrowTable:
         return self.table.transaction_version(log) or 0
 
     def notes(self) -> Mapping[str, Any]:
-        return {name: value for name, value in self._newest[1].items() if name not in ("step", "writer")}
+        return {name: value for name, value in self._newest.notes.items() if name not in ("step", "writer")}
 
     def stepped_at(self) -> int | None:
-        return self._newest[0]
+        return self._newest.at
 
     @cached_property
-    def _newest(self) -> tuple[int | None, Mapping[str, Any]]:
-        """When the commit of the newest step was made, and its notes."""
+    def _newest(self) -> _Stepped:
+        """The commit of the newest step."""
         for limit in (_COMMITS, None):  # maintenance makes commits without a step
             for commit in self.table.history(limit):
                 notes = json.loads(commit.get("userMetadata") or "{}")
                 if "step" in notes:
-                    return 1000 * int(commit["timestamp"]), notes
-        return None, {}
+                    return _Stepped(commit["version"], 1000 * int(commit["timestamp"]), notes)
+        return _Stepped()
 
     def number_of_rows(self) -> int:
         """By what Delta knows of the files, where it knows it of all."""
@@ -133,6 +145,10 @@ class ArrowTable:
     def kinds(self) -> Mapping[str, Kind]:
         return {field.name: _kind(field.type) for field in pa.schema(self.table.schema())}
 
+    def types(self) -> Mapping[str, str]:
+        named = {field.name: str(getattr(field.type, "type", "struct")) for field in self.table.schema().fields}
+        return {name: _IN_SPARK.get(kind, kind) for name, kind in named.items()}
+
     def properties(self) -> Mapping[str, str]:
         return dict(self.table.metadata().configuration)
 
@@ -154,6 +170,35 @@ class ArrowTable:
     def rows(self, columns: Sequence[str], *conditions: Condition) -> Iterator[pa.RecordBatch]:
         wanted = {name: _plain(pc.field(name), self.dataset.schema.field(name).type) for name in columns}
         yield from self.dataset.scanner(columns=wanted, filter=self._all(conditions)).to_batches()
+
+    def newest_rows(self, columns: Sequence[str], kind: str, step: str) -> Iterator[pa.RecordBatch]:
+        from pyarrow import dataset
+
+        if "step" not in self._newest.notes:
+            return
+        files = self._added(kind)
+        if files is None:
+            newest = Condition(step, "=", self._newest.notes["step"])
+            yield from self.rows(columns, Condition(LogColumn.KIND, "=", kind), newest)
+            return
+        rows = dataset.dataset(files, format="parquet", filesystem=self._place) if files else None
+        if rows is not None:
+            wanted = {name: _plain(pc.field(name), rows.schema.field(name).type) for name in columns}
+            yield from rows.scanner(columns=wanted).to_batches()
+
+    def _added(self, kind: str) -> list[str] | None:
+        """The files of a kind that the commit of the newest step has added; None where they are gone, or it is."""
+        from pyarrow import fs
+
+        try:
+            with self._place.open_input_stream(f"{LOG}/{self._newest.version:020d}.json") as file:
+                actions = [json.loads(line) for line in file.read().decode().splitlines()]
+        except FileNotFoundError:
+            return None
+        added = [action["add"] for action in actions if "add" in action]
+        files = [unquote(add["path"]) for add in added if add["partitionValues"].get(LogColumn.KIND) == kind]
+        found = self._place.get_file_info(files)
+        return files if all(file.type == fs.FileType.File for file in found) else None
 
     def groups(self, wanted: Groups, *conditions: Condition) -> pa.Table:
         from pyarrow import acero
@@ -227,8 +272,8 @@ def _leaves(path: tuple[str, ...], kind: pa.DataType) -> Iterator[tuple[tuple[st
     if not pa.types.is_struct(kind):
         yield path, kind
         return
-    for field in kind:
-        yield from _leaves((*path, field.name), field.type)
+    for one in kind:
+        yield from _leaves((*path, one.name), one.type)
 
 
 def _kind(kind: pa.DataType) -> Kind:

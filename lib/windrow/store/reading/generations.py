@@ -21,7 +21,18 @@ class Generation:
 
 def newest_generations(tables: Tables, log: Location) -> dict[str, Generation]:
     """By stage; none where nothing has run."""
+    return {stage: generation for stage, generation in _all(tables, log)}
+
+
+def generation_of(tables: Tables, log: Location, stage: str, number: int) -> Generation | None:
+    """That generation of a stage, as it was recorded last; None where there is none."""
+    found = [one for of, one in _all(tables, log) if of == stage and one.number == number]
+    return found[-1] if found else None
+
+
+def _all(tables: Tables, log: Location) -> list[tuple[str, Generation]]:
+    """All that was recorded, with its stage, in that order."""
     table = tables.open(log)
     batches = [] if table is None else table.rows(("stage", "generation", "fingerprint", "step"))
     rows = sorted((row for batch in batches for row in batch.to_pylist()), key=lambda row: int(row["step"]))
-    return {row["stage"]: Generation(row["generation"], json.loads(row["fingerprint"])) for row in rows}
+    return [(row["stage"], Generation(row["generation"], json.loads(row["fingerprint"]))) for row in rows]

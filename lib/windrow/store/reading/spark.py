@@ -24,6 +24,7 @@ from pyspark.sql.types import (
 
 from windrow.compile.sql.columns import Column, call, col, lit
 from windrow.engine.frames import group, select, where
+from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.file_system import AT_ONCE, FileState, file_state
 from windrow.store.delta.foreign import ForeignTable
 from windrow.store.delta.location import Location
@@ -109,6 +110,9 @@ class SparkTable:
     def kinds(self) -> Mapping[str, Kind]:
         return {field.name: _kind(field.dataType) for field in self.frame.schema.fields}
 
+    def types(self) -> Mapping[str, str]:
+        return {name: kind.partition("<")[0] for name, kind in self.frame.dtypes}
+
     def properties(self) -> Mapping[str, str]:
         newest = self._foreign.newest()
         return {} if newest is None else newest.properties
@@ -127,6 +131,15 @@ class SparkTable:
         kinds = {field.name: field.dataType for field in self.frame.schema.fields}
         wanted = {name: _plain(col(name), kinds[name]) for name in columns}
         yield from select(self._where(conditions), wanted).toArrow().to_batches()
+
+    def newest_rows(self, columns: Sequence[str], kind: str, step: str) -> Iterator[pa.RecordBatch]:
+        log = StepLog(self.location, "", folders=LogColumn.KIND)
+        commit = log.last(self.spark)
+        if commit is None:
+            return
+        found = log.rows(self.spark, commit.step - 1, commit.step, step, (kind,))
+        wanted = {name: _plain(col(name), found.schema[name].dataType) for name in columns}
+        yield from select(found, wanted).toArrow().to_batches()
 
     def groups(self, wanted: Groups, *conditions: Condition) -> pa.Table:
         keys = {name: column for name in wanted.by for name, column in self._leaves(name)}

@@ -77,6 +77,9 @@ class LakeTable(Protocol):
     def kinds(self) -> Mapping[str, Kind]:
         """Its columns, in order."""
 
+    def types(self) -> Mapping[str, str]:
+        """The types of its columns as Spark calls them; of those with parts only that they are such."""
+
     def properties(self) -> Mapping[str, str]:
         """Those that somebody has set."""
 
@@ -88,6 +91,13 @@ class LakeTable(Protocol):
 
     def rows(self, columns: Sequence[str], *conditions: Condition) -> Iterator[pa.RecordBatch]:
         """These columns of the rows that meet the conditions."""
+
+    def newest_rows(self, columns: Sequence[str], kind: str, step: str) -> Iterator[pa.RecordBatch]:
+        """These columns of the rows that its newest step has added to a log that is partitioned by kind, of one kind.
+
+        `step` is the column that has the step. However long the log is, no other rows are read, unless maintenance has
+        removed the file that they were written to.
+        """
 
     def groups(self, wanted: Groups, *conditions: Condition) -> pa.Table:
         """The groups of the rows that meet the conditions, in no order."""

@@ -18,6 +18,8 @@ from windrow.compile.sql.columns import call, coalesce, col, when
 from windrow.engine.frames import group, local, where
 from windrow.engine.tick.statistics import LandedRows
 from windrow.spec.errors import SpecError
+from windrow.spec.sources.evolution import Resolved
+from windrow.spec.sources.source import Source
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.data_files import written
 from windrow.store.delta.location import READABLE, Lake
@@ -143,7 +145,7 @@ _KEPT = 256
 
 @dataclass(frozen=True)
 class RawInPlace(Raw):
-    """The raw log of a source that is read in place. `schema` are the columns of its rows."""
+    """The raw log of a source that is read in place. `schema` are the columns of its rows as they are now."""
 
     schema: StructType
     reader: Reader
@@ -151,8 +153,8 @@ class RawInPlace(Raw):
     _as_of: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def over(cls, lake: Lake, source: str, schema: StructType, reader: Reader) -> RawInPlace:
-        return cls(source, StepLog(*lake.raw(source), schema=COLUMNS), schema, reader)
+    def over(cls, lake: Lake, source: Source, schema: StructType, reader: Reader) -> RawInPlace:
+        return cls(source.name, StepLog(*lake.raw(source.name), schema=COLUMNS), source, schema, reader)
 
     def check(self, spark: SparkSession) -> None:
         """Refuse a lake into which rows of the source were copied, or that has them elsewhere. Errors: SpecError."""
@@ -168,14 +170,18 @@ class RawInPlace(Raw):
         hint = "copy: true, or take a new lake path (--set lake=...)"
         raise SpecError(f"sources.{self.name}", rule, None, hint)
 
-    def append(self, spark: SparkSession, number: int, step: Step, notes: Notes) -> None:
+    def resolved(self, spark: SparkSession) -> Resolved | None:
+        """The log has no column of the source: each part says how it was read when it landed."""
+        return None
+
+    def land(self, spark: SparkSession, number: int, step: Step, notes: Notes) -> None:
         """Commit a landing step. Raises StepTaken where another writer owns it."""
         if self.log.last(spark) is None:
             ensure_table(spark, self.log.location, COLUMNS, properties=READABLE)
 
         def fill(append: Appender) -> Notes:
             append.add([written(spark, self.log.location, step.to_rows(number), COLUMNS)])
-            return notes
+            return self.with_columns(notes)
 
         if not self.log.begun(spark, number, fill):
             raise StepTaken(self.log.location.path, number, None)
@@ -231,12 +237,13 @@ class RawInPlace(Raw):
 
     def rows(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """The rows of the steps after < step <= until. Raises SpecError where the source does not keep them."""
-        return self._rows_of(spark, self.steps(spark, after, until).values())
+        return self._with_defaults(self._rows_of(spark, self.steps(spark, after, until).values()))
 
     def narrow(self, spark: SparkSession, after: int, until: int) -> DataFrame | None:
         steps = self.steps(spark, after, until).values()
         parts = [part for step in steps for part in step.parts]
-        return self.reader.narrow(spark, parts) if parts and all(step.is_fresh for step in steps) else None
+        found = self.reader.narrow(spark, parts) if parts and all(step.is_fresh for step in steps) else None
+        return None if found is None else self._with_defaults(found)
 
     def dead(self, spark: SparkSession, after: int, until: int) -> DataFrame:
         """Read of the steps only that have some."""

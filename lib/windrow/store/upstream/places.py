@@ -32,17 +32,22 @@ FILE = "file"
 class Reading:
     """How files were read when they landed: so they are read again, whatever the source says by then.
 
-    `schema` are the columns with their types, in order; `path` is that of the source.
+    `schema` are the columns with their types, in order; `path` is that of the source. `rename` has the other names that
+    fields of these columns had. `columns` are the names in the first line of a CSV file, if not those of the schema.
     """
 
     schema: tuple[tuple[str, str], ...]
     format: str
     header: bool
     path: str
+    rename: tuple[tuple[str, str], ...] = ()
+    columns: tuple[str, ...] | None = None
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> Reading:
-        return cls(**{**said, "schema": tuple((name, kind) for name, kind in said["schema"])})
+        pairs = {name: tuple((one, other) for one, other in said.get(name, ())) for name in ("schema", "rename")}
+        columns = said.get("columns")
+        return cls(**{**said, **pairs, "columns": None if columns is None else tuple(columns)})
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a notebook shows of a pipeline, a source, a stage and its tables: the plan, a drawing, the tables.
+"""What a notebook shows of a pipeline, a source, a stage and its tables, and of a case: the plan, drawings, the tables.
 
 Everything follows from the values themselves: neither Spark nor the lake is asked, so tables are named that are not
 there yet.
@@ -13,9 +13,12 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.table import Table
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.stage import Stage
+from windrow.spec.transcripts.cases import Case
 from windrow.spec.windows.base import WindowFunction
 from windrow.view.notebook.graph import Graph, graph_of
 from windrow.view.notebook.windows import Drawing, drawing_of
+from windrow.view.pictures.drawing import svg
+from windrow.view.pictures.transcripts import pictures
 from windrow.view.plan.pipeline import headline
 from windrow.view.plan.sources import source_section
 from windrow.view.plan.stages import results_in_words, stage_section
@@ -50,6 +53,8 @@ class Page:
 
 def html(value: object) -> str:
     """The value as HTML that needs nothing else: no network, no script."""
+    if isinstance(value, Case):
+        return "".join(f"<div>{svg(picture, is_inline=True)}</div>" for picture in pictures(value))
     return template("notebook.html").render(page=_page(value))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from windrow.spec.pipelines.fingerprint import is_of_source
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.times import format_duration
 from windrow.view.plan.sources import source_section
 from windrow.view.plan.stages import stage_section
 from windrow.view.text.sections import Section
@@ -17,8 +18,9 @@ from windrow.view.text.sections import Section
 class StageSince:
     """A stage of the file or of the lake, since it last ran. `generation` is None where it never has.
 
-    `changed` are the fields that mean something else now, `gained` the columns that its source has got; `in_file` is
-    false for a stage that only the lake knows. `rebuilt_with` is a stage that it reads and that will be rebuilt.
+    `changed` are the fields that mean something else now, `gained` the columns that its source has got, `evolved` what
+    else its schema does, in words; `in_file` is false for a stage that only the lake knows. `rebuilt_with` is a stage
+    that it reads and that will be rebuilt.
     """
 
     stage: str
@@ -26,6 +28,7 @@ class StageSince:
     changed: Sequence[str] = ()
     in_file: bool = True
     gained: Sequence[str] = ()
+    evolved: Sequence[str] = ()
     rebuilt_with: str | None = None
 
     @property
@@ -51,7 +54,21 @@ def plan_sections(pipeline: Pipeline) -> list[Section]:
     """What each source and stage will do."""
     sources = [source_section(source, pipeline.lake) for source in pipeline.sources]
     stages = [stage_section(stage, pipeline.lake, pipeline.upstreams_of(stage)) for stage in pipeline.stages]
-    return [*sources, *stages]
+    return [*sources, *stages, *_kept(pipeline)]
+
+
+def _kept(pipeline: Pipeline) -> list[Section]:
+    """For how long maintenance keeps rows, where that is not for good."""
+    kept = pipeline.retention
+    if kept is None:
+        return []
+    times = {"raw": kept.raw, "panes": kept.panes, "dead letters": kept.dead_letters}
+    lines = [(name, [_for(time)]) for name, time in times.items()]
+    return [Section("Retention, by windrow maintain", lines)]
+
+
+def _for(time: int | None) -> str:
+    return "for good" if time is None else f"{format_duration(time)}, and as long as a window needs them"
 
 
 def since_section(since: Sequence[StageSince], note: str | None) -> Section:
@@ -72,6 +89,7 @@ def plan_mapping(pipeline: Pipeline, since: Sequence[StageSince], note: str | No
             "generation": item.generation,
             "changed": list(item.changed),
             "gained": list(item.gained),
+            "evolved": list(item.evolved),
         }
         for item in since
     ]
@@ -104,4 +122,5 @@ def _since(item: StageSince) -> list[str]:
 
 
 def _gained(item: StageSince) -> list[str]:
-    return [f"  its source gains {column}: null in the rows that have landed before" for column in item.gained]
+    gained = [f"  its source gains {column}: null in the rows that have landed before" for column in item.gained]
+    return [*gained, *(f"  its source {line}" for line in item.evolved)]

@@ -43,11 +43,20 @@ def _columns(source: Source) -> list[str]:
     lines = [source.schema.ddl.replace("`", "")]
     own = ", ".join(f"{name} {kind}" for name, kind in source.connector.beside.items())
     lines += [f"and beside them {own}"] if own else []
+    lines += [f"a field {name} is {column}" for name, column in source.rename.items()]
+    lines += [f"{name} is {_value(value)} where a row has no value" for name, value in source.defaults.items()]
     if source.unknown is Unknown.REJECT:
         lines.append("a row with a field that is none of them is a dead letter rejected")
     elif source.connector.has_json:
         lines.append("fields that are none of them are kept, as JSON in _rescued")
     return lines
+
+
+def _value(value: object) -> str:
+    """A value as YAML writes it."""
+    if value is None:
+        return "null"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _event_time(source: Source) -> list[str]:

@@ -44,6 +44,7 @@ def stage_section(stage: Stage, lake: str | None, upstreams: Mapping[str, Source
         [
             *(_of_inputs(stage, upstreams) if stage.inputs else _of_elements(stage, upstreams.get(ONLY))),
             ("windows", [stage.window.words()]),
+            ("tasks", _tasks(stage)),
             ("fires", _fires(stage)),
             ("panes", [*_panes(stage), *([_TAKES_BACK] if takes_back else [])]),
             ("expires", [_expires(stage)]),
@@ -147,6 +148,11 @@ def _fires(stage: Stage) -> list[str]:
     elif not stage.trigger.NAMES_EXPIRY:
         lines.append("what is new and was not shown comes when the window expires")
     return lines
+
+
+def _tasks(stage: Stage) -> list[str]:
+    one = stage.window.one_task
+    return [] if one is None or not stage.keys else [f"{one}; a tick takes as long as that of the largest key"]
 
 
 def _panes(stage: Stage) -> list[str]:

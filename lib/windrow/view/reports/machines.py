@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from math import isfinite
@@ -13,11 +12,10 @@ from xml.etree import ElementTree as xml
 from windrow.spec.quality.judgements import Judgement, Outcome
 from windrow.spec.times import format_time
 from windrow.view.diff import diff_mapping
+from windrow.view.text.characters import in_xml
 
 if TYPE_CHECKING:
     from windrow.view.report import Report
-
-_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def as_json(report: Report) -> str:
@@ -58,11 +56,11 @@ def as_junit(report: Report) -> str:
         )  # fmt: skip
         for one in gate.judgements:
             case = xml.SubElement(
-                suite, "testcase", name=_in_xml(one.expectation), classname=f"{report.pipeline}.{gate.subject}"
+                suite, "testcase", name=in_xml(one.expectation), classname=f"{report.pipeline}.{gate.subject}"
             )
             if one.outcome is not Outcome.PASSED:
-                found_in = xml.SubElement(case, _tag(one), message=_in_xml(f"{one.severity}: {one.figure}"))
-                found_in.text = _in_xml(", ".join(one.examples))
+                found_in = xml.SubElement(case, _tag(one), message=in_xml(f"{one.severity}: {one.figure}"))
+                found_in.text = in_xml(", ".join(one.examples))
     xml.indent(suites)
     return xml.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -74,11 +72,6 @@ def _in_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_in_json(item) for item in value]
     return str(value) if isinstance(value, float) and not isfinite(value) else value
-
-
-def _in_xml(text: str) -> str:
-    """The same without the characters that XML does not have."""
-    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _tag(one: Judgement) -> str:

@@ -11,7 +11,11 @@ REASONS = {
     "": "given to the stages", "rejected": "a rule of the suite", "unreadable": "not a row of the schema",
     "unreadable_file": "one for each file that could not be read",
     "bad_timestamp": "no event time that can be read", "future_timestamp": "too far ahead of its arrival",
-    "quarantined": "its file was taken out",
+    "quarantined": "its file was taken out", "bad_expression": "an expression failed on it",
+    "bad_gap": "the gap of its session is no length of time", "late": "the window had expired",
+    "closed": "the trigger had finished",
+    "forgotten": "of a person who was forgotten",
+    "removed": "removed by its age, and dead before",
 }  # fmt: skip
 """What the reasons say why a row is in no result; none is that of a row that is alive."""
 

@@ -43,7 +43,7 @@ class LandingInPlace:
     def start(self) -> InPlaceRun | None:
         """Begin to land what is there now, step by step; None where there is nothing. Errors: SpecError."""
         self.origin.look(self.spark)
-        last = self.raw.log.last(self.spark)
+        last = self.raw.last(self.spark)
         found = self.origin.next(self.spark, self.raw, last)
         if found.is_far and not found.portions and last is not None:
             self._pass(last, found)
@@ -53,7 +53,7 @@ class LandingInPlace:
         """Land a step without rows. Where another process was ahead, it is not needed."""
         notes = {**found.notes, QUARANTINED: self.raw.quarantined_at(last)}
         with suppress(StepTaken):
-            self.raw.append(self.spark, last.step + 1, Step(is_fresh=True), notes)
+            self.raw.land(self.spark, last.step + 1, Step(is_fresh=True), notes)
 
     def run(self) -> None:
         """Land all that is there now, also where another process lands the same source meanwhile."""
@@ -91,7 +91,7 @@ class LandingInPlace:
         return self._land()
 
     def _land(self) -> bool:
-        last = self.raw.log.last(self.spark)
+        last = self.raw.last(self.spark)
         found = self.origin.next(self.spark, self.raw, last)
         if not found.portions:
             return False
@@ -100,7 +100,7 @@ class LandingInPlace:
         step = self.origin.landed(self.spark, tuple(parts))
         point("landing:before_raw")
         notes = {**found.notes, QUARANTINED: self.raw.quarantined_at(last)}
-        self.raw.append(self.spark, number, step, notes)
+        self.raw.land(self.spark, number, step, notes)
         point("landing:after_raw")
         return True
 

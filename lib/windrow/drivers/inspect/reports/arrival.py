@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from windrow.compile.elements.envelope import ARRIVAL_TIME, EVENT_TIME, STEP
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from windrow.compile.elements.envelope import ARRIVAL_TIME, EVENT_TIME
 from windrow.drivers.inspect.status.logs import RawRows
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
@@ -10,7 +13,10 @@ from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.delta.location import Lake
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
-from windrow.view.reports.arrival import Arrival, Point, ShownPanes
+from windrow.view.pictures.axes import spread
+from windrow.view.pictures.density import density_of_batches
+from windrow.view.pictures.values import Density, PaneCount
+from windrow.view.reports.arrival import Arrival, Point
 
 MOST = 400
 """Points of a line at most."""
@@ -32,13 +38,11 @@ def _arrival(tables: Tables, pipeline: Pipeline, stage: Stage, start: int | None
     if len({pane.shown_at for pane in shown}) < 2:
         return None
     line = _around(watermark, min(pane.end for pane in shown), max(pane.end for pane in shown))
-    landed = [
-        point
-        for read in pipeline.upstreams_of(stage).values()
-        if isinstance(read, Source)
-        for point in _landed(RawRows.of(tables, lake, read.name), start, end)
-    ]
-    return Arrival(stage.name, _thinned(line), shown, _thinned(landed)) if line else None
+    if not line:
+        return None
+    read = [one for one in pipeline.upstreams_of(stage).values() if isinstance(one, Source)]
+    raw = [RawRows.of(tables, lake, source.name) for source in read]
+    return Arrival(stage.name, thinned(line), shown, _density(raw, shown, line))
 
 
 def _ticks(ticks: LakeTable) -> tuple[dict[int, int], list[Point]]:
@@ -51,26 +55,33 @@ def _ticks(ticks: LakeTable) -> tuple[dict[int, int], list[Point]]:
     return times, [(row["watermark"], row["now"]) for row in known]
 
 
-def _shown(panes: LakeTable, times: dict[int, int], start: int | None, end: int | None) -> list[ShownPanes]:
+def _shown(panes: LakeTable, times: dict[int, int], start: int | None, end: int | None) -> list[PaneCount]:
     conditions = [Condition("weight", ">", 0), Condition("window_end", "is known")]
     if start is not None and end is not None:
         conditions += [Condition("window_start", ">=", start), Condition("window_start", "<", end)]
     groups = panes.groups(Groups(by=("window_end", "tick", "timing")), *conditions).to_pylist()
     return [
-        ShownPanes(row["timing"], row["window_end"], times[row["tick"]], row[NUMBER])
+        PaneCount(row["timing"], row["window_end"], times[row["tick"]], row[NUMBER])
         for row in sorted(groups, key=lambda row: (row["tick"], row["window_end"], row["timing"]))
         if row["tick"] in times
     ]
 
 
-def _landed(raw: RawRows, start: int | None, end: int | None) -> list[Point]:
-    """The newest event time of each landing batch, and when it arrived."""
-    if raw.table is None or raw.are_elsewhere:
-        return []
-    span = () if start is None or end is None else (Condition(EVENT_TIME, ">=", start), Condition(EVENT_TIME, "<", end))
-    wanted = Groups(by=(STEP,), greatest=(EVENT_TIME, ARRIVAL_TIME))
-    rows = raw.table.groups(wanted, Condition(EVENT_TIME, "is known"), *span).to_pylist()
-    return sorted((row[EVENT_TIME], row[ARRIVAL_TIME]) for row in rows)
+def _density(raw: Sequence[RawRows], shown: Sequence[PaneCount], line: Sequence[Point]) -> Density | None:
+    """Where the rows are that have landed while these panes were shown; none of rows that are read in place."""
+    across = spread([pane.end for pane in shown], 0.02)
+    up = spread([*(pane.shown_at for pane in shown), *(at for _, at in line)], 0.02)
+    counted = density_of_batches(_times(raw, across), across, up)
+    return counted if counted.counts else None
+
+
+def _times(raw: Sequence[RawRows], across: tuple[int, int]) -> Iterator[tuple[Any, Any]]:
+    first, last = across
+    wanted = (Condition(EVENT_TIME, ">=", first), Condition(EVENT_TIME, "<", last))
+    for rows in raw:
+        if rows.table is not None and not rows.are_elsewhere:
+            for batch in rows.table.rows((EVENT_TIME, ARRIVAL_TIME), *wanted):
+                yield batch.column(0), batch.column(1)
 
 
 def _around(watermark: list[Point], first: int, last: int) -> list[Point]:
@@ -81,6 +92,7 @@ def _around(watermark: list[Point], first: int, last: int) -> list[Point]:
     return [*before, *(point for point in known if first <= point[0] <= last), *behind]
 
 
-def _thinned(points: list[Point]) -> list[Point]:
-    every = max(1, len(points) // MOST)
+def thinned(points: list[Point]) -> list[Point]:
+    """At most `MOST` of them, and the last."""
+    every = max(1, -(-len(points) // MOST))
     return points if every == 1 else [*points[::every], points[-1]]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from windrow.compile.elements.envelope import QUARANTINED
+from windrow.compile.elements.envelope import FORGOTTEN, QUARANTINED
 from windrow.compile.panes.panes import TIMINGS
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.freshness import stage_freshness
 from windrow.drivers.inspect.look import look
 from windrow.drivers.inspect.status.control_rows import ControlRows
 from windrow.drivers.inspect.status.kept import kept_of
-from windrow.drivers.inspect.status.logs import LogRows, RawRows, dead_rows, panes_of, together
+from windrow.drivers.inspect.status.logs import Landed, LogRows, RawRows, dead_rows, panes_of, together
 from windrow.drivers.inspect.status.open_windows_of_slices import OpenWindows
 from windrow.drivers.inspect.status.tick_sums import TickSums
+from windrow.drivers.inspect.waiting.holding import Holding
 from windrow.engine.clocks.clock import StageClock
 from windrow.spec.pipelines.fingerprint import changes, fingerprint_of
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -24,13 +24,14 @@ from windrow.spec.sources.source import Source
 from windrow.spec.stages.joins import cell_stage
 from windrow.spec.stages.stage import Stage
 from windrow.spec.triggers.firings import keeps_slices
+from windrow.store.delta.floors import Floors, time_floor
 from windrow.store.delta.location import Lake
 from windrow.store.journal.control import Control
 from windrow.store.reading.generations import Generation, newest_generations
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
 from windrow.store.upstream.offsets import Offsets, steps_between
 from windrow.view.freshness import StageFreshness
-from windrow.view.status import PartitionStatus, SourceStatus, StageStatus
+from windrow.view.status import InputStatus, PartitionStatus, SourceStatus, StageStatus
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,24 +48,33 @@ def status(pipeline: Pipeline, spark: SparkSession | None = None) -> tuple[list[
 
 def status_in(tables: Tables, pipeline: Pipeline) -> tuple[list[SourceStatus], list[StageStatus]]:
     """The same, as these tables tell it."""
-    reader = _Reader(tables, pipeline, Lake.of(pipeline.lake))
+    reader = _Reader.of(tables, pipeline)
     return [reader.source(source) for source in pipeline.sources], [reader.stage(stage) for stage in pipeline.stages]
 
 
 @dataclass(frozen=True)
 class _Reader:
+    """The tables of a lake as they are opened for one answer; `raw` is that of every source, as all stages see it."""
+
     tables: Tables
     pipeline: Pipeline
     lake: Lake
+    generations: Mapping[str, Generation]
+    cells: Mapping[str, _Cells]
+    raw: Mapping[str, RawRows]
 
-    @cached_property
-    def generations(self) -> Mapping[str, Generation]:
-        return newest_generations(self.tables, self.lake.internal("generations"))
+    @classmethod
+    def of(cls, tables: Tables, pipeline: Pipeline) -> _Reader:
+        """Journals first, so that what stages read, which is opened behind them, has all that they have read.
 
-    @cached_property
-    def raw(self) -> Mapping[str, RawRows]:
-        """Of every source, as all stages see it."""
-        return {source.name: RawRows.of(self.tables, self.lake, source.name) for source in self.pipeline.sources}
+        A stream may land and tick meanwhile.
+        """
+        lake = Lake.of(pipeline.lake)
+        generations = newest_generations(tables, lake.internal("generations"))
+        stages = [stage for stage in pipeline.stages if stage.name in generations]
+        cells = {one.name: _Cells.of(tables, lake, one, generations[one.name].number) for one in stages}
+        raw = {source.name: RawRows.of(tables, lake, source.name) for source in pipeline.sources}
+        return cls(tables, pipeline, lake, generations, cells, raw)
 
     def source(self, source: Source) -> SourceStatus:
         raw = self.raw[source.name]
@@ -83,12 +93,13 @@ class _Reader:
             return StageStatus(stage.name)
         above = {name: one.number for name, one in self.generations.items()}
         changed = changes(generation.fingerprint, fingerprint_of(stage, read, above))
-        cells = _Cells.of(self.tables, self.lake, stage, generation.number)
+        cells = self.cells[stage.name]
         controls = ControlRows.of(cells.journal, stage.name)
         if controls is None:
             return StageStatus(stage.name, generation.number, changed)
         last, logs = controls.last, {name: self._log(one) for name, one in read.items()}
-        landed = together([log.landed(last.offsets.of(name)) for name, log in logs.items()])
+        by_input = {name: log.landed(last.offsets.of(name)) for name, log in logs.items()}
+        landed = together([*by_input.values()])
         ticks = TickSums.of(self._table(stage, "ticks"), generation.number)
         counters = controls.counters + ticks.counters
         # a weight is judged when its row lands, all other expressions in the tick
@@ -110,7 +121,7 @@ class _Reader:
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks.projected_to,
             ticks_to_refresh=0 if current is None else self._ticks_to_refresh(stage, current, generation.number),
-            in_raw=sum(read for read, _ in landed.values()),
+            in_raw=_in_logs(landed, controls, self._have_lost(controls, read)),
             read=counters.read,
             in_windows=counters.in_windows,
             filtered=counters.filtered,
@@ -125,7 +136,17 @@ class _Reader:
             open_cells=cells.open_windows(stage, last) if cells.are_slices else ticks.open_cells,
             backfills=ticks.backfills,
             freshness=self._freshness(stage),
+            inputs=[_input(read[name], logs[name], last.offsets.of(name), one) for name, one in by_input.items()],
+            held_by=Holding(self.pipeline, stage).back(last),
+            committed_at=None if cells.journal is None else cells.journal.stepped_at(),
         )
+
+    def _have_lost(self, controls: ControlRows, read: Mapping[str, Source | Stage]) -> bool:
+        """Whether rows were removed from what a stage reads: panes that a stage in front has forgotten, or old rows."""
+        if controls.has_forgotten and any(isinstance(one, Stage) for one in read.values()):
+            return True
+        names = [time_floor(one.name, "panes" if isinstance(one, Stage) else "raw") for one in read.values()]
+        return any(Floors.of(self.lake).read(self.tables, name) for name in names)
 
     def _freshness(self, stage: Stage) -> StageFreshness | None:
         if stage.freshness is None:
@@ -185,10 +206,33 @@ class _Cells:
         return windows.over(self.snapshot, self.snapshot_tick, self.journal)
 
 
+def _in_logs(landed: Landed, controls: ControlRows, have_lost: bool) -> int:
+    """The rows that the logs have so far; where they have lost some, what is not there counts as read."""
+    found = sum(number for number, _ in landed.values())
+    return max(found, controls.counters.read) if have_lost else found
+
+
 def _when_read(dead: Mapping[str, int], read: int) -> dict[str, int]:
-    """Without the rows that the stage had read before their file was taken out: it has counted them as alive."""
-    since = sum(dead.values()) - read
-    return {reason: number - (since if reason == QUARANTINED else 0) for reason, number in dead.items()}
+    """Without the rows that the stage had read before they were taken out: it has counted them as alive.
+
+    Dead rows that retention has removed since are `removed`.
+    """
+    since, found = sum(dead.values()) - read, dict(dead)
+    for reason in (FORGOTTEN, QUARANTINED):
+        taken = max(0, min(since, found.get(reason, 0)))
+        found |= {reason: found[reason] - taken} if taken else {}
+        since -= taken
+    return found if since >= 0 else {**found, REMOVED: -since}
+
+
+REMOVED = "removed"
+"""The reason of dead rows that retention has removed from a log: theirs is not known any more."""
+
+
+def _input(read: Source | Stage, log: LogRows, step: int, landed: Landed) -> InputStatus:
+    """What an input that is read up to a step has not read yet."""
+    rows = sum(behind for _, behind in landed.values())
+    return InputStatus(read.name, max(0, log.last - step), rows, isinstance(read, Stage))
 
 
 def _partitions(stage: Stage, name: str, read: Source | Stage, clock: StageClock) -> list[PartitionStatus]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from windrow.engine.tick.counters import NOTHING, WRITTEN, Counters
-from windrow.store.journal.control import ADMISSION, READING
+from windrow.store.journal.control import ADMISSION, FORGETTING, READING
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable
 
 
@@ -28,7 +28,7 @@ class TickSums:
         at = table.groups(Groups(greatest=("open_cells",)), own, Condition("tick", "=", newest)).to_pylist()
         return cls(
             counters=sum(map(Counters.of, kinds), NOTHING),
-            backfills=sum(row[NUMBER] for row in kinds if row["kind"] not in (*READING, ADMISSION)),
+            backfills=sum(row[NUMBER] for row in kinds if row["kind"] not in (*READING, ADMISSION, FORGETTING)),
             projected_to=newest,
             open_cells=at[0]["open_cells"] or 0,
         )

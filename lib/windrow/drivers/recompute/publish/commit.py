@@ -23,6 +23,7 @@ from windrow.drivers.recompute.scope.request import Mode, Scope
 from windrow.drivers.recompute.scope.waiting_windows import WaitingWindows, not_expired, waiting_windows
 from windrow.drivers.recompute.windows.recomputed import Recomputed
 from windrow.drivers.recompute.windows.unrestated import restated_by
+from windrow.drivers.retention.kept import check_whole
 from windrow.engine.frames import group
 from windrow.engine.tick.published import is_complete, is_made
 from windrow.engine.tick.tick import TickPlan
@@ -78,6 +79,7 @@ def commit(
         result = replace(result, tick=control.tick)
         if announce is not None:
             announce(result)
+        check_whole(work, item, min(first for first, _ in scope.spans))  # maintenance may have come in between
         point("backfill:before_journal")
         control = runner.write(control, TickPlan(_transitions(runner, scope, changes)))
         point("backfill:after_journal")

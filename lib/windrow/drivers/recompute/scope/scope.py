@@ -14,6 +14,8 @@ from windrow.drivers.recompute.scope.catching_up import admitted, catch_up, foll
 from windrow.drivers.recompute.scope.complete_windows import complete_of, gaps_of, last_end
 from windrow.drivers.recompute.scope.refusals import check, is_checked_by_data
 from windrow.drivers.recompute.scope.request import Mode, Request, Scope
+from windrow.drivers.retention.kept import check_whole
+from windrow.engine.partitions import choose_partitions
 from windrow.engine.tick.published import Made, joined
 from windrow.spec.stages.chains import emits_retractions
 from windrow.spec.times import INFINITY
@@ -26,6 +28,7 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
     Of a stage without a stream the rows that have landed are admitted first, in ticks of their own.
     Raises NotYet where a history that is asserted to be whole has windows that are open in the stream.
     """
+    choose_partitions(work.spark, work.spark, is_batch=True)  # for the executors that have come since
     above = work.upstreams_of(item)
     for one in above:
         catch_up(work, one)
@@ -35,6 +38,7 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
     runner = item.runner
     if request.mode is Mode.EARLY and runner.is_read and not emits_retractions(runner.stage.shown):
         request = replace(request, mode=Mode.EXPIRED)  # who reads it could not take back what was only early
+    check_whole(work, item, min(first for first, _ in request.spans))
     if has_stream(runner.last):
         if request.mode is Mode.WHOLE:
             for span in request.spans:

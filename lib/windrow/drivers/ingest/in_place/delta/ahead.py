@@ -77,7 +77,7 @@ class Ahead:
                 if found:
                     break  # it is refused when what is before it has landed
                 raise rows_taken_out(self.source, self.delta, f" in version {change.version}")
-            some, start = self._of_change(change, start, self._left(found))
+            some, start = self._of_change(change, start, self._left(found), head)
             found += some
         return found, start
 
@@ -107,11 +107,11 @@ class Ahead:
             raise gone(self.source, self.delta, f"version {version}, which has not landed", self.oldest)
         return change
 
-    def _of_change(self, change: Change, start: Position, left: int) -> tuple[list[Portion], Position]:
+    def _of_change(self, change: Change, start: Position, left: int, head: Snapshot) -> tuple[list[Portion], Position]:
         if change.table not in (None, start.table):
             raise self._refused(f"is another table since version {change.version}")
         if self.delta.is_feed:
-            portions = [self._changes(change)] if change.opened else []
+            portions = [self._changes(change, head)] if change.opened else []
             return portions, start.behind
         until = start.index + left
         portions = [self._file(change.version, action) for action in change.added[start.index : until]]
@@ -122,8 +122,10 @@ class Ahead:
         assert path is not None, "it adds a file"
         return Portion(version, 1, self.table.file_name(path), action)
 
-    def _changes(self, change: Change) -> Portion:
-        action = json.dumps({CHANGES: {"columns": [*self.source.schema]}})
+    def _changes(self, change: Change, head: Snapshot) -> Portion:
+        known = {name.lower() for name in self.source.fields.every}
+        read = [field for field in head.schema.fields if field.name.lower() in known]
+        action = json.dumps({CHANGES: {"columns": {one.name: one.dataType.simpleString() for one in read}}})
         return Portion(change.version, len(change.opened), str(change.version), action)
 
     @property

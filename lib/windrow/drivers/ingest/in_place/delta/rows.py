@@ -41,7 +41,7 @@ def rows_of(spark: SparkSession, source: Source, parts: Sequence[Part], checks: 
         frames.append(with_column(found, envelope.ROW, numbered(col(NUMBER))))
     for hashed in dict.fromkeys(columns for part in parts if (columns := _hashed(part))):
         versions = {part.version: part for part in parts if _hashed(part) == hashed}
-        read = change_rows(source, hashed, table.changes(min(versions), max(versions)))
+        read = change_rows(source, dict(hashed), table.changes(min(versions), max(versions)))
         frames.append(placed(spark, source, read, VERSION, versions, rules))
     rows = reduce(DataFrame.unionByName, [frame.drop(FILE, VERSION, NUMBER) for frame in frames])
     return without_those_out(judged_in_place(source, rows, rules), parts)
@@ -61,9 +61,9 @@ def checked(source: Source, delta: DeltaSource, table: ForeignTable) -> Snapshot
     return snapshot
 
 
-def _hashed(part: Part) -> tuple[str, ...]:
-    """The columns that tell the changes of a version apart; none for a file."""
-    return tuple(json.loads(part.action).get(CHANGES, {}).get("columns", ()))
+def _hashed(part: Part) -> tuple[tuple[str, str], ...]:
+    """The columns of the table that tell the changes of a version apart, and their types; none for a file."""
+    return tuple(json.loads(part.action).get(CHANGES, {}).get("columns", {}).items())
 
 
 def _check_kept(source: Source, table: ForeignTable, parts: Sequence[Part]) -> None:

@@ -69,7 +69,8 @@ class FilesAhead:
     @property
     def _reading(self) -> Reading:
         files, schema = self.files, tuple(self.source.schema.items())
-        return Reading(schema, files.format.value, files.header, resolve_environment(files.path))
+        rename = tuple(self.source.rename.items())
+        return Reading(schema, files.format.value, files.header, resolve_environment(files.path), rename)
 
 
 def states(spark: SparkSession, offsets: list[str]) -> dict[str, FileState | None]:

@@ -25,6 +25,7 @@ from windrow.drivers.ingest.in_place.files.rows import (
     rows_of_step,
     rows_of_steps,
     widened,
+    with_headers,
     with_parts,
     with_row,
 )
@@ -40,7 +41,7 @@ from windrow.spec.sources.source import Source
 from windrow.store.delta.file_system import FileState
 from windrow.store.delta.steps import Commit
 from windrow.store.upstream.in_place import Part, RawInPlace, Step, counted
-from windrow.store.upstream.places import END, FILES, LandedFile
+from windrow.store.upstream.places import END, FILES, LandedFile, Reading
 
 _log = logging.getLogger("windrow")
 
@@ -80,6 +81,7 @@ class FilesOrigin:
         """A file that cannot be read is a part that says why; one that changes meanwhile is read again."""
         for look in range(LOOKS):
             try:
+                parts = with_headers(spark, self.source, parts)
                 self._cache(spark, parts)
                 narrow = self._narrow(spark, parts)
                 found = counted(self._rows(spark, parts) if narrow is None else narrow)
@@ -155,7 +157,10 @@ class FilesOrigin:
             return
         has_rules = any(json.loads(part.rules) for part in parts)
         columns = frozenset(map(str.lower, self.source.columns)) if has_rules else self._expected
-        rows = narrow_rows(spark, self.source, known, columns)
+        alike = {reading: [one for one in known if file_of(one).reading == reading] for reading in map(_reading, known)}
+        rows = reduce(
+            DataFrame.unionByName, [narrow_rows(spark, self.source, some, columns) for some in alike.values()]
+        )
         self._cached.keep(parts[0].step, rows, sum(file_of(part).size for part in known))
 
     def _sorted_out(self, spark: SparkSession, parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -182,6 +187,10 @@ class FilesOrigin:
         rule = f"are read in place, and {unquote(one.offset)}, of landing step {one.step}, {what}"
         hint = "put it back as it was; with `copy: true` and a new lake path rows are kept there"
         return SpecError(f"sources.{self.source.name}.files", rule, self.files.path, hint)
+
+
+def _reading(part: Part) -> Reading:
+    return file_of(part).reading
 
 
 def _is_as(landed: LandedFile, now: FileState) -> bool:

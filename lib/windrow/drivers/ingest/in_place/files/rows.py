@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from urllib.parse import unquote
@@ -10,18 +11,24 @@ from urllib.parse import unquote
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from windrow.compile.elements.envelope import OFFSET, RAW, ROW, STEP
+from windrow.compile.elements.evolution import as_now
 from windrow.compile.sql.columns import bigint, call, case, col, lit, null, when
 from windrow.drivers.ingest.in_place.placing import NUMBER, placed, with_step
 from windrow.engine.frames import local, select, with_column
-from windrow.sources.files import read_again
+from windrow.sources.csv_headers import Header, by_header
+from windrow.sources.files import files_of, read_alike
 from windrow.sources.in_place import FILE, hash_of, numbered
-from windrow.spec.errors import SpecError
 from windrow.spec.fields.schemas import Schema
+from windrow.spec.sources.evolution import Landed, resolved
+from windrow.spec.sources.fields import Fields
 from windrow.spec.sources.files import FileFormat, Files
 from windrow.spec.sources.source import RESCUED, Source, Unknown
 from windrow.store.projections.creation import struct_of
 from windrow.store.upstream.in_place import Part
 from windrow.store.upstream.places import LandedFile, Reading
+
+_AS_LANDED = "_landed_{}"
+"""A column as it was read when its row landed, where the source reads another one in its place now."""
 
 _FEW = 16
 """Up to so many files are told apart by their paths one after the other, more by a join."""
@@ -90,28 +97,46 @@ def with_row(source: Source, rows: DataFrame, reading: Reading) -> DataFrame:
         number = numbered(col(NUMBER))
     else:
         rescued = [RESCUED] if reading.format == FileFormat.JSON else []
-        number = hash_of(source, [name for name, _ in reading.schema], [col(NUMBER), col(RAW), *map(col, rescued)])
+        kept = {*rows.columns}
+        values = {name: col(_AS_LANDED.format(name) if _AS_LANDED.format(name) in kept else name)
+                  for name, _ in reading.schema}  # fmt: skip
+        number = hash_of(dict(reading.schema), values, [col(NUMBER), col(RAW), *map(col, rescued)])
     return select(rows, {**{name: col(name) for name in rows.columns}, ROW: number})
 
 
+def with_headers(spark: SparkSession, source: Source, parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Parts of files that are about to land, with the headers of those whose columns are not those of the schema."""
+    known = [part for part in parts if file_of(part).why is None]
+    if files_of(source).format is not FileFormat.CSV or not known:
+        return tuple(parts)
+    paths = {unquote(part.offset): part for part in known}
+    found: dict[str, Header | None] = {}
+    for header, some in by_header(spark, source.fields, files_of(source), [*paths]).items():
+        found.update({paths[path].offset: header for path in some})
+    return tuple(_with_header(part, found[part.offset]) if part.offset in found else part for part in parts)
+
+
+def _with_header(part: Part, header: Header | None) -> Part:
+    file = file_of(part)
+    return replace(part, action=replace(file, reading=replace(file.reading, columns=header)).action)
+
+
 def _read(spark: SparkSession, source: Source, parts: Sequence[Part]) -> DataFrame:
-    """What files hold that were read alike, with null for the columns that the source has gained since.
+    """What files hold that were read alike, with the columns that the source has now beside those that it had then.
 
     In CSV Spark makes the columns that somebody asks for, and so finds no fault with the others. But whether a line can
     be read must not depend on who asks, so its text depends on all of them, but for texts, in which nothing can be
-    wrong. Raises SpecError where a column has another type now.
+    wrong. Raises SpecError where a column has another type now that does not hold its values.
     """
     reading = file_of(parts[0]).reading
-    then = Schema(reading.schema)
+    then = Fields(Schema(reading.schema), dict(reading.rename))
     files = Files(path=reading.path, format=FileFormat(reading.format), header=reading.header, copy=False)
-    rows = read_again(spark, then, files, [unquote(part.offset) for part in parts], counts=True)
+    rows = read_alike(spark, then, files, [unquote(part.offset) for part in parts], reading.columns, counts=True)
     columns = {name: col(name) for name in rows.columns}
     if files.format is FileFormat.CSV:
-        made = [col(name).is_not_null().cast("int") for name, kind in then.items() if kind != "string"]
+        made = [col(name).is_not_null().cast("int") for name, kind in then.schema.items() if kind != "string"]
         columns[RAW] = case((reduce(add, made, bigint(0)) < 0, ""), otherwise=col(RAW))
-    for name, kind in source.columns.items():
-        if then.get(name, kind) != kind:
-            place, hint = f"sources.{source.name}.schema.{name}", "keep its type and cast it in an expression"
-            raise SpecError(place, f"has landed as {then[name]}", kind, hint)
-        columns.setdefault(name, null(kind))
-    return select(rows, columns)
+    landed = {**then.schema, **({RESCUED: "string"} if files.format is FileFormat.JSON else {})}
+    now = as_now(resolved(source, Landed(landed)).places, landed)
+    other = {_AS_LANDED.format(name): col(name) for name in landed if name in now and now[name].text != col(name).text}
+    return select(rows, {**columns, **other, **now})

@@ -1,0 +1,215 @@
+"""What each step costs at some sizes: landing, tick, tables, `current`, compaction of the journal, maintenance.
+
+At each point one window has so many open cells, and ticks of so many rows change some of them. Points with `checks` are
+not used for the formulas; these are compared with them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from bench import stages
+from bench.growth import Rows
+from bench.results import machine_of, save_json
+from bench.stages import EVERY_CHANGE, Running
+from bench.workload import FILES_PER_BATCH, SOURCE, START, land, pipeline, write_batch
+from windrow.drivers.maintain import Maintained, maintain
+from windrow.spec.times import SECOND
+from windrow.store.delta.commit_files import CommitFiles
+
+STAGE = "changes"
+TICKS = 3
+"""So many are measured at each point, behind one that is not."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A size: rows of a tick, the cells that it changes, and all cells that are open."""
+
+    rows: int
+    touched: int
+    open: int
+    cores: int = 2
+    checks: bool = False
+
+    @property
+    def name(self) -> str:
+        cores = "1 core" if self.cores == 1 else f"{self.cores} cores"
+        return f"{self.rows:,} rows, {self.touched:,} of {self.open:,} cells, {cores}"
+
+    @property
+    def work(self) -> dict[str, float]:
+        return {"rows": self.rows, "touched": self.touched, "open": self.open, "cores": self.cores}
+
+
+POINTS = (
+    Point(2_000, 2_000, 10_000),
+    Point(200_000, 2_000, 10_000),
+    Point(200_000, 100_000, 100_000),
+    Point(2_000, 2_000, 500_000),
+    Point(1_000_000, 100_000, 100_000),
+    Point(400_000, 50_000, 200_000, checks=True),
+    Point(200_000, 20_000, 100_000, cores=1, checks=True),
+)
+"""Five that make the formulas, and two that check them: one larger in two ways, one with half of the cores."""
+
+
+@dataclass
+class Found:
+    """The seconds of steps, each with the work that took them, and the files that a tick adds to each table."""
+
+    steps: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    files: dict[str, int] = field(default_factory=dict)
+    bytes_each: dict[str, float] = field(default_factory=dict)
+
+    def took(self, step: str, seconds: float, **work: float) -> None:
+        self.steps.setdefault(step, []).append({"work": work, "seconds": seconds})
+
+
+def measure(session: Callable[[int], SparkSession], root: Path, path: Path, most_seconds: float) -> None:
+    """Measure the points that the file at `path` does not have yet, and add each to it; none begins after so long."""
+    began, points = time.monotonic(), read(path)
+    for point in POINTS:
+        if point.name in {one["name"] for one in points} or time.monotonic() - began > most_seconds:
+            continue
+        spark = session(point.cores)
+        found = measured(spark, root, point)
+        points.append({"name": point.name, "checks": point.checks, "point": point.work, **vars(found)})
+        save_json(path, {"machine": machine_of(spark), "points": points})
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The points that were measured."""
+    return list(json.loads(path.read_text())["points"]) if path.exists() else []
+
+
+def measured(spark: SparkSession, root: Path, point: Point) -> Found:
+    """Measure one point, in a folder that is removed."""
+    shutil.rmtree(root, ignore_errors=True)
+    try:
+        return _measured(spark, root, point)
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
+
+
+def _measured(spark: SparkSession, root: Path, point: Point) -> Found:
+    _write(spark, root, Rows(point.open, "id", f"{START}"), 0)
+    land(spark, root)
+    running = stages.run_stages(spark, root, {"name": STAGE, **EVERY_CHANGE})
+    found, ticks = Found(), [*_ticks(spark, root, running, point)]
+    for step in ("landing", "tick", "tables"):
+        found.took(step, median(getattr(one, step) for one in ticks[1:]), **point.work)
+    refreshes = [(one.refresh, one.copied) for one in ticks[1:]]
+    found.took("refresh", median(seconds for seconds, _ in refreshes), **point.work, copied=refreshes[-1][1])
+    seconds = _seconds(running.stage.runner.compact)
+    found.took("compaction", seconds, **point.work)
+    found.files, found.bytes_each = _files(spark, root, running, point)
+    _maintain(spark, root, point, found)
+    _say(point, found)
+    return found
+
+
+@dataclass(frozen=True)
+class Ticked:
+    """The seconds of a tick, and the rows that the MERGE of `current` has copied."""
+
+    landing: float
+    tick: float
+    tables: float
+    refresh: float
+    copied: int
+
+
+def _ticks(spark: SparkSession, root: Path, running: Running, point: Point) -> Iterator[Ticked]:
+    apart = point.open // point.touched
+    for number in range(1, TICKS + 2):
+        key = f"(id % {point.touched}) * {apart} + {number % apart}"
+        _write(spark, root, Rows(point.rows, key, f"{START + number * SECOND}"), number)
+        times = [time.monotonic()]
+        for work in (
+            lambda: _land(spark, root, running),
+            running.tick,
+            lambda: running.project(False),
+            running.project,
+        ):
+            work()
+            times.append(time.monotonic())
+        seconds = [later - before for before, later in pairwise(times)]
+        yield Ticked(*seconds, copied=_copied(running))
+
+
+def _land(spark: SparkSession, root: Path, running: Running) -> None:
+    """Land what is there, with the tables of the source, as a stream does."""
+    land(spark, root)
+    for source in running.work.sources:
+        source.project()
+
+
+def _write(spark: SparkSession, root: Path, rows: Rows, number: int) -> None:
+    frame = spark.range(0, rows.count, 1, FILES_PER_BATCH).selectExpr(
+        f"{rows.key} AS k", f"pmod(xxhash64(id, {number}), 1000) AS v", f"timestamp_micros({rows.at}) AS at"
+    )
+    write_batch(frame, root / "data", number)
+
+
+def _copied(running: Running) -> int:
+    """The rows that the newest commit of `current` has written again as they were."""
+    log = sorted((Path(running.result) / "_delta_log").glob("0*.json"))[-1]
+    for line in log.read_text().splitlines():
+        info = json.loads(line).get("commitInfo")
+        if info is not None:
+            return int(info.get("operationMetrics", {}).get("numTargetRowsCopied", 0))
+    return 0
+
+
+def _files(spark: SparkSession, root: Path, running: Running, point: Point) -> tuple[dict[str, int], dict[str, float]]:
+    """The files that the newest commit of each table adds, and bytes: of a raw row, and of a cell of the journal."""
+    tables = {f"{STAGE}/{name}": name for name in ("journal/1", "panes", "current", "ticks")}
+    tables |= {f"{SOURCE}/{name}": f"source's {name}" for name in ("raw", "landings", "dead_letters")}
+    files, size = {}, {}
+    for path, name in tables.items():
+        commits = CommitFiles(spark, str(root / "lake" / path))
+        newest = max(int(one.stem) for one in (root / "lake" / path / "_delta_log").glob("0*.json"))
+        added = commits.added(newest)
+        files[name], size[name] = len(added), sum(file.size for file in added)
+    return files, {"raw row": size["source's raw"] / point.rows, "pane": size["panes"] / max(point.touched, 1)}
+
+
+def _maintain(spark: SparkSession, root: Path, point: Point, found: Found) -> None:
+    """Maintenance behind the ticks, and once more over what it has put together: there is less to do."""
+    for _ in range(2):
+        began = time.monotonic()
+        done = maintain(pipeline(root, {"name": STAGE, **EVERY_CHANGE}), spark)
+        seconds = time.monotonic() - began
+        found.took("maintenance", seconds, **point.work, files=_before(done), bytes=_rewritten(done))
+
+
+def _before(done: list[Maintained]) -> int:
+    return sum(one.before.files for one in done)
+
+
+def _rewritten(done: list[Maintained]) -> int:
+    """The bytes of the tables whose files it has put together."""
+    return sum(one.after.bytes - one.before.bytes for one in done if one.after.bytes > one.before.bytes)
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.monotonic()
+    work()
+    return time.monotonic() - began
+
+
+def _say(point: Point, found: Found) -> None:
+    said = (f"{step} {' '.join(format(one['seconds'], '.2f') for one in those)}" for step, those in found.steps.items())
+    print(f"{point.name}: {', '.join(said)} s", file=sys.stderr, flush=True)

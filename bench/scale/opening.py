@@ -1,0 +1,118 @@
+"""What grows with the history of a lake: opening it, a tick, `windrow status`. The stream goes on behind it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from bench.scale.history import Span
+from bench.scale.simulation import PACE, SOURCE, STAGE, Seconds, Stepping, begin, lengthened, pipeline
+from windrow.drivers.inspect.status.status import status
+
+TIMES = 3
+"""How often each is measured; of ticks one more, which is not counted."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The seconds at one length of the history, in medians; `commits` ever made, `entries` of logs, live `files`."""
+
+    ticks: int
+    commits: int
+    entries: int
+    files: int
+    opening: float
+    status: float
+    landing: float
+    tick: float
+    tables: float
+    refresh: float
+
+
+def measure(spark: SparkSession, root: Path, lengths: Sequence[int], apart: int = PACE) -> list[Measured]:
+    """A lake of each length, which is removed afterwards. Errors: AssertionError where the stream goes wrong."""
+    begun, found = root / "begun", []
+    begin(spark, begun)
+    for ticks in lengths:
+        try:
+            found.append(point(spark, begun, root / "long", Span(ticks, PACE, apart)))
+        finally:
+            shutil.rmtree(root / "long", ignore_errors=True)
+        print(", ".join(f"{name} {_said(value)}" for name, value in asdict(found[-1]).items()), file=sys.stderr)
+    shutil.rmtree(begun, ignore_errors=True)
+    return found
+
+
+def point(spark: SparkSession, begun: Path, root: Path, span: Span) -> Measured:
+    """Measure one length."""
+    sizes = lengthened(begun, root, span)
+    looked = _median(lambda: check_status(root, span.until))
+    opening = _median(lambda: _opened(spark, root))
+    stepping = Stepping.open(spark, root)
+    steps = [stepping.step() for _ in range(TIMES + 1)][1:]
+    check_current(root)
+    check_status(root, span.until + TIMES + 1)
+    parts = {name: median(getattr(one, name) for one in steps) for name in Seconds.__dataclass_fields__}
+    return Measured(span.until, **sizes, opening=opening, status=looked, **parts)
+
+
+def _opened(spark: SparkSession, root: Path) -> None:
+    """As by a process that has just started: Delta knows nothing of the tables."""
+    java: Any = spark._jvm
+    java.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    Stepping.open(spark, root)
+
+
+def check_status(root: Path, ticks: int) -> None:
+    """Look at the lake without Spark. Errors: AssertionError unless all rows are in their windows."""
+    (source,), (stage,) = status(pipeline(root))
+    assert stage.tick == source.batches == stage.projected_to == ticks, f"{stage.tick} ticks of {ticks}"
+    assert stage.adds_up and stage.in_windows == source.rows, f"{stage.read} rows read of {source.rows}"
+
+
+def check_current(root: Path) -> None:
+    """Compare `current` with the rows of `raw`, grouped by Arrow. Errors: AssertionError."""
+    raw = DeltaTable((root / "lake" / SOURCE / "raw").as_uri()).to_pyarrow_table(columns=["k", "v", "_event_time"])
+    times = raw.column("_event_time")
+    start = pc.multiply(pc.divide(times, PACE), PACE)
+    grouped = raw.append_column("start", start).group_by(["k", "start"]).aggregate(
+        [("v", "count"), ("v", "sum"), ("v", "max")]
+    )  # fmt: skip
+    expected = grouped.select(["k", "start", "v_count", "v_sum", "v_max"]).rename_columns(_COLUMNS)
+    names = ["k", "window_start", "n", "total", "most"]
+    shown = DeltaTable((root / "lake" / STAGE / "current").as_uri()).to_pyarrow_table(columns=names)
+    micros = shown.column("window_start").cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+    found = shown.set_column(1, "start", micros).rename_columns(_COLUMNS)
+    assert _sorted(found).equals(_sorted(expected)), "`current` is not what a batch over the rows gives"
+
+
+_COLUMNS = ["k", "start", "n", "total", "most"]
+
+
+def _sorted(rows: pa.Table) -> pa.Table:
+    numbers = rows.cast(pa.schema([(name, pa.int64()) for name in _COLUMNS]))
+    return numbers.sort_by([("k", "ascending"), ("start", "ascending")]).combine_chunks()
+
+
+def _median(work: Callable[[], object]) -> float:
+    seconds = []
+    for _ in range(TIMES):
+        began = time.monotonic()
+        work()
+        seconds.append(time.monotonic() - began)
+    return median(seconds)
+
+
+def _said(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:.2f}"

@@ -1,0 +1,152 @@
+"""The words of docs/scale.md, between its figures."""
+
+INTRODUCTION = """# Scale
+
+What each step of windrow costs, as a formula of what it has to do with; what a load needs by these formulas; how many
+files and log entries a year leaves; and where it breaks, with what to do then. Made by `make scale-page` from what
+`make scale` and `make soak` have measured on one machine. The formulas say how things grow; seconds on your machine
+are others, so measure there.
+"""
+
+PARTS = (
+    'what each step costs and a load needs (`make scale ARGS="--only costs"`)',
+    'a year of ticks (`make scale ARGS="--only history"`)',
+    "a soak (`make soak`)",
+)
+MISSING = """Not measured yet, and so not on this page: {what}.
+"""
+
+STEPS = {
+    "landing": "landing",
+    "tick": "tick, to its panes",
+    "tables": "`panes`, `ticks`, dead letters",
+    "refresh": "`current`",
+    "compaction": "compaction of the journal",
+    "maintenance": "maintenance",
+}
+UNITS = {
+    "rows": "µs a row",
+    "touched": "µs a changed cell",
+    "open": "µs an open cell",
+    "copied": "µs a copied row",
+    "files": "µs a file",
+    "bytes": "µs a byte",
+}
+
+COSTS = """## What each step costs
+
+    seconds = fixed + (µs a row * rows + µs a changed cell * changed cells + ...) / 1,000,000 / cores
+
+The fixed seconds are those of the driver: planning, commits, looks at logs. More cores do not make them fewer. All else
+is divided among the cores, in as many [partitions](operations.md#partitions) as the work is worth.
+
+- **Landing** writes each row once. A source with [`copy: false`](pipeline-files.md#read-in-place) lands places, not
+  rows.
+- A **tick** reads its rows and the open cells that it may change, and appends a row for each cell that it changes.
+- The **tables** get the files of the journal under other names, and small files that the driver writes.
+- **`current`** is a MERGE where panes replace others: it writes the changed rows, and all rows that are in one file
+  with them (*copied rows*).
+- The **journal is compacted** after eight ticks that have to be read, and writes all open cells.
+- **Maintenance** reads and writes what is in small files.
+"""
+
+CHECKED = """The coefficients are made of five sizes, on two cores. Two other sizes check them: one larger in two
+ways, and one on a single core.
+"""
+
+LOAD = """## A billion rows a day, ten million open windows
+
+By the formulas: the rows come evenly over the day, and each falls into any of the open windows as likely as into
+another. A stream keeps up if landing, tick, tables, its share of a compaction and its share of `current` (at most once
+a minute) take half of the time between two ticks, so that it can also catch up. *None* means that no number of cores is
+enough: the fixed seconds alone take longer. The last column is for a stage whose MERGE copies as many rows as there are
+open windows.
+"""
+
+YEAR = """## Files and log entries of a year
+
+A tick of this stage commits to {tables} tables, and adds these files on two cores: {files}. On more cores, tables of
+panes get one file for each partition of the tick's shuffle. Each commit is two entries of a log: its actions and its
+checksums; every 50th has a checkpoint too. Bytes are those of the load above.
+
+- `windrow maintain` once a day puts the files of each day into files of 96 to 128 MB, and removes them after `--keep`.
+- Delta removes commits that are older than 30 days, whole days at once, whenever it makes a checkpoint.
+  `windrow maintain --log 7d` does so after seven days, and does not wait for a whole day.
+- Transitions of expired windows are dropped from the journal after `--keep`, so it holds what is open, one control row
+  for each tick, and the dead letters.
+- `raw`, `panes` and `current` grow with the data. A commit does not: what it looks at are the files behind the newest
+  compaction.
+"""
+
+HISTORY = """## A year of ticks
+
+A small lake was made by the stream, and its newest tick was written again and again, {apart:g} seconds later each time,
+with the daily compactions of maintenance, and without what Delta has removed from the logs after 30 days. At one every
+five minutes 100,000 ticks are a year. Then the real stream went on behind it: it opened the lake, landed files, ticked
+and wrote its tables, and `current` was compared with all rows of `raw`. Medians of three; each tick has 20 rows, so its
+seconds are those of the driver.
+"""
+
+SOAK = """## A soak
+
+`make soak`: {hours} hours, {rows} rows, {kills} kills with -9 at random moments, {backfills} backfills and {runs} runs
+of maintenance beside the stream. A reader with `deltalake` and DuckDB has looked {reads} times: whether `current` is
+what the panes up to its own tick come to, whether the panes of every window come to one or none, and whether `raw` has
+every row once. In the end, all late rows were restated, and stream and batch compared. What was wrong: {torn}.
+"""
+
+BREAKS = """## Where it breaks, and what to do
+"""
+LIMITS = (
+    (
+        "fixed seconds of a tick",
+        "ticks come faster than the driver plans and commits them",
+        "longer ticks: a larger `--every`, `max_files_per_batch`, `max_versions_per_tick`",
+    ),
+    (
+        "stages of one driver",
+        "several stages tick at once and share its cores for planning",
+        "a pipeline file, a lake and a driver for each group of stages, over the same source with `copy: false`",
+    ),
+    (
+        "MERGE into `current`",
+        "changed rows are in one file with many others: a chain of MERGEs, each of which changes windows of the one "
+        "before, copies all of them again",
+        "a longer `refresh`; a stage without early panes (`discarding`, `at_close`) appends and copies nothing",
+    ),
+    (
+        "open cells",
+        "they do not fit into memory and disks of the executors in one shuffle",
+        "a stage for each part of the keys, `where: pmod(hash(customer), 4) = 0` and so on, in lakes of their own; "
+        "readers unite their tables",
+    ),
+    (
+        "one key",
+        "a session, a list or a join has all rows of a key in one task",
+        "split the key by something that belongs to it; aligned windows need nothing",
+    ),
+    ("`raw`", "rows are copied once more, and nobody needs them there", "`copy: false`: they are read where they are"),
+    (
+        "log entries",
+        "ticks every few seconds, on a disk or HDFS: Delta lists the whole log to find its end",
+        "`windrow maintain --log 7d`, or `--log 2d`",
+    ),
+    (
+        "names of landed files",
+        "Spark's checkpoint of a copied file source holds the name of every file that has ever landed, in the driver's "
+        "memory too",
+        "larger files; a lake for each year; `copy: false`, Kafka or a Delta table as the source",
+    ),
+    (
+        "`windrow status`",
+        "it counts the rows of `raw` and `panes` in a few columns, so it grows with these (not with ticks); of a "
+        "source with `copy: false` it reads counts",
+        "`windrow status --check` for monitoring: it reads two columns of `current`",
+    ),
+    (
+        "one lake",
+        "a driver, a network or a team is at its end",
+        "several lakes by region or customer, with the same file and `--set lake=...`; readers unite their `current`",
+    ),
+)
+"""What breaks, when, and what to do then."""

@@ -1,0 +1,194 @@
+"""Run a stream for hours and see that nothing grows and no reader meets a torn state.
+
+    make soak [HOURS=2]     or     python -m bench.soak [--hours 2] [--seed 1] [--out out]
+
+Writes out/soak.json, of which `make scale-page` makes a plot. The exit code is 1 if a read was torn, a
+command failed, stream and batch differ in the end, or, where it lasted long enough to say, something has grown by more
+than a tenth in the second half. `HOURS=0.05` is a rehearsal of three minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.soak.commands import Batch, Stream
+from bench.soak.load import Load, pipeline
+from bench.soak.reader import Reader
+from bench.soak.samples import Samples
+from bench.soak.verdict import Growth, judged
+
+HOUR = 3600.0
+PERIOD = 600.0
+"""Seconds between two backfills, and between two runs of maintenance."""
+KEPT = "1h"
+"""For so long maintenance keeps old versions and commits: so both are at their full length in the second half."""
+SAMPLED = 5.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long it lasts and what happens when, in seconds; `seed` draws the moments of kills."""
+
+    seconds: float
+    seed: int = 1
+
+    @property
+    def period(self) -> float:
+        return min(PERIOD, max(self.seconds / 4, 30.0))
+
+    @property
+    def between_kills(self) -> float:
+        """In the mean."""
+        return self.period / 2
+
+
+@dataclass
+class Soak:
+    """One soak, in a folder of its own."""
+
+    root: Path
+    plan: Plan
+    growths: list[Growth] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        shutil.rmtree(self.root, ignore_errors=True)
+        self.root.mkdir(parents=True)
+        self.file = self.root / "soak.yaml"
+        self.file.write_text(json.dumps(pipeline(self.root)))  # JSON is YAML
+        self.stream = Stream(self.file, self.root / "stream.log")
+        self.batch = Batch(self.root / "batches.log")
+        self.load, self.reader = Load(self.root), Reader(self.root / "lake")
+        self.samples = Samples(self.root / "lake")
+
+    def run(self) -> None:
+        """Run it, and end all that it has started, whatever happens."""
+        self.load.start()
+        self.reader.start()
+        try:
+            self._run()
+            self._settle()
+        finally:
+            self.load.stopped.set()
+            self.reader.stopped.set()
+            self.stream.kill()
+            self.batch.kill()
+        self.growths = judged(self.samples.series, self.plan.seconds, self.plan.period)
+        self._judge()
+
+    def _run(self) -> None:
+        chance, began = random.Random(self.plan.seed), time.monotonic()
+        kill_at = chance.expovariate(1 / self.plan.between_kills)
+        wanted = _Alternating(self.plan.period)
+        while (now := time.monotonic() - began) < self.plan.seconds:
+            self.stream.keep_alive()
+            if now >= kill_at:
+                self.stream.kill()
+                kill_at = now + chance.expovariate(1 / self.plan.between_kills)
+                continue
+            has_begun = bool(self.samples.series["tick"])  # a lake is made by one process
+            if has_begun and not self.batch.is_active and (name := wanted.due(now)) is not None:
+                self.batch.start(*self._arguments(name))
+            self.samples.take(self.stream.memory)
+            time.sleep(SAMPLED)
+
+    def _arguments(self, name: str) -> list[str]:
+        if name == "maintain":
+            return ["maintain", str(self.file), "--keep", KEPT, "--log", KEPT]
+        return ["backfill", str(self.file), "--from", _minute(45 * 60), "--to", _minute(4 * 60)]
+
+    def _settle(self) -> None:
+        """What is left is read, late rows are counted, and stream and batch are compared."""
+        self.load.stopped.set()
+        self.load.join(60)
+        self.stream.end()
+        while self.batch.is_active:
+            time.sleep(1)
+        file = str(self.file)
+        for arguments in (["run", file, "--once", "--drain"], ["restate", file], ["reconcile", file]):
+            self.batch.run(*arguments)
+        self.reader.stopped.set()
+        self.reader.join(180)
+        self.reader.look()
+
+    def _judge(self) -> None:
+        self.wrong += self.reader.torn
+        self.wrong += [f"{one['command']}: exit code {one['code']}" for one in self.batch.ended if one["code"]]
+        self.wrong += [f"the stream ended by itself: {one}" for one in self.stream.deaths]
+        self.wrong += [f"{one.name} grows by {one.share:.0%}" for one in self.growths if one.is_flat is False]
+        if not self.reader.reads or not self.samples.series["tick"]:
+            self.wrong.append("nothing was read, or nothing has ticked")
+
+    def to_mapping(self) -> dict[str, Any]:
+        return {
+            "seconds": self.plan.seconds,
+            "period": self.plan.period,
+            "rows": self.load.written,
+            "kills": self.stream.kills,
+            "reads": self.reader.reads,
+            "batches": self.batch.ended,
+            "growth": {one.name: one.share for one in self.growths},
+            "wrong": self.wrong,
+            "series": {name: _rounded(points) for name, points in self.samples.series.items()},
+        }
+
+
+@dataclass
+class _Alternating:
+    """A backfill and a maintenance in every period, half a period apart."""
+
+    period: float
+    _done: int = 0
+
+    def due(self, now: float) -> str | None:
+        number = int(now // (self.period / 2))
+        if number <= self._done:
+            return None
+        self._done = number
+        return "backfill" if number % 2 else "maintain"
+
+
+def _minute(ago: float) -> str:
+    """A whole minute so many seconds ago."""
+    return time.strftime("%Y-%m-%dT%H:%M:00Z", time.gmtime(time.time() - ago))
+
+
+def _rounded(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    return [(round(at, 1), round(value, 3)) for at, value in points]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.soak", description="A stream for hours.")
+    hours = float(os.environ.get("HOURS") or 2)
+    parser.add_argument("--hours", type=float, default=hours, help=f"how long (or HOURS; {hours:g})")
+    parser.add_argument("--seed", type=int, default=1, help="of the moments at which the stream is killed")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="the folder of soak.json and of the lake")
+    options = parser.parse_args(arguments)
+    soak = Soak(options.out.resolve() / "soak", Plan(options.hours * HOUR, options.seed))
+    soak.run()
+    found = soak.to_mapping()
+    (options.out / "soak.json").write_text(json.dumps(found) + "\n")
+    _say(found, [asdict(one) for one in soak.growths])
+    sys.exit(1 if soak.wrong else 0)
+
+
+def _say(found: dict[str, Any], growths: Sequence[dict[str, Any]]) -> None:
+    print(f"{found['rows']:,} rows, {found['kills']} kills, {len(found['batches'])} batches, {found['reads']} reads")
+    for one in growths:
+        share = "too short to say" if one["share"] is None else f"{one['share']:+.1%}"
+        print(f"{one['name']} in the second half: {share}")
+    print("\n".join(found["wrong"]) or "nothing is wrong")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""The commands of the soak: a stream that is killed and started again, and batches; each in a process group."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MEMORY = "2g"
+"""Of the JVM of each command."""
+
+
+def started(arguments: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+    """A command of windrow, in a process group of its own; what it says is added to a file."""
+    environment: Mapping[str, str] = {**os.environ, "WINDROW_DRIVER_MEMORY": MEMORY}
+    with log.open("ab") as file:
+        command = [sys.executable, "-m", "windrow", *arguments]
+        return subprocess.Popen(command, stdout=file, stderr=file, env=environment, start_new_session=True)
+
+
+@dataclass
+class Stream:
+    """`windrow run` over the pipeline file, which is started again whenever it is found dead.
+
+    `kills` counts those by us, `deaths` those that nobody has asked for.
+    """
+
+    file: Path
+    log: Path
+    kills: int = 0
+    deaths: list[str] = field(default_factory=list)
+    _process: subprocess.Popen[bytes] | None = None
+
+    def keep_alive(self) -> None:
+        """Start it, unless it is at work."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        if self._process is not None and self._process.returncode != -signal.SIGKILL:
+            self.deaths.append(f"exit code {self._process.returncode}")
+        self._process = started(["run", str(self.file), "--every", "1s", "--json"], self.log)
+
+    def kill(self) -> None:
+        """End it and all that it has started with -9, at whatever it is."""
+        if self._process is not None and self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self.kills += 1
+
+    def end(self) -> None:
+        """End it after its tick."""
+        if self._process is None or self._process.poll() is not None:
+            return
+        os.killpg(self._process.pid, signal.SIGTERM)
+        try:
+            self._process.wait(120)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            self.deaths.append("SIGTERM did not end it in two minutes")
+
+    def memory(self) -> int | None:
+        """The bytes that it and its JVM hold; None while it is not at work."""
+        if self._process is None or self._process.poll() is not None:
+            return None
+        return sum(_resident(process) for process in _group(self._process.pid))
+
+
+def _group(group: int) -> list[int]:
+    """The processes of a group."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, ValueError):
+            if entry.name.isdigit() and os.getpgid(int(entry.name)) == group:
+                found.append(int(entry.name))
+    return found
+
+
+def _resident(process: int) -> int:
+    with suppress(OSError, ValueError, IndexError):
+        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+@dataclass
+class Batch:
+    """A command beside the stream, one at a time: what it was, how long it took, and with which exit code it ended."""
+
+    log: Path
+    ended: list[dict[str, object]] = field(default_factory=list)
+    _process: subprocess.Popen[bytes] | None = None
+    _name: str = ""
+    _began: float = 0.0
+
+    @property
+    def is_active(self) -> bool:
+        """Whether one is at work; notes how it has ended."""
+        if self._process is None:
+            return False
+        code = self._process.poll()
+        if code is None:
+            return True
+        self.ended.append({"command": self._name, "seconds": time.monotonic() - self._began, "code": code})
+        self._process = None
+        return False
+
+    def start(self, *arguments: str) -> None:
+        self._name, self._began = arguments[0], time.monotonic()
+        self._process = started(arguments, self.log)
+
+    def run(self, *arguments: str) -> int:
+        """Do one and wait for its end; its exit code."""
+        self.start(*arguments)
+        assert self._process is not None, "it has just been started"
+        self._process.wait()
+        assert not self.is_active
+        return int(str(self.ended[-1]["code"]))
+
+    def kill(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()

@@ -1,0 +1,57 @@
+"""Whether the second half of a soak is flat: no series grows by more than a tenth from its begin to its end.
+
+Memory falls when the stream is killed, and files and log entries when maintenance runs. So the points of each period
+are one: of files and entries the greatest, of memory and of seconds the median. A line is laid through these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+FLAT = 0.10
+LEAST = 4
+"""Periods of the second half that a verdict needs."""
+OF_A_PERIOD: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "memory": median, "files": max, "entries": max, "tick": median,
+}  # fmt: skip
+"""The series that must be flat."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How much a series grows over the second half, as a share of its mean; None where that is too short to say."""
+
+    name: str
+    share: float | None
+
+    @property
+    def is_flat(self) -> bool | None:
+        return None if self.share is None else self.share <= FLAT
+
+
+def judged(series: Mapping[str, Sequence[tuple[float, float]]], seconds: float, period: float) -> list[Growth]:
+    """The growth of each series in the second half of a soak that has lasted so long."""
+    return [Growth(name, _growth(series[name], one, seconds, period)) for name, one in OF_A_PERIOD.items()]
+
+
+def _growth(
+    points: Sequence[tuple[float, float]], one: Callable[[Sequence[float]], float], seconds: float, period: float
+) -> float | None:
+    periods: dict[int, list[float]] = {}
+    for at, value in points:
+        if seconds / 2 <= at < seconds // period * period:
+            periods.setdefault(int(at // period), []).append(value)
+    if len(periods) < LEAST:
+        return None
+    values = {number: one(those) for number, those in sorted(periods.items())}
+    mean = fmean(values.values())
+    return _slope(values) * (max(values) - min(values)) / mean if mean else 0.0
+
+
+def _slope(values: Mapping[int, float]) -> float:
+    """Of the line that is laid through the values."""
+    across, up = fmean(values), fmean(values.values())
+    spread = sum((number - across) ** 2 for number in values)
+    return sum((number - across) * (value - up) for number, value in values.items()) / spread

@@ -1,0 +1,69 @@
+"""Results that stay as they were, because others are part of them: what asks for it, and which windows these are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from windrow.compile.columns import CELL
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.spec.errors import NotInThisVersion
+from windrow.store.delta.location import Lake, Location
+from windrow.store.delta.transactions import append_once
+
+_WITHOUT_VALUES = frozenset(
+    {"count", "count_if", "sum", "mean", "variance", "stddev", "any", "all", "histogram", "approx_count_distinct"}
+)
+"""Aggregates of which neither the result nor the state has the value of a row in it, where others are part of it."""
+
+
+@dataclass(frozen=True)
+class LeftWindows:
+    """The windows of a generation of a stage that were left as they are: a batch over the rows would give others."""
+
+    spark: SparkSession
+    lake: Lake
+    stage: str
+    generation: int
+
+    @classmethod
+    def of(cls, work: PipelineWork, item: StageWork) -> LeftWindows:
+        """Of a stage in its generation."""
+        return cls(work.spark, work.lake, item.name, item.runner.journal.generation)
+
+    def write(self, cells: DataFrame) -> None:
+        """Remember windows, by `key` and bounds; some may be there already."""
+        append_once(self.spark, self._table, cells.select(*CELL).distinct(), "left")
+
+    def but(self, windows: DataFrame) -> DataFrame:
+        """The windows but for these."""
+        known = self.read()
+        return windows if known is None else windows.join(known, on=list(CELL), how="left_anti")
+
+    def read(self) -> DataFrame | None:
+        """All of them, each once; None where there are none."""
+        if not self._table.exists(self.spark):
+            return None
+        return self._table.read(self.spark).distinct()
+
+    @property
+    def _table(self) -> Location:
+        return self.lake.internal(f"left/{self.stage}-{self.generation}")
+
+
+def check_can_leave(work: PipelineWork) -> None:
+    """Raises NotInThisVersion where a result or a state would keep a value of hers, or cannot be told from others."""
+    for item in work.stages:
+        stage = item.runner.stage
+        if item.runner.strategy.depends_on_others or stage.panes.gathered:
+            rule = "has windows or rows that depend on others, which cannot be left as they are"
+            raise NotInThisVersion(
+                f"stages.{item.name}", rule, None, "leave --leave out: they are made of the other rows"
+            )
+        for name, aggregate in stage.stage.aggregates.items():
+            if aggregate.NAME not in _WITHOUT_VALUES:
+                rule = "may have a value of the person in it, so that it cannot be left as it is"
+                hint = "leave --leave out: it is made of the other rows"
+                raise NotInThisVersion(f"stages.{item.name}.aggregates.{name}", rule, aggregate.NAME, hint)

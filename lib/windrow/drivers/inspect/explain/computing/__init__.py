@@ -1,0 +1,1 @@
+"""What a window should have shown, computed from its rows, and compared with what it has shown."""

@@ -1,0 +1,1 @@
+"""What the lake says of a window: the rows that it got, the ticks that read them, their dead letters."""

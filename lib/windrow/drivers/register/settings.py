@@ -1,0 +1,20 @@
+"""Settings of the session of a Thrift server, where nobody says otherwise."""
+
+from __future__ import annotations
+
+
+def served_settings(host: str, port: int, warehouse: str) -> dict[str, str]:
+    """Where it listens, and a metastore in its memory: the names are made anew when it starts.
+
+    `spark.hadoop.hive.metastore.uris` puts a metastore that others share in its place. `warehouse` is a folder for the
+    tables that somebody makes in the session; those of the lake stay where they are.
+    """
+    return {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:windrow;create=true",
+        "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
+        "spark.hadoop.hive.metastore.schema.verification": "false",
+        "spark.sql.warehouse.dir": warehouse,
+        "spark.hadoop.hive.server2.thrift.bind.host": host,
+        "spark.hadoop.hive.server2.thrift.port": str(port),
+    }

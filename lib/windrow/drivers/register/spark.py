@@ -1,0 +1,85 @@
+"""The names of a pipeline in the catalog of a Spark session: Hive's metastore, or any that the session has."""
+
+from __future__ import annotations
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from windrow.compile.names.dialects import Dialect, dialect
+from windrow.compile.names.relations import Relation, chosen, relations
+from windrow.drivers.register.registered import Registered
+from windrow.spec.errors import SpecError
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.store.delta.location import Lake
+from windrow.store.delta.log_store import newest_snapshot
+
+NO_VIEWS = frozenset({"MISSING_CATALOG_ABILITY.VIEWS", "UNSUPPORTED_FEATURE.CATALOG_OPERATION"})
+"""The conditions of errors of a catalog that holds no views."""
+_DETAILS = "# Detailed Table Information"
+
+
+def register_names(pipeline: Pipeline, spark: SparkSession, schema: str | None = None) -> list[Registered]:
+    """Give the tables of a pipeline, and the views over them, names in the catalog of a session.
+
+    `schema` is one name, or a catalog and a schema; by default the name of the pipeline. It is made if it is not there.
+    Tables are external, so dropping one leaves the lake as it is; a view that is there is made anew, by what the
+    pipeline says now. What has not run yet gets no name; call it again afterwards. A catalog without views gets the
+    tables only. Who may read what is left to the catalog.
+
+    Errors: SpecError where nothing has run in the lake, or a name belongs to another table.
+    """
+    lake, made = Lake.of(pipeline.lake).root, relations(pipeline)
+    spoken = dialect("spark", schema or pipeline.pipeline, lake)
+    folders = [one.folder for one in made if one.folder is not None and _is_there(spark, spoken.path(one))]
+    named = chosen(made, folders)
+    if not named:
+        raise SpecError("lake", "has no tables of the pipeline yet", pipeline.lake, "windrow run, or --set lake=...")
+    for one in named:
+        _check_free(spark, spoken, one)
+    spark.sql(spoken.written(spoken.create_schema()))
+    return [_made(spark, spoken, one) for one in named]
+
+
+def _is_there(spark: SparkSession, path: str) -> bool:
+    return int(newest_snapshot(spark, path).version()) >= 0
+
+
+def _made(spark: SparkSession, spoken: Dialect, relation: Relation) -> Registered:
+    name = ".".join((*spoken.schema, relation.name))
+    for statement in spoken.of(relation):
+        try:
+            spark.sql(spoken.written(statement))
+        except AnalysisException as error:
+            if relation.is_view and error.getCondition() in NO_VIEWS:
+                return Registered.of(relation, name, "the catalog holds no views")
+            raise
+    return Registered.of(relation, name)
+
+
+def _check_free(spark: SparkSession, spoken: Dialect, relation: Relation) -> None:
+    """Refuse to take a name from something else. Raises SpecError."""
+    name = spoken.at(relation.name).sql(dialect=spoken.NAME)
+    if not spark.catalog.tableExists(name):
+        return
+    found = _details(spark, name)
+    is_view = found.get("Type", "").upper() == "VIEW"
+    if is_view is not relation.is_view:
+        kind = "view" if is_view else "table"
+        raise SpecError(name, f"is the name of another {kind}", found.get("Location"), "another --schema, or drop it")
+    if not is_view and _plain(found.get("Location", "")) != _plain(spoken.path(relation)):
+        rule = "is the name of a table elsewhere"
+        raise SpecError(name, rule, found.get("Location"), "another --schema, or drop it: the lake stays as it is")
+
+
+def _details(spark: SparkSession, name: str) -> dict[str, str]:
+    """What the catalog knows of a table or view, beside its columns."""
+    rows = [(str(row[0]), str(row[1])) for row in spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()]
+    start = next((index for index, (label, _) in enumerate(rows) if label == _DETAILS), len(rows))
+    return dict(rows[start:])
+
+
+def _plain(location: str) -> str:
+    """A path without what Spark may write in front of a local one."""
+    scheme, colon, rest = location.partition(":")
+    path = rest if scheme == "file" and colon else location
+    return f"/{path.strip('/')}" if path.startswith("/") else path.rstrip("/")

@@ -1,0 +1,71 @@
+"""The earliest event time of what windows still need of a source, or of the panes of a stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from windrow.compile.columns import WINDOW_START
+from windrow.compile.sql.columns import call, col
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.stage import StageWork
+from windrow.engine.frames import group
+from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.store.journal.control import has_stream
+
+
+@dataclass(frozen=True)
+class Need:
+    """Rows from this event time on are needed, and all behind a step; `why` in words, None where nothing needs any."""
+
+    time: int
+    step: int
+    why: str | None = None
+
+
+def needs_of(work: PipelineWork, name: str, head: int) -> Need:
+    """What all stages need that read a source or stage, whose log ends at `head`."""
+    needs = [_need(work, item, name) for item in work.stages if name in item.runner.upstream.names]
+    first = min(needs, key=lambda need: need.time, default=Need(INFINITY, head))
+    return replace(first, step=min([need.step for need in needs], default=head))
+
+
+def _need(work: PipelineWork, item: StageWork, name: str) -> Need:
+    runner, stage = item.runner, item.runner.stage
+    runner.reload()
+    last = runner.last
+    if last is None:
+        return Need(MINUS_INFINITY, 0, f"stage {item.name} has not read it yet")
+    step = runner.upstream.step_of(name, runner.offsets)
+    if stage.stage.window.IS_GLOBAL:
+        return Need(MINUS_INFINITY, step, f"the window of stage {item.name} is all of time")
+    if stage.stage.element_time is not None:
+        return Need(MINUS_INFINITY, step, f"rows of any time may be in a window of stage {item.name}")
+    if has_stream(last):
+        time, why = _first_open(work, item), f"a window of stage {item.name} is open"
+    else:
+        time, why = _first_not_published(item), f"a batch has yet to publish windows of stage {item.name}"
+    return Need(time, step, why)
+
+
+def _first_open(work: PipelineWork, item: StageWork) -> int:
+    """No window that is open, or that an element can open, starts before this."""
+    runner = item.runner
+    end = runner.clock.expired_end
+    if end == MINUS_INFINITY:
+        return end
+    cells = runner.journal.cells(work.spark, None, end)
+    first = None if cells is None else group(cells, (), {"first": call("min", col(WINDOW_START))}).collect()[0]["first"]
+    starts = [INFINITY if end == INFINITY else runner.stage.windows.earliest_start(end)]
+    return min([*starts, *([] if first is None else [int(first)])])
+
+
+def _first_not_published(item: StageWork) -> int:
+    """No window behind those that batches have published without a gap starts before this."""
+    published = item.runner.published
+    if not published:
+        return MINUS_INFINITY
+    end = min(published[0].last, published[0].until)
+    windows = item.runner.stage.windows
+    if item.runner.strategy.is_made_whole:
+        return saturating_add(end, -windows.longest)
+    return end if end == INFINITY else windows.earliest_start(end)

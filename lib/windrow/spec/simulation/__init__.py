@@ -1,0 +1,1 @@
+"""What `windrow simulate` is asked: specifications of a stage that are tried over its history."""

@@ -1,0 +1,126 @@
+"""Where commits can be put so that one of two writers has a version: what a lake may be on.
+
+Delta chooses who puts a commit by the scheme of the path. A local disk, HDFS and Azure rename a file only where there
+is none, and Google Cloud makes one only there. On S3 the default of Delta overwrites what another driver has put, and
+for a scheme that it does not know it takes what is right for HDFS. Everything rests on commits, so such a lake is
+refused.
+
+Source: https://docs.delta.io/latest/delta-storage.html
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from uuid import uuid4
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from windrow.spec.errors import SpecError
+from windrow.store.delta.file_system import hadoop, local_path
+from windrow.store.delta.location import S3
+
+LOG_STORE = "windrow.ConditionalLogStore"
+"""Puts commits on object stores that make an object only where there is none. `make setup EXTRA=s3` makes it."""
+
+RENAMING = frozenset({"hdfs", "viewfs", "abfs", "abfss", "adl", "wasb", "wasbs", "gs"})
+"""Schemes for which Delta's own choice is right."""
+
+_OF_DELTA = re.compile(r"(?:io\.delta|org\.apache\.spark\.sql\.delta)\.storage\.(?!S3Dynamo)\w+")
+"""Of its log stores only one is right on S3. `GCSLogStore` is not, though it makes a file that is to overwrite nothing:
+S3A looks whether there is one then, and puts it later in any case."""
+_CONDITIONAL = "fs.option.create.conditional.overwrite"
+_RULE = "must be where one of two drivers has a commit and the other one hears of it"
+_TRIAL = "_windrow/put-if-absent"
+"""The object of a lake that nobody can put any more."""
+_TRIED: set[str] = set()
+"""The lakes on which it was tried."""
+
+
+def check_put_if_absent(spark: SparkSession, lake: str) -> str:
+    """Refuse a lake on which two drivers would overwrite each other's commits; the scheme of any other one.
+
+    Errors: SpecError.
+    """
+    if local_path(spark, lake) is not None:
+        return "file"
+    scheme = _scheme(spark, lake)
+    store = _log_store(spark, scheme)
+    if store == LOG_STORE:
+        _check_conditional(spark, lake, scheme)
+    elif scheme not in RENAMING and (store is None or _OF_DELTA.fullmatch(store)):
+        rule = f"{_RULE}: on {scheme}:// Delta overwrites what another has put"
+        raise SpecError("lake", rule, lake, _hint_of(scheme))
+    return scheme
+
+
+def _check_conditional(spark: SparkSession, lake: str, scheme: str) -> None:
+    """Raises SpecError where the file system, or the store, does not put an object only where there is none."""
+    try:
+        files, place = hadoop(spark, lake)
+        if files.hasPathCapability(place, _CONDITIONAL):
+            return _check_store(spark, lake)
+    except Py4JJavaError as error:
+        if "ClassNotFound" not in str(error) and "UnsupportedFileSystem" not in str(error):
+            raise
+        raise SpecError("lake", f"cannot be reached: no jar has the file system of {scheme}://", lake, _SETUP) from None
+    rule = f"{_RULE}: the file system of {scheme}:// puts no object only where there is none"
+    hint = "fs.s3a.create.conditional.enabled must be true, and hadoop-aws 3.4.2 or later"
+    raise SpecError("lake", rule, lake, hint)
+
+
+def _check_store(spark: SparkSession, lake: str) -> None:
+    """Put one object a second time, once in a process: a store that does not know the condition would take it.
+
+    Raises SpecError.
+    """
+    if lake in _TRIED:
+        return
+    java: Any = spark._jvm
+    if not java.org.apache.spark.util.Utils.classIsLoadable(LOG_STORE):
+        raise SpecError("lake", f"cannot be written: no jar has {LOG_STORE}", lake, _SETUP)
+    conf = spark._jsparkSession.sessionState().newHadoopConf()
+    store, place = java.windrow.ConditionalLogStore(conf), java.org.apache.hadoop.fs.Path(f"{lake}/{_TRIAL}")
+    for _ in range(2):
+        content = java.java.util.ArrayList()
+        content.add(uuid4().hex)
+        try:
+            store.write(place, content.iterator(), False, conf)
+        except Py4JJavaError as error:
+            if error.java_exception.getClass().getSimpleName() != "FileAlreadyExistsException":
+                raise
+            _TRIED.add(lake)
+            return
+    rule = f"{_RULE}: the store takes an object that must be the first, though there is one (If-None-Match)"
+    raise SpecError("lake", rule, lake, "another store, or a version of it that knows If-None-Match of PutObject")
+
+
+def _scheme(spark: SparkSession, path: str) -> str:
+    """That of a path, or that of the file system that Hadoop takes it for."""
+    java: Any = spark._jvm
+    found = java.org.apache.hadoop.fs.Path(path).toUri().getScheme()
+    return str(found or hadoop(spark, path)[0].getUri().getScheme()).lower()
+
+
+def _log_store(spark: SparkSession, scheme: str) -> str | None:
+    """The class that the user, or windrow, has named to put commits; None where Delta chooses."""
+    java: Any = spark.sparkContext._jsc
+    conf = java.sc().conf()
+    for name in ("spark.delta.logStore.class", f"spark.delta.logStore.{scheme}.impl"):
+        if conf.contains(name):
+            return str(conf.get(name))
+    return None
+
+
+_SETUP = (
+    "make setup EXTRA=s3, and windrow.local_session(s3=True); of spark-submit, --jars with what that leaves in "
+    ".venv/windrow-jars/s3 and log-store"
+)
+
+
+def _hint_of(scheme: str) -> str:
+    if scheme in S3:
+        return f"{_SETUP}, and --conf spark.delta.logStore.{scheme}.impl={LOG_STORE}"
+    setting = f"--conf spark.delta.logStore.{scheme}.impl=CLASS"
+    return f"name a log store that puts commits only where there is none: {setting}"

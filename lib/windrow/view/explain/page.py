@@ -1,0 +1,19 @@
+"""The life of a window in a notebook: HTML that needs nothing else, no network and no script."""
+
+from __future__ import annotations
+
+from windrow.view.explain.life import Life
+from windrow.view.explain.parts import headline, parts
+from windrow.view.templates import template
+from windrow.view.text.table import cell, has_numbers
+
+
+def life_html(life: Life) -> str:
+    """All parts, one below the other."""
+    shown = []
+    for part in parts(life):
+        table = part.table
+        head = [] if table is None else [(name, has_numbers(table.rows, n)) for n, name in enumerate(table.head)]
+        rows = [] if table is None else [[cell(value) for value in row] for row in table.rows]
+        shown.append({"title": part.title, "lines": part.lines, "head": head, "rows": rows})
+    return template("explain.html").render(title=headline(life), parts=shown)

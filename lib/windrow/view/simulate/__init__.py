@@ -1,0 +1,1 @@
+"""What simulated specifications would have shown: as a table in the terminal, and as a page."""

@@ -1,0 +1,138 @@
+"""The soak's reader finds torn states, its verdict finds growth, and its load has no gap."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import CommitProperties, write_deltalake
+
+from bench.soak.__main__ import Plan, _Alternating
+from bench.soak.load import SOURCE, STAGE, Load, pipeline
+from bench.soak.reader import Reader
+from bench.soak.samples import Samples
+from bench.soak.verdict import judged
+from windrow.spec.pipelines.pipeline import Pipeline
+
+TIMES = pa.timestamp("us", "UTC")
+AT = datetime(2024, 1, 1, tzinfo=UTC)
+PANE = {"k": 1, "window_start": AT, "window_end": AT, "n": 1, "total": 5, "most": 5, "pane_index": 0}
+SCHEMA = pa.schema(
+    [("k", pa.int64()), ("window_start", TIMES), ("window_end", TIMES), ("n", pa.int64()), ("total", pa.int64()),
+     ("most", pa.int64()), ("pane_index", pa.int32())]
+)  # fmt: skip
+PANES = pa.schema([*SCHEMA, ("tick", pa.int64()), ("weight", pa.int32())])
+
+
+def put(path: Path, rows: list[dict[str, Any]], schema: pa.Schema, mode: str = "append", **notes: Any) -> None:
+    said = CommitProperties(custom_metadata={"userMetadata": json.dumps({"writer": "w", **notes})})
+    write_deltalake(str(path), pa.Table.from_pylist(rows, schema=schema), mode=mode, commit_properties=said)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """Two ticks: a pane, and its correction, which `current` shows; and five rows that have landed."""
+    first, second = (
+        {**PANE, "tick": 1, "weight": 1},
+        {**PANE, "n": 2, "total": 9, "pane_index": 1, "tick": 2, "weight": 1},
+    )
+    put(tmp_path / STAGE / "panes", [first], PANES, step=1, journal_step=1)
+    put(tmp_path / STAGE / "panes", [{**first, "tick": 2, "weight": -1}, second], PANES, step=2, journal_step=2)
+    put(tmp_path / STAGE / "current", [{name: second[name] for name in SCHEMA.names}], SCHEMA, step=1, journal_step=2)
+    put(tmp_path / SOURCE / "raw", [{"id": number} for number in range(5)], pa.schema([("id", pa.int64())]), step=1)
+    return tmp_path
+
+
+def looked(lake: Path) -> list[str]:
+    reader = Reader(lake)
+    reader.look()
+    assert reader.reads == 1
+    return reader.torn
+
+
+def test_nothing_is_torn(lake: Path) -> None:
+    assert looked(lake) == []
+
+
+def test_a_lake_that_has_not_begun(tmp_path: Path) -> None:
+    assert looked(tmp_path) == []
+
+
+def test_half_of_a_tick_is_found(lake: Path) -> None:
+    put(lake / STAGE / "current", [PANE], SCHEMA, "overwrite", step=2, journal_step=2)
+    assert looked(lake) == ["read 0: 2 rows of current differ from panes at tick 2"]
+
+
+def test_panes_beyond_the_tick_of_current_do_not_count(lake: Path) -> None:
+    third = {**PANE, "n": 3, "pane_index": 2, "tick": 3, "weight": 1}
+    put(lake / STAGE / "panes", [{**third, "pane_index": 1, "weight": -1}, third], PANES, step=3, journal_step=3)
+    assert looked(lake) == []
+
+
+def test_a_pane_without_its_retraction_is_found(lake: Path) -> None:
+    third = {**PANE, "n": 3, "pane_index": 2, "tick": 3, "weight": 1}
+    put(lake / STAGE / "panes", [third], PANES, step=3, journal_step=3)
+    put(lake / STAGE / "current", [{**PANE, "n": 3, "pane_index": 2}], SCHEMA, "overwrite", step=2, journal_step=3)
+    assert looked(lake) == ["read 0: 1 windows have panes that do not come to one or none"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"), [([3], "6 rows with 5 numbers up to 4"), ([6], "6 rows with 6 numbers up to 6")]
+)
+def test_a_row_that_landed_twice_or_not_at_all_is_found(lake: Path, ids: list[int], said: str) -> None:
+    put(lake / SOURCE / "raw", [{"id": number} for number in ids], pa.schema([("id", pa.int64())]), step=2)
+    assert looked(lake) == [f"read 0: raw has {said}"]
+
+
+def test_a_table_that_goes_back_is_found(lake: Path) -> None:
+    reader = Reader(lake)
+    for number, step in ((5, 2), (6, 1)):
+        put(lake / SOURCE / "raw", [{"id": number}], pa.schema([("id", pa.int64())]), step=step)
+        reader.look()
+    assert reader.torn == ["read 1: raw has gone back from 2 to 1"]
+
+
+def series(growth: float) -> dict[str, list[tuple[float, float]]]:
+    """Two hours in which all grows that much over the second one, with what falls in every period."""
+    points = [(5.0 * n, (1 + growth * max(5 * n - 3600, 0) / 3600) * (1 + (n % 120) / 240)) for n in range(1440)]
+    return {name: points for name in ("memory", "files", "entries", "tick")}
+
+
+def test_what_is_flat_is_flat_and_what_grows_is_not() -> None:
+    assert all(one.is_flat for one in judged(series(0.0), 7200, 600))
+    assert all(one.is_flat for one in judged(series(0.08), 7200, 600))
+    assert all(one.is_flat is False for one in judged(series(0.2), 7200, 600))
+    assert all(one.is_flat for one in judged(series(-0.5), 7200, 600))
+
+
+def test_a_rehearsal_is_too_short_to_say() -> None:
+    assert all(one.is_flat is None for one in judged(series(0.2), 180, 45))
+
+
+def test_rows_are_numbered_without_a_gap(tmp_path: Path) -> None:
+    load = Load(tmp_path, rows=10)
+    (tmp_path / "data").mkdir()
+    for _ in range(3):
+        load._write(tmp_path / "data")
+    files = sorted((tmp_path / "data").iterdir())
+    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    assert [row["id"] for row in rows] == [*range(30)] and load.written == 30
+    assert Pipeline.from_mapping(pipeline(tmp_path)).stages[0].name == STAGE
+
+
+def test_a_backfill_and_a_maintenance_in_every_period() -> None:
+    wanted = _Alternating(600)
+    due = [(second, name) for second in range(0, 1900, 10) if (name := wanted.due(second)) is not None]
+    assert due == [(300, "backfill"), (600, "maintain"), (900, "backfill"), (1200, "maintain"), (1500, "backfill"),
+                   (1800, "maintain")]  # fmt: skip
+    assert Plan(7200).period == 600 and Plan(180).period == 45
+
+
+def test_samples_of_a_lake_that_has_not_begun(tmp_path: Path) -> None:
+    samples = Samples(tmp_path)
+    samples.take(lambda: 2**30)
+    assert [name for name, points in samples.series.items() if points] == ["memory"]

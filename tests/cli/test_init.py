@@ -1,0 +1,139 @@
+"""`windrow init`: what it makes of CSV files, and that its two files are right as they stand."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import windrow
+from tests.model.transcripts import check
+from windrow.drivers.init.guess import guess
+from windrow.sources.csv_headers import columns_of, header_of
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.times import HOUR, MINUTE, SECOND
+from windrow.spec.transcripts.cases import read_transcripts
+
+FIRST = datetime(2024, 3, 30, 22, tzinfo=UTC)
+
+
+def csv(path: Path, header: str, rows: list[str]) -> Path:
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def trips(path: Path, number: int = 600, arrival: bool = True) -> Path:
+    """Rides, written as they ended; one in fifty comes an hour late."""
+    chance, rows = random.Random(7), []
+    for index in range(number):
+        start = FIRST + timedelta(minutes=index)
+        delay = timedelta(minutes=chance.randrange(2, 9) + (70 if index % 50 == 49 else 0))
+        fields = [f"{start:%Y-%m-%d %H:%M:%S}", f"{start + delay:%Y-%m-%d %H:%M:%S}"]
+        rows.append((start + delay, [*fields, f"st-{index % 4}", str(index), f"{chance.random() * 9:.2f}", ""]))
+    rows = sorted(rows)
+    names = "pickup time,received_at,Station,trip id,distance km,tip"
+    if arrival:
+        return csv(path, names, [",".join(fields) for _, fields in rows])
+    return csv(path, names.replace("received_at,", ""), [",".join([f[0], *f[2:]]) for _, f in rows])
+
+
+def test_rides_with_an_arrival(tmp_path: Path) -> None:
+    found = guess(trips(tmp_path / "trips.csv"))
+    event = found.event_time
+    assert (event.column, event.format, event.zone) == ("pickup_time", "iso8601", "UTC")
+    assert found.arrival is not None and found.arrival.column == "received_at"
+    assert found.key is not None and (found.key.column, found.key.values) == ("Station", 4)
+    assert found.measures == ["distance_km"]
+    assert found.lateness.by_arrival and found.lateness.delay == 2 * HOUR
+    assert 60 * MINUTE < found.lateness.often <= found.lateness.most < 2 * HOUR
+    assert found.size == HOUR
+
+
+def test_arrival_that_is_not_known_is_said(tmp_path: Path) -> None:
+    data = trips(tmp_path / "trips.csv", arrival=False)
+    assert guess(data).arrival is None
+    out = windrow("init", data, "--output", tmp_path / "out")
+    assert out.code == 0 and "arrival      not known" in out.out
+    assert "When rows arrived is not known" in (tmp_path / "out" / "trips.yaml").read_text()
+
+
+def test_both_files_are_right_as_they_stand(tmp_path: Path) -> None:
+    out = windrow("init", trips(tmp_path / "trips.csv"), "--output", tmp_path / "out", "--lake", tmp_path / "lake")
+    assert out.code == 0, out.err
+    pipeline = Pipeline.from_yaml(tmp_path / "out" / "trips.yaml")
+    assert pipeline.lake == str(tmp_path / "lake")
+    assert windrow("plan", tmp_path / "out" / "trips.yaml").code == 0
+    (case,) = read_transcripts(tmp_path / "out" / "trips-transcript.yaml")
+    assert len(case.steps[0].add) == 10
+    assert not check(case)
+
+
+@pytest.mark.parametrize(
+    "header", ["pickup time,Station,trip id,tip", "pickup_time,pickup-time,a b,a_b", "\ufeffat,1st,k,v"]
+)
+def test_the_source_finds_every_column_by_its_name(tmp_path: Path, header: str) -> None:
+    data = csv(tmp_path / "a.csv", header, [f"2024-01-01T00:00:{n:02}Z,{n},k{n % 3},{n}" for n in range(60)])
+    assert windrow("init", data, "--output", tmp_path).code == 0
+    (source,) = Pipeline.from_yaml(tmp_path / "a.yaml").sources
+    found = header_of(None, source.fields, f"file:{data}")  # type: ignore[arg-type]  # no Spark for a file of this machine
+    names = source.schema if found is None else columns_of(source.fields, found)
+    for column in source.schema:
+        assert any(name in names for name in source.fields.names_of(column)), column
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    data = trips(tmp_path / "trips.csv")
+    assert windrow("init", data, "--output", tmp_path).code == 0
+    again = windrow("init", data, "--output", tmp_path)
+    assert again.code == 2 and "is not overwritten" in again.err
+
+
+@pytest.mark.parametrize(("unit", "name"), [(1, "unix_s"), (1000, "unix_ms"), (1_000_000, "unix_us")])
+def test_numbers_that_are_times(tmp_path: Path, unit: int, name: str) -> None:
+    times = [int(FIRST.timestamp() + 10 * n) * unit for n in range(50)]
+    found = guess(csv(tmp_path / "a.csv", "ts,user_id,amount", [f"{t},{n % 5},{n}" for n, t in enumerate(times)]))
+    assert (found.event_time.column, found.event_time.format) == ("ts", name)
+    assert found.key is not None and found.key.column == "user_id"
+    assert found.measures == ["amount"]
+    assert (found.first, found.last) == (times[0] * 1_000_000 // unit, times[-1] * 1_000_000 // unit)
+
+
+def test_texts_among_numbers(tmp_path: Path) -> None:
+    rows = [f"2024-01-01T00:00:{n:02}Z,{'n/a' if n == 7 else n}" for n in range(60)]
+    found = guess(csv(tmp_path / "a.csv", "at,value", rows))
+    (column,) = [one for one in found.columns if one.name == "value"]
+    assert column.kind == "string" and "'n/a'" in column.note
+    assert found.event_time.zone is None
+
+
+def test_without_a_header_and_a_sorted_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(f"2024-01-01T00:00:{n:02}Z,a,{n}" for n in range(60)))
+    found = guess(path)
+    assert not found.has_header and [one.name for one in found.columns] == ["column_1", "column_2", "column_3"]
+    assert found.lateness.most == 0 and found.lateness.delay == 10 * MINUTE
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "must have rows"),
+        ("a,b\n1,2\n", "must have a column of times"),
+        ("at;b\n2024-01-01;1\n", "must have values between commas"),
+        ("at,a, A\n2024-01-01,1,2\n", 'must have a name of its own for each column; got "A"'),
+    ],
+)
+def test_what_is_no_data_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    out = windrow("init", path)
+    assert out.code == 2 and said in out.err
+
+
+def test_rows_without_a_time_are_counted(tmp_path: Path) -> None:
+    rows = [f"{'' if n % 10 == 0 else f'2024-01-01T00:00:{n:02}Z'},a,{n}" for n in range(60)]
+    found = guess(csv(tmp_path / "a.csv", "at,k,v", rows))
+    assert found.without_time == 6 and len(found.sample) == 10
+    assert all(at % SECOND == 0 for at, _ in found.sample)

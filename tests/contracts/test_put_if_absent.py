@@ -1,0 +1,57 @@
+"""Which lakes are refused because two drivers would overwrite each other's commits there."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from windrow.spec.errors import SpecError
+from windrow.store.delta import put_if_absent
+from windrow.store.delta.put_if_absent import LOG_STORE, check_put_if_absent
+
+
+def with_log_store(monkeypatch: pytest.MonkeyPatch, name: str | None) -> None:
+    """As in a session that was started with that log store; Delta takes it from there alone."""
+    monkeypatch.setattr(put_if_absent, "_log_store", lambda *_: name)
+
+
+@pytest.mark.parametrize(
+    "lake", ["/data/lake", "file:///data/lake", "hdfs://there/lake", "abfss://a@b/lake", "gs://b/lake"]
+)
+def test_where_delta_s_own_choice_is_right(spark: SparkSession, lake: str) -> None:
+    check_put_if_absent(spark, lake)
+
+
+@pytest.mark.parametrize("lake", ["s3a://bucket/lake", "S3://bucket/lake"])
+def test_s3_without_what_makes_it_safe_is_refused_with_the_mend(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, lake: str
+) -> None:
+    for name in (None, "io.delta.storage.S3SingleDriverLogStore", "io.delta.storage.GCSLogStore"):
+        with_log_store(monkeypatch, name)
+        with pytest.raises(
+            SpecError, match=r"^lake must be where one of two drivers has a commit.* on s3a?://"
+        ) as told:
+            check_put_if_absent(spark, lake)
+        assert "make setup EXTRA=s3" in str(told.value) and f".impl={LOG_STORE}" in str(told.value)
+
+
+def test_the_user_s_own_choice_is_taken(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("io.delta.storage.S3DynamoDBLogStore", "their.LogStore"):
+        with_log_store(monkeypatch, name)
+        check_put_if_absent(spark, "s3a://bucket/lake")
+
+
+def test_a_scheme_that_nobody_knows_is_refused_by_name(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SpecError, match=r"on oss:// Delta overwrites .*--conf spark\.delta\.logStore\.oss\.impl=CLASS"):
+        check_put_if_absent(spark, "oss://bucket/lake")
+
+
+def test_our_log_store_needs_a_file_system_that_puts_only_where_there_is_nothing(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_log_store(monkeypatch, LOG_STORE)
+    with pytest.raises(SpecError, match=r"^lake cannot be reached: no jar has the file system of oss://"):
+        check_put_if_absent(spark, "oss://bucket/lake")
+    monkeypatch.setattr(put_if_absent, "local_path", lambda *_: None)  # as if a local disk were an object store
+    with pytest.raises(SpecError, match="the file system of file:// puts no object only where there is none"):
+        check_put_if_absent(spark, "file:///data/lake")

@@ -1,0 +1,181 @@
+"""What a forgetting meets: changed schemas, removed rows, other writers; and what it refuses at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.drivers.shops import HER, HERS, WHERE, files_with, pipeline, write
+from tests.drivers.test_forget import never_there, results, shows_her, texts
+from tests.drivers.test_retention import at, keeping, upkeep
+from tests.lake import table
+from windrow.drivers.forget.examples import forget_examples
+from windrow.drivers.forget.forget import forget
+from windrow.drivers.maintain import maintain
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.recompute.reconcile import reconcile
+from windrow.drivers.stream.stream import run
+from windrow.spec.errors import NotInThisVersion, NotYet
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.quality.expectations import Severity
+from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
+from windrow.store.delta.location import Lake
+from windrow.store.journal.audits import Audits
+from windrow.store.projections.quality_results import Judged, QualityResults
+
+
+def _reasons(spark: SparkSession, root: Path) -> set[str | None]:
+    return {row[0] for row in table(spark, root, "raw", "visits").select("_reason").distinct().collect()}
+
+
+def _with_stage(made: Pipeline, **stage: Any) -> Pipeline:
+    aggregates = {"visits": {"count": "*"}}
+    return Pipeline.from_mapping(
+        {**made.to_mapping(), "stages": [{"name": "records", "aggregates": aggregates, **stage}]}
+    )
+
+
+def test_rows_that_have_landed_under_another_name_of_the_column(spark: SparkSession, tmp_path: Path) -> None:
+    before = pipeline(tmp_path, "tills", schema="client string, shop string, v long, at string, arrived string")
+    write(tmp_path, range(1))
+    path = tmp_path / "data" / "batch-0000.json"
+    path.write_text(path.read_text().replace('"customer"', '"client"'))
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+    run(before, spark, once=True)
+    after = pipeline(tmp_path, "tills", rename={"client": "customer"})
+    write(tmp_path, range(1, 2))
+    run(after, spark, once=True)
+    assert forget(after, spark, WHERE).rows == 2 * HERS, "the one that cannot be read is found by its old name too"
+    assert shows_her(spark, tmp_path, after) == []
+    assert all(one.equal for one in reconcile(after, spark))
+
+
+@pytest.mark.long
+def test_sessions_of_which_rows_were_removed(spark: SparkSession, tmp_path: Path) -> None:
+    """Those that can be made again are; earlier ones stay as they are."""
+    made = keeping(pipeline(tmp_path, "sessions"), "60s")
+    write(tmp_path, range(4))
+    run(made, spark, once=True, drain=True)
+    upkeep(made, spark, at(4 * 60))
+    early = f"window_start < timestamp_micros({reconcile(made, spark)[0].proves_from})"
+    before = table(spark, tmp_path, "current", "sessions").where(early).collect()
+    assert forget(made, spark, WHERE).rows > 0
+    assert sorted(table(spark, tmp_path, "current", "sessions").where(early).collect(), key=str) == sorted(
+        before, key=str
+    )
+    assert HER not in texts(table(spark, tmp_path, "current", "sessions").where(f"NOT {early}"))
+    (proof,) = reconcile(made, spark)
+    assert proof.equal and proof.windows > 0
+
+
+def test_a_stream_that_compacts_in_between(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its snapshot has what was taken out of the one before: it is taken out again, and the tick made once more."""
+    made = pipeline(tmp_path, "minutes")
+    write(tmp_path, range(2))
+    run(made, spark, once=True)
+    other, first = PipelineWork.open(made, spark), iter([True])
+
+    def between(name: str) -> None:
+        if name == "forget:before_journal" and next(first, False):
+            other.stages[0].runner.refresh()
+            other.stages[0].runner.compact()
+
+    monkeypatch.setattr("windrow.drivers.forget.windows.stage.point", between)
+    last = other.stages[0].runner.last
+    assert last is not None
+    (stage,) = forget(made, spark, WHERE).stages
+    assert stage.tick == last.tick + 2
+    assert shows_her(spark, tmp_path, made) == []
+    write(tmp_path, range(2, 4), with_her=False)
+    run(made, spark, once=True, drain=True)
+    assert results(spark, tmp_path, made) == never_there(spark, tmp_path / "never", 4, "minutes")
+
+
+def test_record_windows_of_whole_keys_go_and_others_are_refused_before_anything_changes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    window = {"record": {"difference": "10s"}}
+    shops = _with_stage(pipeline(tmp_path / "shops"), keys=["shop"], window=window)
+    write(tmp_path / "shops", range(1))
+    run(shops, spark, once=True)
+    with pytest.raises(NotInThisVersion, match=r"stages\.records\.window cannot be made anew over"):
+        forget(shops, spark, WHERE)
+    assert "forgotten" not in _reasons(spark, tmp_path / "shops")
+    customers = _with_stage(pipeline(tmp_path / "own"), keys=["customer"], window=window)
+    write(tmp_path / "own", range(2))
+    run(customers, spark, once=True)
+    forget(customers, spark, WHERE)
+    assert shows_her(spark, tmp_path / "own", customers) == []
+    assert all(one.equal for one in reconcile(customers, spark))
+
+
+def test_what_else_is_refused_before_anything_changes(spark: SparkSession, tmp_path: Path) -> None:
+    made = pipeline(tmp_path, "shops")
+    write(tmp_path, range(1))
+    run(made, spark, once=True)
+    current = f"delta.`{tmp_path}/lake/shops/current`"
+    spark.sql(f"ALTER TABLE {current} SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
+    with pytest.raises(NotInThisVersion, match=r"shops/current has a property or feature with which only Delta may"):
+        forget(made, spark, WHERE)
+    spark.sql(f"ALTER TABLE {current} UNSET TBLPROPERTIES ('delta.enableChangeDataFeed')")
+    PipelineWork.open(made, spark, from_start=True)
+    with pytest.raises(NotYet, match=r"stages\.shops has a generation that the tables do not show yet"):
+        forget(made, spark, WHERE)
+    with pytest.raises(NotYet, match="has a generation that the tables do not show yet"):
+        maintain(made, spark, 0)
+    assert "forgotten" not in _reasons(spark, tmp_path)
+    run(made, spark, once=True)
+    assert forget(made, spark, WHERE).rows == HERS
+
+
+def test_tables_that_the_pipeline_file_does_not_name_are_named(spark: SparkSession, tmp_path: Path) -> None:
+    made = pipeline(tmp_path, "shops", "tills")
+    write(tmp_path, range(1))
+    run(made, spark, once=True)
+    fewer = pipeline(tmp_path, "shops")
+    assert forget(fewer, spark, WHERE, dry_run=True).unnamed == ("tills",)
+    assert forget(fewer, spark, WHERE).unnamed == ("tills",)
+
+
+def test_what_a_killed_process_was_about_to_delete_goes_with_the_history(spark: SparkSession, tmp_path: Path) -> None:
+    made = pipeline(tmp_path, "shops")
+    write(tmp_path, range(1), with_her=False)
+    run(made, spark, once=True)
+    folder = tmp_path / "lake" / "_windrow" / "forgetting.gone-0123456789ab"
+    folder.mkdir()
+    (folder / "part.txt").write_text(HER)
+    maintain(made, spark, 0, dry_run=True)
+    assert files_with(tmp_path, HER)
+    maintain(made, spark, 0)
+    assert not folder.exists() and files_with(tmp_path, HER) == []
+
+
+def _judgements() -> Iterator[Judgement]:
+    yield Judgement("column_max_to_be_between(v, max_value=9)", Severity.INFO, Outcome.FAILED, "1,019", value=1019.0)
+    yield Judgement("column_mean_to_be_between(v, max_value=9)", Severity.INFO, Outcome.PASSED, "4.5", value=4.5)
+    yield Judgement("column_values_to_not_be_null(v)", Severity.INFO, Outcome.FAILED, "1 of 4 rows", (HER,), None, 1)
+
+
+def test_what_runs_have_found_loses_the_values_of_rows(spark: SparkSession, tmp_path: Path) -> None:
+    lake, result = Lake.of(str(tmp_path / "lake")), GateResult("shops", 4, tuple(_judgements()))
+    Audits.of(lake).record(spark, "a run", "gate", "shops", {**result.to_mapping(), "version": "x"})
+    Audits.of(lake).record(spark, "a run", "begin", "", {"steps": {}})
+    QualityResults.of(lake).append(spark, Judged("a run", "shops", "suite.yaml", 1, 1), result)
+    forget_examples(spark, lake)
+    found = Audits.of(lake).of_run(spark, "a run")
+    assert HER not in str(found) and "1,019" not in str(found) and found["gate", "shops"]["version"] == "x"
+    assert ("begin", "") in found
+    rows = lake.quality_results.read(spark).select("rule", "value", "outcome").collect()
+    assert {row["rule"].partition("(")[0]: (row["value"], row["outcome"]) for row in rows} == {
+        "column_max_to_be_between": (None, "failed"),
+        "column_mean_to_be_between": (4.5, "passed"),
+        "column_values_to_not_be_null": (None, "failed"),
+    }
+    forget_examples(spark, Lake.of(str(tmp_path / "empty")))

@@ -1,0 +1,103 @@
+"""Rows that are older than they are kept are removed, where no window needs them; what is left can be proved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.drivers.shops import HER, WHERE, pipeline, write
+from tests.drivers.test_forget import results, shows_her
+from tests.lake import iso, table
+from windrow.drivers.forget.forget import forget
+from windrow.drivers.inspect.status.status import status
+from windrow.drivers.maintain import maintain
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.recompute.backfill import backfill
+from windrow.drivers.recompute.reconcile import reconcile
+from windrow.drivers.recompute.restate import restate
+from windrow.drivers.stream.stream import run
+from windrow.spec.errors import SpecError
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.retention import Retention
+from windrow.spec.times import HOUR, SECOND, parse_time
+
+
+def keeping(made: Pipeline, raw: str, others: str | None = None) -> Pipeline:
+    return replace(made, retention=Retention(raw=raw, panes=others, dead_letters=others))
+
+
+def at(second: int) -> int:
+    return parse_time(iso(second))
+
+
+def upkeep(made: Pipeline, spark: SparkSession, now: int, dry_run: bool = False) -> dict[str, str]:
+    """Maintenance at a time: what it says of each table."""
+    return {one.table: "; ".join(one.notes) for one in maintain(made, spark, HOUR, dry_run, clock=lambda: now)}
+
+
+def test_what_no_window_needs_is_removed(spark: SparkSession, tmp_path: Path) -> None:
+    made = keeping(pipeline(tmp_path, "shops", "sessions"), "60s", "90s")
+    write(tmp_path, range(4))
+    run(made, spark, once=True, drain=True)
+    before, shown = table(spark, tmp_path, "raw", "visits").count(), results(spark, tmp_path, made)
+    now = at(4 * 60)
+    dry = upkeep(made, spark, now, dry_run=True)
+    assert "rows before" in dry["visits/raw"] and table(spark, tmp_path, "raw", "visits").count() == before
+    notes = upkeep(made, spark, now)
+    assert "removed" in notes["visits/raw"] and "removed" in notes["shops/panes"]
+    left = table(spark, tmp_path, "raw", "visits")
+    assert 0 < left.count() < before
+    assert left.selectExpr("min(coalesce(_event_time, _arrival_time))").collect()[0][0] >= now - 60 * SECOND
+    ends = table(spark, tmp_path, "panes", "shops").selectExpr("min(unix_micros(window_end))").collect()[0][0]
+    assert ends >= now - 90 * SECOND
+    assert results(spark, tmp_path, made) == shown, "what is shown stays"
+    proofs = {one.stage: one for one in reconcile(made, spark)}
+    assert all(one.equal and one.windows > 0 for one in proofs.values())
+    assert proofs["shops"].proves_from == now - 60 * SECOND < proofs["sessions"].proves_from
+    assert all(stage.adds_up for stage in status(made, spark)[1])
+    with pytest.raises(SpecError, match=r"cannot be recomputed from rows that were removed.*Hint: raw has all rows"):
+        backfill(made, spark, at(0), at(4 * 60))
+    backfill(made, spark, at(3 * 60), at(4 * 60), stage="shops")
+    restate(made, spark)
+    assert all(one.equal for one in reconcile(made, spark))
+    with pytest.raises(SpecError, match="cannot be rebuilt: raw of visits has no rows before"):
+        run(made, spark, once=True, from_start=True)
+    assert {stage.generation for stage in status(made, spark)[1]} == {1}
+    assert upkeep(made, spark, now).get("visits/raw", "") == "", "once"
+
+
+def test_what_a_window_needs_is_kept_and_it_is_said_why(spark: SparkSession, tmp_path: Path) -> None:
+    made = keeping(pipeline(tmp_path, "shops"), "1s")
+    write(tmp_path, range(2))
+    PipelineWork.open(made, spark).landings[0].run()
+    before = table(spark, tmp_path, "raw", "visits").count()
+    assert "stage shops has not read it yet" in upkeep(made, spark, at(1000))["visits/raw"]
+    assert table(spark, tmp_path, "raw", "visits").count() == before
+    run(made, spark, once=True)
+    assert "a window of stage shops is open" in upkeep(made, spark, at(1000))["visits/raw"]
+    assert 0 < table(spark, tmp_path, "raw", "visits").count() < before
+    write(tmp_path, range(2, 4))
+    run(made, spark, once=True, drain=True)
+    (proof,) = reconcile(made, spark)
+    assert proof.equal and proof.proves_from is not None
+
+
+def test_a_person_is_forgotten_in_windows_that_cannot_be_made_again(spark: SparkSession, tmp_path: Path) -> None:
+    """Results whose key she is are removed, and her dead letters; those that others are part of stay as they are."""
+    made = keeping(pipeline(tmp_path, "customers", "minutes"), "60s")
+    write(tmp_path, range(3))
+    run(made, spark, once=True, drain=True)
+    upkeep(made, spark, at(3 * 60))
+    old = f"shop = 'east' AND unix_micros(window_start) = {at(0)}"
+    (first,) = table(spark, tmp_path, "current", "minutes").where(old).collect()
+    assert HER in first["who"]
+    forget(made, spark, WHERE)
+    assert table(spark, tmp_path, "current", "customers").where(WHERE).isEmpty()
+    assert table(spark, tmp_path, "panes", "customers").where(WHERE).isEmpty()
+    assert table(spark, tmp_path, "current", "minutes").where(old).collect() == [first]
+    left = set(shows_her(spark, tmp_path, made))
+    assert left <= {"minutes/current", "minutes/panes", "minutes/journal/1"}, "windows that others are part of"
+    assert all(one.equal for one in reconcile(made, spark))

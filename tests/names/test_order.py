@@ -1,0 +1,73 @@
+"""Maintenance puts the rows of a large table in an order by which a query of a time, or of a key, reads few files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+from tests.lake import content, iso, pipeline, write_files
+from windrow.drivers.clock import clock_micros
+from windrow.drivers.maintain import Maintenance
+from windrow.drivers.recompute.reconcile import reconcile
+from windrow.drivers.stream.stream import run
+from windrow.spec.times import parse_time
+from windrow.store.delta.clustering import FILE_SIZE
+
+FILES = 10
+KEYS = 40
+SMALL = 12_000
+
+
+def write_rows(folder: Path) -> None:
+    """Files of rows of many keys; each file has some that are late by any time, so that ticks are wide."""
+    write_files(folder, range(FILES))
+    for number, path in enumerate(sorted(folder.iterdir())):
+        rows = [
+            {"k": f"key-{key:02}", "v": key, "d": 1, "at": iso(max(number * 60 - back, 0)), "arrived": iso(number * 60)}
+            for key in range(KEYS)
+            for back in (0, 20, 60 * (key % (number + 1)))
+        ]
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+@pytest.mark.parametrize("name", ["current", "panes"])
+def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str) -> None:
+    write_rows(tmp_path / "data")
+    made = pipeline(tmp_path, allowed_lateness="1h")
+    run(made, spark, once=True, drain=True)
+    before = content(spark, tmp_path, name)
+    maintenance = Maintenance.of(made, spark, 0, clock_micros)
+    maintenance.spark.conf.set(FILE_SIZE, str(SMALL))
+    (done,) = [one for one in maintenance.run(dry_run=False) if one.table == f"sums/{name}"]
+    assert done.notes == ("ordered by window_start, k",)
+    files = files_of(tmp_path / "lake" / "sums" / name)
+    assert len(files) >= 4
+    a_key = [one for one in files if one["min.k"] <= "key-07" <= one["max.k"]]
+    a_time = [one for one in files if one["min.window_start"] <= AT <= one["max.window_start"]]
+    assert len(a_key) <= 0.75 * len(files) and len(a_time) <= 0.75 * len(files)
+    assert content(spark, tmp_path, name) == before
+    assert reconcile(made, spark)[0].equal
+    again = Maintenance.of(made, spark, 0, clock_micros)
+    again.spark.conf.set(FILE_SIZE, str(SMALL))
+    (nothing,) = [one for one in again.run(dry_run=False) if one.table == f"sums/{name}"]
+    assert nothing.notes == (), "nothing is new, so nothing is rewritten"
+
+
+AT = parse_time(iso(5 * 60))
+
+
+def files_of(table: Path) -> list[dict[str, Any]]:
+    """The least and greatest values that Delta has of each live file."""
+    actions = pa.table(DeltaTable(str(table)).get_add_actions(flatten=True))
+    rows: list[dict[str, Any]] = []
+    for row in actions.to_pylist():
+        times = {
+            name: value for name, value in row.items() if name.endswith("window_start") and name[:3] in ("min", "max")
+        }
+        rows.append({**row, **{name: int(value.timestamp() * 1_000_000) for name, value in times.items() if value}})
+    return rows

@@ -1,0 +1,47 @@
+"""`windrow register` in a metastore that stays, and what it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from pyspark.sql import SparkSession
+
+from tests.lake import pipeline, write_files
+from tests.names.served import COMMAND
+from windrow import run
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_names_stay_in_a_metastore(spark: SparkSession, tmp_path: Path) -> None:
+    """Another process finds them there, by Hive's own in a folder."""
+    write_files(tmp_path / "data", range(2))
+    made = pipeline(tmp_path)
+    run(made, spark, once=True, drain=True)
+    file = tmp_path / "pipeline.yaml"
+    file.write_text(yaml.safe_dump(made.to_mapping()))
+    settings = {
+        "spark.sql.catalogImplementation": "hive",
+        "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
+        "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={tmp_path}/metastore;create=true",
+    }
+    conf = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+    command = [*COMMAND, "register", str(file), "--schema", "ours", "--json", *conf]
+    for _ in range(2):  # the second time they are there
+        done = subprocess.run(command, capture_output=True, text=True, timeout=170, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        names = {one["name"]: one["kind"] for one in yaml.safe_load(done.stdout)}
+        assert names["ours.sums"] == "table" and names["ours.sums_asof"] == "view"
+
+
+def test_a_catalog_that_ends_with_the_command(spark: SparkSession, tmp_path: Path) -> None:
+    from tests.cli.command import windrow as command
+
+    write_files(tmp_path / "data", range(1))
+    file = tmp_path / "pipeline.yaml"
+    file.write_text(yaml.safe_dump(pipeline(tmp_path).to_mapping()))
+    done = command("register", file)
+    assert done.code == 2 and "must name a catalog that outlives the command" in done.err
