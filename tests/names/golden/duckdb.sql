@@ -175,7 +175,7 @@ COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."tick" IS 'the tick that emitted
 
 COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."generation" IS 'which rebuild of the stage';
 
-COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."kind" IS 'stream, admission, backfill or restatement';
+COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."kind" IS 'stream, admission, backfill, restatement or forgetting';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."watermark_before" IS 'watermark before the tick';
 
