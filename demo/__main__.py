@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -20,6 +21,8 @@ from demo.report import compared, happened
 from windrow.cli.commands.run import tick_line
 from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.spark.quiet import quiet_start
+from windrow.quality.early import import_early
+from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.times import parse_time
 from windrow.store.delta.location import Lake
 from windrow.view.run import Ticks
@@ -48,11 +51,14 @@ def main() -> None:
         shutil.rmtree(old, ignore_errors=True)
 
     head(f"Landing files in {folder}: {'the year' if FULL else 'January'} 2013, in the order in which flights landed")
-    print(flights.summary(flights.arrivals(MONTHS), flights.write_landing_files(folder, MONTHS, HOURS_PER_FILE)))
+    with quiet_start(), ThreadPoolExecutor(1) as beside:  # nothing may be printed until Spark has started
+        starting = beside.submit(windrow.local_session, app="windrow demo")
+        import_early(suites_of(pipeline).values())
+        written = flights.summary(flights.arrivals(MONTHS), flights.write_landing_files(folder, MONTHS, HOURS_PER_FILE))
+        spark = starting.result()
+    print(written)
 
     head(f"The stream: windrow run {FILE} --drain")
-    with quiet_start():
-        spark = windrow.local_session(app="windrow demo")
     try:
         show(pipeline, alone, spark)
     finally:

@@ -20,6 +20,7 @@ from typer.testing import CliRunner, Result
 
 from demo.airflow import DAG, arrive, new_project
 from windrow.cli import app
+from windrow.drivers.inspect.findings import findings
 from windrow.spec.pipelines.loading import load
 from windrow.spec.times import HOUR, parse_time
 from windrow.store.delta.location import Lake
@@ -103,7 +104,7 @@ def test_the_steps_of_a_day_wait_until_it_is_over_publish_it_and_report(
     assert "2013-01-02 03:00" in page.read_text() and "the task</a>" in page.read_text()
     found = DeltaTable(Audits.of(lake).location.path).to_pyarrow_table().to_pylist()
     assert [row["step"] for row in found].count(BEGIN) == 1, "a run that has waited goes on"
-    assert OUTCOME not in {step for step, _ in Audits.of(lake).of_run(spark, RUN)}
+    assert OUTCOME not in {step for step, _ in findings(lake, spark, RUN)}
 
 
 def test_an_outcome_that_cannot_be_recorded_hides_no_error(

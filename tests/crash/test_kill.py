@@ -15,12 +15,12 @@ from tests.crash.ends import Ends, Kills, Stops, end_group, finish, start
 from tests.crash.runner import SNAPSHOTS, do, monday, upkeep
 from tests.lake import BEHIND, POISON, ROWS, STAGE, content, judged, pipeline, table, write_files
 from windrow.drivers.ingest.quarantine import quarantine
+from windrow.drivers.inspect.findings import findings
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import POINTS
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import run
-from windrow.store.journal.audits import Audits
 
 FILES = 6
 TABLES = ("current", "panes", "dead_letters")
@@ -217,7 +217,7 @@ def test_a_backfill_at_every_point(spark, ends: Ends, tmp_path: Path, late: Path
         work = PipelineWork.open(judged(root), spark)
         (result,) = monday(work).publish()
         assert (result.tick is None) == (root == ended)
-        published = Audits.of(work.lake).of_run(work.spark, "monday")["publish", "sums"]
+        published = findings(work.lake, spark, "monday")["publish", "sums"]
         assert published["changed"] > 0, "what it has done is known, though it ended behind its commit"
     equal_tables(spark, ended, calm)
     assert not table(spark, calm, "dead_letters").where("restated_by is not null").isEmpty()

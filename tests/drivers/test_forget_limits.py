@@ -16,6 +16,7 @@ from tests.drivers.test_retention import at, keeping, upkeep
 from tests.lake import table
 from windrow.drivers.forget.examples import forget_examples
 from windrow.drivers.forget.forget import forget
+from windrow.drivers.inspect.findings import findings
 from windrow.drivers.maintain import maintain
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.reconcile import reconcile
@@ -169,7 +170,7 @@ def test_what_runs_have_found_loses_the_values_of_rows(spark: SparkSession, tmp_
     Audits.of(lake).record(spark, "a run", "begin", "", {"steps": {}})
     QualityResults.of(lake).append(spark, Judged("a run", "shops", "suite.yaml", 1, 1), result)
     forget_examples(spark, lake)
-    found = Audits.of(lake).of_run(spark, "a run")
+    found = findings(lake, spark, "a run")
     assert HER not in str(found) and "1,019" not in str(found) and found["gate", "shops"]["version"] == "x"
     assert ("begin", "") in found
     rows = lake.quality_results.read(spark).select("rule", "value", "outcome").collect()

@@ -61,9 +61,9 @@ class Common:
         given += [] if self.project is None else [f"--project {shlex.quote(str(self.project))}"]
         return " ".join([shlex.quote(str(self.file)), *given])
 
-    def session(self) -> AbstractContextManager[SparkSession]:
-        """A session that ends with the command."""
-        return session(self.master, self.conf, self.pipeline)
+    def session(self, judges: bool = False) -> AbstractContextManager[SparkSession]:
+        """A session that ends with the command; `judges`: it will ask the suites of the pipeline."""
+        return session(self.master, self.conf, self.pipeline, judges)
 
     def looked(self, look: Callable[[SparkSession | None], Seen]) -> Seen:
         """What a look at the lake finds, without Spark where `deltalake` can read it."""

@@ -46,7 +46,11 @@ def job(
     """
     try:
         pipeline, named = common.pipeline, f"{job.value}__{run}"
-        with common.session() as spark, recorded(pipeline, spark, named, attempt, job), common.gate_told(output):
+        with (
+            common.session(judges=job is not Job.MAINTAIN) as spark,
+            recorded(pipeline, spark, named, attempt, job),
+            common.gate_told(output),
+        ):
             _do(job, pipeline, spark, named, once)
     except Exception as error:
         raise ended(error) from None

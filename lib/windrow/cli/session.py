@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from windrow.cli.options import pairs_of
 from windrow.spec.errors import NeedsSpark, NotReadable, SpecError
 from windrow.spec.fields.reading import located
+from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.spark_settings import check_settings
 from windrow.spec.sources.source import resolve_environment
@@ -22,11 +23,14 @@ Seen = TypeVar("Seen")
 
 
 @contextmanager
-def session(master: str | None, conf: Iterable[str] | None, pipeline: Pipeline | None = None) -> Iterator[SparkSession]:
+def session(
+    master: str | None, conf: Iterable[str] | None, pipeline: Pipeline | None = None, judges: bool = False
+) -> Iterator[SparkSession]:
     """A session that ends with the command, unless there was one before. Nothing that Spark says at its start is shown.
 
-    It reaches S3 where something of the pipeline, or a setting, names a place there. Errors: SpecError, also for
-    settings of a session that was there before; NeedsSpark where it is not installed.
+    It reaches S3 where something of the pipeline, or a setting, names a place there; `judges`: the suites of the
+    pipeline will be asked. Errors: SpecError, also for settings of a session that was there before; NeedsSpark where
+    it is not installed.
     """
     settings = pairs_of("--conf", conf)
     located("--conf:", check_settings, settings)
@@ -38,6 +42,10 @@ def session(master: str | None, conf: Iterable[str] | None, pipeline: Pipeline |
     from windrow.drivers.spark.quiet import quiet_start
     from windrow.drivers.spark.session import local_session
 
+    if judges and pipeline is not None:
+        from windrow.quality.early import import_early
+
+        import_early(suites_of(pipeline).values())
     before = SparkSession.getActiveSession()
     if before is not None:
         if settings:

@@ -83,9 +83,10 @@ def step(
     """
     try:
         pipeline = common.pipeline
-        with common.session() as spark:
+        steps = [*_steps(step, through)]
+        with common.session(judges=not {Step.GATE_ROWS, Step.GATE_RESULTS}.isdisjoint(steps)) as spark:
             made: Backfill | None = None
-            for one in _steps(step, through):
+            for one in steps:
                 with recorded(pipeline, spark, run, attempt, one), common.gate_told(output):
                     if one is Step.REPORT:
                         span = time_of("--from", from_), time_of("--to", to)

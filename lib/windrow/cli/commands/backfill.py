@@ -42,7 +42,7 @@ def backfill(
     is_before(start, end)
     if stage is not None:
         pipeline.stage(stage)
-    with common.gate_told(), common.session() as spark:
+    with common.gate_told(), common.session(judges=True) as spark:
         from windrow.drivers.recompute.backfill import backfill as recompute
 
         results = recompute(pipeline, spark, start, end, stage, dry_run, early, whole)

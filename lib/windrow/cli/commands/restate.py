@@ -33,7 +33,7 @@ def restate(
     pipeline = common.pipeline
     if stage is not None:
         pipeline.stage(stage)
-    with common.gate_told(), common.session() as spark:
+    with common.gate_told(), common.session(judges=True) as spark:
         from windrow.drivers.recompute.restate import restate as restate_late_rows
 
         results = restate_late_rows(pipeline, spark, stage, dry_run)

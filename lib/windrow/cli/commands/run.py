@@ -39,7 +39,7 @@ def run(
     pipeline = common.pipeline
     seconds = seconds_of("--every", every)
     ticks = Ticks([stage.name for stage in pipeline.stages], as_json, typer.echo)
-    with common.gate_told(), common.session() as spark:
+    with common.gate_told(), common.session(judges=True) as spark:
         from windrow.drivers.stream import stream
 
         with stream.stopped_by_signals() as stop:

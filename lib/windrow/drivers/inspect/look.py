@@ -20,12 +20,17 @@ Seen = TypeVar("Seen")
 
 
 def look(pipeline: Pipeline, spark: SparkSession | None, at: Callable[[Tables], Seen]) -> Seen:
-    """What is seen in the tables of a pipeline's lake: by `deltalake`, or with Spark where it cannot read them.
+    """What is seen in the tables of a pipeline's lake; errors: as `look_at`."""
+    return look_at(Lake.of(pipeline.lake), spark, at)
+
+
+def look_at(lake: Lake, spark: SparkSession | None, at: Callable[[Tables], Seen]) -> Seen:
+    """What is seen in the tables of a lake: by `deltalake`, or with Spark where it cannot read them.
 
     Errors: NotReadable where it cannot and there is no session, or one of Spark Connect, which has no JVM.
     """
     try:
-        _check_is_local(Lake.of(pipeline.lake), spark)
+        _check_is_local(lake, spark)
         return at(ArrowTables())
     except NotReadable:
         if spark is None or is_remote(spark):

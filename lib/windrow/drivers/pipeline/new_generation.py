@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.sql.columns import Column, bigint, call, coalesce, col, quoted
+from windrow.drivers.inspect.findings import findings
 from windrow.drivers.pipeline.judged import Judgements
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
@@ -67,7 +68,7 @@ class NewGeneration:
         about = {"generation": generation, "passed_until": MINUS_INFINITY if result.stops else until}
         about["is_new"] = result.stops
         audits = Audits.of(self.lake)
-        self.judgements.settle(audits.of_run(self.spark, STREAM_RUN).get(("gate", stage.name)))
+        self.judgements.settle(findings(self.lake, self.spark, STREAM_RUN).get(("gate", stage.name)))
         self.judgements.keep(
             judged, result, lambda found: audits.record(self.spark, STREAM_RUN, "gate", stage.name, {**found, **about})
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from windrow.drivers.inspect.findings import findings
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.store.journal.audits import Audits, Finding, Found
 
@@ -31,7 +32,7 @@ class Run:
 
     def found(self) -> Mapping[tuple[str, str], Found]:
         """What the steps have found since the run last began, by step and subject."""
-        return self._audits.of_run(self.work.spark, self.name)
+        return findings(self.work.lake, self.work.spark, self.name)
 
     @property
     def _audits(self) -> Audits:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from windrow.drivers.inspect.findings import findings
 from windrow.drivers.pipeline.new_generation import ended_in, judged_columns
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
@@ -24,7 +25,7 @@ def judge_expired(work: PipelineWork, item: StageWork) -> GateResult | None:
     if suite is None or last is None:
         return None
     audits = Audits.of(work.lake)
-    found = audits.of_run(work.spark, STREAM_RUN).get(("gate", item.name))
+    found = findings(work.lake, work.spark, STREAM_RUN).get(("gate", item.name))
     work.judgements.settle(found)
     generation, until = item.runner.journal.generation, last.clock.expired_end
     is_same = found is not None and found["generation"] == generation

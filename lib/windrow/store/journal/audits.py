@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from windrow.compile.sql.columns import bigint, call, col, lit
+from windrow.compile.sql.columns import bigint, lit
 from windrow.store.delta.location import Lake, Location
 from windrow.store.journal.outcomes import AUDITS, OUTCOME, StepOutcome, subject_of
 from windrow.store.reading.tables import Condition, Groups, Tables
@@ -78,23 +78,11 @@ class Audits:
         """Keep how a step of a run has ended in an attempt, for a scheduler: it is nothing that the run has found."""
         self.record(spark, run, OUTCOME, subject_of(attempt, step), asdict(outcome))
 
-    def of_run(self, spark: SparkSession, run: str) -> dict[tuple[str, str], Found]:
-        """By step and subject, what a run has found since it last began; a run may be repeated under its name."""
-        from windrow.engine.frames import group, where
-
-        if not self.location.exists(spark):
-            return {}
-        rows = where(self.location.read(spark), (col("run") == run) & (col("step") != OUTCOME))
-        newest = group(
-            rows,
-            ("step", "subject"),
-            {"result": call("max_by", col("result"), col("at")), "at": call("max", col("at"))},
-        ).collect()
-        begun = max((row["at"] for row in newest if row["step"] == BEGIN), default=0)
-        return {(row["step"], row["subject"]): json.loads(row["result"]) for row in newest if row["at"] >= begun}
-
     def read_run(self, tables: Tables, run: str) -> dict[tuple[str, str], Found]:
-        """The same for who only looks, in the order in which it was found."""
+        """By step and subject, what a run has found since it last began, in the order in which it was found.
+
+        A run may be repeated under its name.
+        """
         table = tables.open(self.location)
         batches = [] if table is None else table.rows(_ROW, Condition("run", "=", run), _FOUND)
         newest: dict[tuple[str, str], tuple[int, str]] = {}
