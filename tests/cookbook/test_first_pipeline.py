@@ -14,7 +14,7 @@ import pytest
 
 from demo.recipes import Command, File, steps_of
 from tests.cookbook.shell import ModelShell, RealShell, agrees
-from tests.cookbook.test_in_spark import no_terminal
+from tests.cookbook.test_in_spark import in_folder, no_terminal
 from tests.cookbook.written import with_outputs
 from tests.model.transcripts import check
 from tests.spec.pages import DOCS, PAGES, ROOT
@@ -62,6 +62,7 @@ def test_the_commands_in_the_order_in_which_one_meets_them() -> None:
 
 
 def test_every_command_works_on_the_engine(spark, folder: Path) -> None:
-    for command, out in typed(RealShell(), folder):
-        if command.shown:
-            assert agrees(command.shown, str(out).splitlines()), f"{command.words}\n{out}"
+    with in_folder(spark, folder):
+        for command, out in typed(RealShell(), folder):
+            if command.shown:
+                assert agrees(command.shown, str(out).splitlines()), f"{command.words}\n{out}"

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from demo.recipes import Recipe, recipes
 from tests.cookbook.shell import RealShell, agrees
@@ -38,10 +42,25 @@ def test_the_commands_print_what_the_page_shows(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(os, "get_terminal_size", no_terminal)
     shell = RealShell()
-    for command in recipe.commands:
-        printed = shell.type(command.words)
-        if command.shown:
-            assert agrees(command.shown, printed.splitlines()), f"{command.words}\n{printed}"
+    with in_folder(spark, tmp_path):
+        for command in recipe.commands:
+            printed = shell.type(command.words)
+            if command.shown:
+                assert agrees(command.shown, printed.splitlines()), f"{command.words}\n{printed}"
+
+
+@contextmanager
+def in_folder(spark: SparkSession, folder: Path) -> Iterator[None]:
+    """The JVM of the tests takes relative paths from this folder, as one does that was started there."""
+    java: Any = spark
+    paths = java._jvm.org.apache.hadoop.fs
+    files = paths.FileSystem.get(paths.Path("file:///").toUri(), java._jsparkSession.sessionState().newHadoopConf())
+    before = files.getWorkingDirectory()
+    files.setWorkingDirectory(paths.Path(str(folder)))
+    try:
+        yield
+    finally:
+        files.setWorkingDirectory(before)
 
 
 def no_terminal(*_: object) -> os.terminal_size:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -22,23 +21,24 @@ from windrow.spec.errors import NotYet
 NAMES = ("shops", "minutes")
 
 
-@pytest.fixture(params=["stopped", pytest.param("killed", marks=[pytest.mark.long, pytest.mark.crash])])
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(params=["stopped", pytest.param("killed", marks=pytest.mark.crash)])
 def ends(request: pytest.FixtureRequest, spark: SparkSession) -> Ends:
     return Stops(spark) if request.param == "stopped" else Kills()
 
 
-@pytest.fixture(scope="module")
-def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def begun(spark: SparkSession, root: Path) -> Path:
     """A lake with open windows and expired ones."""
-    root = tmp_path_factory.mktemp("shops")
     write(root, range(3))
     run(pipeline(root, *NAMES, behind=True), spark, once=True)
     return root
 
 
-def test_at_every_point(spark: SparkSession, ends: Ends, tmp_path: Path, lake: Path) -> None:
+def test_at_every_point(spark: SparkSession, ends: Ends, tmp_path: Path) -> None:
     """One lake ends at one point after the other; in between the stream goes on, and rows of hers land."""
-    ended, calm = shutil.copytree(lake, tmp_path / "ended"), shutil.copytree(lake, tmp_path / "calm")
+    ended, calm = (begun(spark, tmp_path / name) for name in ("ended", "calm"))
     for number, point in enumerate(points("forget:"), 3):
         for root in (ended, calm):
             write(root, range(number, number + 1))
@@ -56,10 +56,10 @@ def test_at_every_point(spark: SparkSession, ends: Ends, tmp_path: Path, lake: P
 
 
 def test_maintenance_waits_until_nothing_is_written_down_any_more(
-    spark: SparkSession, ends: Ends, tmp_path: Path, lake: Path
+    spark: SparkSession, ends: Ends, tmp_path: Path
 ) -> None:
     """The rows have lost their values, and the affected cells of the stage behind are noted yet."""
-    root = shutil.copytree(lake, tmp_path / "ended")
+    root = begun(spark, tmp_path)
     made = pipeline(root, *NAMES, behind=True)
     ends.at("forget:after_sources", root, "forget")
     with pytest.raises(NotYet, match="has results of a person who is being forgotten"):
@@ -70,11 +70,9 @@ def test_maintenance_waits_until_nothing_is_written_down_any_more(
     assert files_with(root, HER) == []
 
 
-def test_what_was_begun_is_finished_without_the_condition(
-    spark: SparkSession, ends: Ends, tmp_path: Path, lake: Path
-) -> None:
+def test_what_was_begun_is_finished_without_the_condition(spark: SparkSession, ends: Ends, tmp_path: Path) -> None:
     """And when maintenance ends while it erases the history of a table, the next one erases it all."""
-    root = shutil.copytree(lake, tmp_path / "ended")
+    root = begun(spark, tmp_path)
     made = pipeline(root, *NAMES, behind=True)
     ends.at("forget:after_journal", root, "forget")
     with pytest.raises(NotYet, match="has rows of a person who is being forgotten"):

@@ -122,10 +122,10 @@ def test_what_else_is_refused_before_anything_changes(spark: SparkSession, tmp_p
     write(tmp_path, range(1))
     run(made, spark, once=True)
     current = f"delta.`{tmp_path}/lake/shops/current`"
-    spark.sql(f"ALTER TABLE {current} SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true')")
+    spark.sql(f"ALTER TABLE {current} SET TBLPROPERTIES ('delta.appendOnly' = 'true')")
     with pytest.raises(NotInThisVersion, match=r"shops/current has a property or feature with which only Delta may"):
         forget(made, spark, WHERE)
-    spark.sql(f"ALTER TABLE {current} UNSET TBLPROPERTIES ('delta.enableChangeDataFeed')")
+    spark.sql(f"ALTER TABLE {current} UNSET TBLPROPERTIES ('delta.appendOnly')")
     PipelineWork.open(made, spark, from_start=True)
     with pytest.raises(NotYet, match=r"stages\.shops has a generation that the tables do not show yet"):
         forget(made, spark, WHERE)
@@ -166,8 +166,8 @@ def _judgements() -> Iterator[Judgement]:
 
 def test_what_runs_have_found_loses_the_values_of_rows(spark: SparkSession, tmp_path: Path) -> None:
     lake, result = Lake.of(str(tmp_path / "lake")), GateResult("shops", 4, tuple(_judgements()))
-    Audits.of(lake).record(spark, "a run", "gate", "shops", {**result.to_mapping(), "version": "x"})
     Audits.of(lake).record(spark, "a run", "begin", "", {"steps": {}})
+    Audits.of(lake).record(spark, "a run", "gate", "shops", {**result.to_mapping(), "version": "x"})
     QualityResults.of(lake).append(spark, Judged("a run", "shops", "suite.yaml", 1, 1), result)
     forget_examples(spark, lake)
     found = findings(lake, spark, "a run")

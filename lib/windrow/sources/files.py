@@ -5,9 +5,11 @@ Fields are found by their names: those of JSON objects, of the columns of Parque
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
+from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
@@ -42,7 +44,25 @@ def read_files(spark: SparkSession, source: Source, files: Files) -> DataFrame:
     reader = reader.option("maxFilesPerTrigger", files.max_files_per_batch).option("maxFileAge", FOR_EVER)
     schema = _schema(source.fields, files, None)
     reader = reader if schema is None else reader.schema(schema)
-    return _rows(reader.load(resolve_environment(files.path)), source.fields, files, None)
+    path = resolve_environment(files.path)
+    return _rows(reader.load(_pattern_of(path) if _is_one_file(spark, path) else path), source.fields, files, None)
+
+
+def _is_one_file(spark: SparkSession, path: str) -> bool:
+    """Whether a path names a file, and not a folder or a pattern."""
+    if is_glob(path):
+        return False
+    java: Any = spark
+    named = java._jvm.org.apache.hadoop.fs.Path(path)
+    system = named.getFileSystem(java._jsparkSession.sessionState().newHadoopConf())
+    return bool(system.exists(named)) and bool(system.getFileStatus(named).isFile())
+
+
+def _pattern_of(path: str) -> str:
+    """A pattern that only this path matches: Spark streams from folders and patterns, and refuses a file."""
+    folder, name = os.path.split(path)
+    plain = next(index for index, letter in enumerate(name) if letter.isalnum())
+    return os.path.join(folder, f"{name[:plain]}[{name[plain]}]{name[plain + 1 :]}")
 
 
 def listed(spark: SparkSession, source: Source, files: Files) -> list[str]:
@@ -91,7 +111,7 @@ def _listed(spark: SparkSession, fields: Fields, files: Files, paths: list[str],
     schema = _schema(fields, files, header, columns_in_folders(files, paths[0]))
     reader = _reader(spark, files, schema).option("__globPaths__", "false")
     folder = resolve_environment(files.path)
-    if not is_glob(folder) and _is_partitioned(paths[0]):
+    if not is_glob(folder) and _is_partitioned(paths[0]) and not _is_one_file(spark, folder):
         reader = reader.option("basePath", folder)
     return reader.load(paths)
 
