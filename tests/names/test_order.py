@@ -20,7 +20,6 @@ from windrow.store.delta.clustering import FILE_SIZE
 
 FILES = 10
 KEYS = 40
-SMALL = 12_000
 
 
 def write_rows(folder: Path) -> None:
@@ -41,11 +40,13 @@ def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str) -> None
     made = pipeline(tmp_path, allowed_lateness="1h")
     run(made, spark, once=True, drain=True)
     before = content(spark, tmp_path, name)
+    table = tmp_path / "lake" / "sums" / name
+    small = str(sum(one["size_bytes"] for one in files_of(table)) // 5)
     maintenance = Maintenance.of(made, spark, 0, clock_micros)
-    maintenance.spark.conf.set(FILE_SIZE, str(SMALL))
+    maintenance.spark.conf.set(FILE_SIZE, small)
     (done,) = [one for one in maintenance.run(dry_run=False) if one.table == f"sums/{name}"]
     assert done.notes == ("ordered by window_start, k",)
-    files = files_of(tmp_path / "lake" / "sums" / name)
+    files = files_of(table)
     assert len(files) >= 4
     a_key = [one for one in files if one["min.k"] <= "key-07" <= one["max.k"]]
     a_time = [one for one in files if one["min.window_start"] <= AT <= one["max.window_start"]]
@@ -53,7 +54,7 @@ def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str) -> None
     assert content(spark, tmp_path, name) == before
     assert reconcile(made, spark)[0].equal
     again = Maintenance.of(made, spark, 0, clock_micros)
-    again.spark.conf.set(FILE_SIZE, str(SMALL))
+    again.spark.conf.set(FILE_SIZE, small)
     (nothing,) = [one for one in again.run(dry_run=False) if one.table == f"sums/{name}"]
     assert nothing.notes == (), "nothing is new, so nothing is rewritten"
 
