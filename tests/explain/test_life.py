@@ -16,7 +16,7 @@ from tests.view.browser import check_picture, needs_browser
 from windrow.drivers.inspect.explain.explain import explained_in
 from windrow.drivers.inspect.explain.question import Question, time_and_bounds
 from windrow.spec.errors import SpecError
-from windrow.spec.times import SECOND
+from windrow.spec.times import DAY, SECOND
 from windrow.spec.triggers.all import Repeat, WhenResult
 from windrow.spec.windows.aligned import CumulativeWindows, SlidingWindows
 from windrow.view.explain.life import IN_RESULT, Life
@@ -105,6 +105,21 @@ def test_a_dead_row_of_the_key_is_named() -> None:
     assert said.startswith("one is a dead letter `bad_timestamp` (a time in ISO 8601): without an event time")
     assert "file-1.json" in said
     assert any("1 row of source source that arrived meanwhile could not be read" in words for words in life.missing)
+
+
+def test_rows_of_a_quarantined_file_that_were_dead_before() -> None:
+    """No tick has counted what could not be read as a whole, had no arrival time, or came from the future."""
+    lake = with_offsets(made_by_model(LATE_RUN))
+    rows = lake.tables["source/raw"].content
+    gone = {**rows[0], "_reason": "quarantined", "_rule": "the file was quarantined in landing step 6"}
+    unreadable = {**gone, "_row": 9, "_raw": '{"k": "a", "v": 5, "d": "many"}'}
+    untimed = {**gone, "_row": 10, "_arrival_time": None}
+    ahead = {**gone, "_row": 11, "_arrival_time": gone["_event_time"] - DAY - 1}
+    rows[:1] = [gone, unreadable, untimed, ahead]
+    life = explained(lake)
+    assert life.differences == []
+    elements = [(e.row, e.why.endswith("after it had been read")) for e in life.elements if e.place == "quarantined"]
+    assert elements == [(gone["_row"], True), (10, False), (11, False)]
 
 
 def test_rows_that_no_tick_has_read() -> None:

@@ -100,9 +100,9 @@ class Gathering:
         return [self._member(one, window) for one in mine if one.event_time is None or self.holds(one)]
 
     def _judged(self, row: Row) -> list[Judged]:
-        """A quarantined row as what it was before, as far as that is still known."""
+        """A row; a quarantined one that a tick had read alive as what it was to that tick."""
         found = list(self.judge.judged(row))
-        if row.get(REASON) != QUARANTINED or row[EVENT_TIME] is None:
+        if row.get(REASON) != QUARANTINED or not self.judge.was_alive(row):
             return found
         control = self.ticks.reading(self.name, row[STEP])
         if control is None or control.offsets.of(self.name) >= _quarantined_at(row):

@@ -163,4 +163,4 @@ class Inputs:
         looked = looked_at(self.question.stage)
         if isinstance(read, Stage):
             return Judge(alone, self._panes(name).kinds, looked, "weight")
-        return Judge(alone, self.raw[name].kinds, looked, read.weight, read.size)
+        return Judge(alone, self.raw[name].kinds, looked, read.weight, read.size, read.max_future)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from windrow.compile.elements.envelope import EVENT_TIME, REASON, RULE
+from windrow.compile.elements.envelope import ARRIVAL_TIME, EVENT_TIME, RAW, REASON, RULE
 from windrow.drivers.inspect.explain.reading.rows import Row, bounds_of
 from windrow.spec.evaluation.evaluate import Evaluator
 from windrow.spec.evaluation.kinds import Failed, NotEvaluated
@@ -50,7 +50,8 @@ class Judge:
     """How one input of a stage judges its rows. `alone` is the stage as if it read this input only.
 
     `kinds` are the types of the rows' columns, `looked_at` what the trigger wants to know of an element, `weight` the
-    column of +1 and -1, `size` the bytes of a row. `unknown` grows with what could not be evaluated.
+    column of +1 and -1, `size` the bytes of a row, `max_future` how far ahead of its arrival a row may be. `unknown`
+    grows with what could not be evaluated.
     """
 
     alone: Stage
@@ -58,6 +59,7 @@ class Judge:
     looked_at: tuple[Expression, ...] = ()
     weight: str | None = None
     size: Expression | None = None
+    max_future: int | None = None
     unknown: dict[str, None] = field(default_factory=dict)
 
     @cached_property
@@ -101,6 +103,14 @@ class Judge:
             yield Judged(row, FILTERED, row[EVENT_TIME], self._key(row), "it has no item to explode")
         for columns in items:
             yield self._item(row, columns)
+
+    def was_alive(self, row: Row) -> bool:
+        """Whether a row of a quarantined file was alive when it landed. Whether it was `rejected` it says no more."""
+        at, arrival = row[EVENT_TIME], row[ARRIVAL_TIME]
+        if row[RAW] is not None or at is None or arrival is None:
+            return False
+        is_ahead = self.max_future is not None and at > arrival + self.max_future
+        return not is_ahead and (self.weight is None or row[self.weight] in (1, -1))
 
     def _items(self, row: Row) -> Iterator[dict[str, Any]]:
         columns = dict(row)
@@ -172,7 +182,7 @@ class Judge:
             key = {n: self.evaluator.evaluate(e, columns) for n, e in self.alone.keys.items()}
         except (Failed, NotEvaluated):
             return None
-        unreadable = columns.get("_raw") is not None
+        unreadable = columns.get(RAW) is not None
         return None if unreadable and self.alone.keys else key
 
     def _say(self, what: str) -> None:
