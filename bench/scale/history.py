@@ -13,6 +13,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -66,24 +67,38 @@ class Span:
 
 @dataclass
 class Live:
-    """The files of a table, by their paths: what adds each, which ticks it has, and what is in it if we make it."""
+    """The files of a table, by their paths: what adds each, which ticks it has, and what is in it if we make it.
+
+    `passing` are those that the next tick takes out.
+    """
 
     added: dict[str, Action] = field(default_factory=dict)
     ticks: dict[str, tuple[int, int]] = field(default_factory=dict)
     content: dict[str, Callable[[], pa.Table]] = field(default_factory=dict)
     gone: dict[str, Action] = field(default_factory=dict)
+    passing: set[str] = field(default_factory=set)
 
-    def add(self, file: Action, first: int, until: int, content: Callable[[], pa.Table] | None = None) -> Action:
+    def add(
+        self,
+        file: Action,
+        first: int,
+        until: int,
+        content: Callable[[], pa.Table] | None = None,
+        passes: bool = False,
+    ) -> Action:
         self.added[file["path"]] = file
         self.ticks[file["path"]] = (first, until)
         if content is not None:
             self.content[file["path"]] = content
+        if passes:
+            self.passing.add(file["path"])
         return {"add": file}
 
     def remove(self, path: str, at: int, changes: bool) -> Action:
         file = self.added.pop(path)
         self.ticks.pop(path)
         self.content.pop(path, None)
+        self.passing.discard(path)
         said = {"path": path, "deletionTimestamp": at, "dataChange": changes, "extendedFileMetadata": True}
         self.gone[path] = {**said, "partitionValues": file["partitionValues"], "size": file["size"]}
         return {"remove": self.gone[path]}
@@ -133,61 +148,62 @@ class History:
         return last
 
     @property
-    def _is_compacted(self) -> bool:
-        return bool(self.table.added) and not self.table.replaces
-
-    @property
     def _settled(self) -> int:
         """The last tick whose files are all gone in the end, or of which there are none."""
-        if not self.table.added:
-            return self.span.until
-        return self.span.until - 1 if self.table.replaces else self.span.maintained(self.span.until) - 1
+        return self.span.maintained(self.span.until) - 1 if self.table.added else self.span.until
 
     def _version(self, tick: int) -> int:
         """Of the commit of a tick."""
         last = self.table.last
         runs = (self.span.maintained(tick - 1) - self.span.maintained(last)) // self.span.a_day
-        return self.table.version + tick - last + (runs if self._is_compacted else 0)
+        return self.table.version + tick - last + (runs if self.table.added else 0)
 
     def _begin(self, tick: int) -> None:
         """What the table has before the commit of a tick."""
         last, first = self.table.last, tick - 1
         if first == last:
             for file in self.table.live:
-                self.live.add(file, 1, last)
-        elif self.table.replaces:
-            self._add_files(first)
+                self.live.add(file, 1, last, passes=file["path"] in self.table.passing)
         else:
             for file in self._lasting():
                 self._compact(file["partitionValues"], 1, first, file)
+            self._add_files(first, lasting=False)
 
     def _lasting(self) -> list[Action]:
         """A file of each partition that is kept for good."""
-        files = {folder_of(file["partitionValues"]): file for file in self.table.added}
+        added = [file for file in self.table.added if file["path"] not in self.table.passing]
+        files = {folder_of(file["partitionValues"]): file for file in added}
         return [file for file in files.values() if _day(file["partitionValues"]) is None]
 
     def _commits(self, begin: int) -> Iterator[tuple[int, int, list[Action]]]:
         """Tick, version and actions of each commit from that of a tick on."""
         for tick in range(begin, self.span.until + 1):
             at, version = self.span.made_at(tick, self.now), self._version(tick)
-            before = [*self.live.added] if self.table.replaces else []
-            changes = [self.live.remove(path, at, True) for path in before]
+            changes = [self.live.remove(path, at, True) for path in sorted(self.live.passing)]
             changes += self._add_files(tick)
             yield tick, version, self.table.commit(tick, version, at, changes)
-            if self._is_compacted and self.span.is_maintained(tick):
+            if self.table.added and self.span.is_maintained(tick):
                 yield tick, version + 1, [_maintenance(version, at), *self._maintained(tick, at)]
 
-    def _add_files(self, tick: int) -> list[Action]:
-        return [
-            self.live.add(file, tick, tick, lambda index=index: self.table.content(index, tick))  # type: ignore[misc]
-            for index, file in enumerate(self.table.files(tick))
-        ]
+    def _add_files(self, tick: int, lasting: bool = True) -> list[Action]:
+        """Those of a tick; without the `lasting` ones only what the next tick takes out."""
+        found = []
+        for index, (file, like) in enumerate(zip(self.table.files(tick), self.table.added, strict=True)):
+            passes = like["path"] in self.table.passing
+            if passes or lasting:
+                found.append(self.live.add(file, tick, tick, partial(self.table.content, index, tick), passes))
+        return found
 
     def _maintained(self, tick: int, at: int) -> list[Action]:
-        """What maintenance does behind a tick: each partition is one file, and old days of the journal are none."""
+        """What maintenance does behind a tick: each partition is one file, and old days of the journal are none.
+
+        Files that the next tick takes out are left alone. Really they are put together with the others, and that tick
+        takes them apart again.
+        """
         parts: dict[str, list[str]] = defaultdict(list)
         for path, file in self.live.added.items():
-            parts[folder_of(file["partitionValues"])].append(path)
+            if path not in self.live.passing:
+                parts[folder_of(file["partitionValues"])].append(path)
         newest = max((_day(file["partitionValues"]) or 0 for file in self.live.added.values()), default=0)
         changes: list[Action] = []
         for paths in parts.values():

@@ -30,7 +30,8 @@ def commit_name(version: int, kind: str = "json") -> str:
 class Growing:
     """A table whose newest commit is that of a tick (or of a landing step), so that it can be made once more, later.
 
-    `last` is this tick. The commit adds files, and where it is that of a MERGE it removes those of the tick before.
+    `last` is this tick. The commit adds files. That of `current` also removes the one with the windows that it changes:
+    those which the next tick changes too are in one file then, and those which no tick changes any more in another.
     """
 
     folder: Path
@@ -65,10 +66,15 @@ class Growing:
     def added(self) -> list[Action]:
         return [action["add"] for action in self.actions if "add" in action]
 
-    @property
-    def replaces(self) -> bool:
-        """Whether each tick rewrites the files that the one before has written."""
-        return any("remove" in action for action in self.actions)
+    @cached_property
+    def passing(self) -> frozenset[str]:
+        """The paths of the files that the next tick takes out, if ticks do: they have the newest window."""
+        if not any("remove" in action for action in self.actions):
+            return frozenset()
+        starts = {file["path"]: json.loads(file["stats"])["maxValues"]["window_start"] for file in self.added}
+        found = frozenset(path for path, start in starts.items() if start == max(starts.values()))
+        assert len(found) < len(starts), f"{self.folder}: windows that are final have no file of their own"
+        return found
 
     @cached_property
     def rows(self) -> list[pa.Table]:
@@ -147,25 +153,17 @@ class Growing:
 
     def content(self, index: int, tick: int) -> pa.Table:
         """The rows of a file that a later tick adds."""
-        if not self.replaces:
-            return repeated(self.rows[index], [tick - self.last], self.pace)
-        return self._rewritten(self.rows[index], tick)
-
-    def _rewritten(self, rows: pa.Table, tick: int) -> pa.Table:
-        """The rows of all windows up to a later tick: of the last but one and those before it they are final."""
-        every, starts = pa.concat_tables(self.rows).column("window_start"), rows.column("window_start")
-        newest = pc.max(every)
-        final = pc.max(every.filter(pc.less(every, newest)))
-        ahead = tick - self.last
-        parts = [rows.filter(pc.less(starts, final))]
-        parts.append(repeated(rows.filter(pc.equal(starts, final)), range(ahead + 1), self.pace))
-        parts.append(repeated(rows.filter(pc.equal(starts, newest)), [ahead], self.pace))
-        return pa.concat_tables(parts)
+        return repeated(self.rows[index], [tick - self.last], self.pace)
 
     def compacted(self, partition: Mapping[str, str | None], first: int, until: int) -> pa.Table:
-        """The rows of a partition, of the ticks first <= tick <= until, in one file, as maintenance leaves them."""
+        """The rows of a partition, of the ticks first <= tick <= until, in one file, as maintenance leaves them.
+
+        Without those of files that the next tick takes out.
+        """
         parts = []
         for index, add in enumerate(self.added):
+            if add["path"] in self.passing:
+                continue
             kinds = {name for name, value in add["partitionValues"].items() if value == partition.get(name)}
             if all(name in kinds or _is_day(value) for name, value in partition.items()):
                 ticks = [tick - self.last for tick in range(max(first, self.last + 1), until + 1)]
@@ -177,8 +175,8 @@ class Growing:
 
     def _real(self, partition: Mapping[str, str | None]) -> pa.Table:
         """The rows of a partition as they are without any that is made here."""
-        files = [add for add in self.live if add["partitionValues"] == dict(partition)]
-        return _together([self._read(add) for add in files])
+        lasting = [add for add in self.live if add["path"] not in self.passing]
+        return _together([self._read(add) for add in lasting if add["partitionValues"] == dict(partition)])
 
 
 def _together(parts: Sequence[pa.Table]) -> pa.Table:
