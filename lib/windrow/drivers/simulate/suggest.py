@@ -87,8 +87,12 @@ class Search:
     # ---------------------------------------------------------------- shares of windows
 
     def _right(self, delay: int) -> Fraction:
-        """Of which the last element has come when the window was not complete before its tick."""
-        right = "count(*) FILTER (watermark_before < window_end)"
+        """Of which the last element has come when no pane but early ones had shown the window before its tick.
+
+        That is where the window was not complete before, or its elements came in one tick, which was not too late.
+        """
+        right = """count(*) FILTER (
+            watermark_before < window_end OR (first_tick = tick AND expired_before < window_end))"""
         return self._share(delay, f"SELECT {right}, count(*) FROM {{of}} JOIN clocks USING (tick)")
 
     def _in_time(self, delay: int, length: int) -> Fraction:
@@ -119,7 +123,8 @@ class Search:
             self._clocks.clear()
             self._clocks[delay] = self._clocks_with(delay)
         self.duck.register("clocks", self._clocks[delay])
-        cells = f"(SELECT cell, window_end, last_tick AS tick FROM {self.of}.cells WHERE window_end <= {self.until})"
+        columns = "cell, window_end, first_tick, last_tick AS tick"
+        cells = f"(SELECT {columns} FROM {self.of}.cells WHERE window_end <= {self.until})"
         some, number = row_of(self.duck, text.replace("{of}", f"{cells} AS cells"))
         return Fraction(some, number) if number else Fraction(0)
 
@@ -133,6 +138,7 @@ class Search:
             "tick": [one.tick for one in times],
             "now": [one.after.now for one in times],
             "watermark_before": [one.before.watermark for one in times],
+            "expired_before": [one.before.expired_end for one in times],
             "watermark": [one.after.watermark for one in times],
         }
         return pa.table({name: pa.array(values, pa.int64()) for name, values in columns.items()})
