@@ -95,7 +95,7 @@ def show(pipeline: windrow.Pipeline, alone: windrow.Pipeline, spark: SparkSessio
     for source in alone.sources:
         Landing(spark, source, Lake.of(alone.lake)).run()
     windrow.backfill(alone, spark, start, end, whole=True)
-    equal = [compared(spark, pipeline, alone, result) for result in windrow.reconcile(pipeline, spark)]
+    equal = [compared(pipeline, alone, result) for result in windrow.reconcile(pipeline, spark)]
     if not all(equal):
         raise SystemExit("The stream and the backfill differ.")
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
-from pyspark.sql import SparkSession
+from deltalake import DeltaTable
 
 from windrow.drivers.recompute.reconcile import Reconciliation
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.stages.stage import Stage
 from windrow.store.delta.location import Lake
 from windrow.view.status import StageStatus
 from windrow.view.text.table import table
@@ -34,14 +37,11 @@ def happened(stages: Sequence[StageStatus]) -> str:
 _TIMINGS = ("early", "on_time", "late")
 
 
-def compared(spark: SparkSession, pipeline: Pipeline, alone: Pipeline, result: Reconciliation) -> bool:
+def compared(pipeline: Pipeline, alone: Pipeline, result: Reconciliation) -> bool:
     """Print whether the stream's table, a batch over its rows, and the table of a lake of its own are equal."""
     stage = pipeline.stage(result.stage)
-    columns = [*stage.keys, "window_start", "window_end", *stage.result_columns]
-    ours, theirs = (
-        Lake.of(lake).table(stage.name, "current").read(spark).select(*columns) for lake in (pipeline.lake, alone.lake)
-    )
-    apart = ours.exceptAll(theirs).count() + theirs.exceptAll(ours).count()
+    ours, theirs = (_rows(stage, Lake.of(lake)) for lake in (pipeline.lake, alone.lake))
+    apart = (ours - theirs).total() + (theirs - ours).total()
     late = f"; {result.late_rows:,} late rows were left out" if result.late_rows else "; no row was late"
     if result.equal and apart == 0:
         print(f"{stage.name}: the stream and the backfill are equal: {result.windows:,} windows, row for row{late}")
@@ -49,3 +49,10 @@ def compared(spark: SparkSession, pipeline: Pipeline, alone: Pipeline, result: R
     print(f"{stage.name}: {result.number_differing:,} windows of {result.windows:,} differ from a batch over the same")
     print(f"rows, and {apart:,} rows from the lake that was filled by a backfill alone")
     return False
+
+
+def _rows(stage: Stage, lake: Lake) -> Counter[tuple[Any, ...]]:
+    """How often each row stands in the table of a stage, as one reads it who has no Spark."""
+    columns = [*stage.keys, "window_start", "window_end", *stage.result_columns]
+    table = DeltaTable(lake.table(stage.name, "current").path).to_pyarrow_table(columns=columns)
+    return Counter(zip(*(table[name].to_pylist() for name in columns), strict=True))

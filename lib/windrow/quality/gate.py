@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -36,7 +37,12 @@ def judge(subject: str, rows: LocatedRows, suite: Suite) -> GateResult:
 
     Where expectations are broken, the rows are read once more, to say which broke them.
     """
-    frame, masking = rows.judged, Masking(suite)
+    with _at_hand(rows.judged) as frame:
+        return _result(subject, rows, frame, suite)
+
+
+def _result(subject: str, rows: LocatedRows, frame: DataFrame, suite: Suite) -> GateResult:
+    masking = Masking(suite)
     expectations = dict(enumerate(suite.expectations))
     own = {number: one for number, one in expectations.items() if is_own(one)}
     others = {number: one for number, one in expectations.items() if number not in own}
@@ -46,6 +52,24 @@ def judge(subject: str, rows: LocatedRows, suite: Suite) -> GateResult:
     shares = find_shares(rows, broken)
     told = [replace(found[number], broken=which.get(number), shares=shares.get(number)) for number in expectations]
     return GateResult(subject, frame.count(), tuple(told))
+
+
+@contextmanager
+def _at_hand(frame: DataFrame) -> Iterator[DataFrame]:
+    """The same rows, held by Spark as long as they are few: Great Expectations asks for them once for each rule."""
+    java: Any = frame
+    if int(java._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()) > _FEW:
+        yield frame
+        return
+    frame.persist()
+    try:
+        yield frame
+    finally:
+        frame.unpersist()
+
+
+_FEW = 64 * 1024 * 1024
+"""Bytes by Spark's estimate."""
 
 
 def _judged(
