@@ -70,9 +70,9 @@ def never_there(spark: SparkSession, root: Path, files: int, *names: str, behind
     ("names", "behind"),
     [
         (("shops",), True),
-        (("minutes", "overlaps"), False),
+        pytest.param(("minutes", "overlaps"), False, marks=pytest.mark.long),
         pytest.param(("customers", "hops"), False, marks=pytest.mark.long),
-        (("sessions",), False),
+        pytest.param(("sessions",), False, marks=pytest.mark.long),
     ],
     ids=str,
 )

@@ -66,6 +66,7 @@ def opened(spark, root: Path) -> Stream:
     return stream
 
 
+@pytest.mark.long
 def test_no_file_of_a_table_is_removed(spark, tmp_path: Path) -> None:
     """VACUUM alone, with nothing compacted before: the files that the driver wrote stay as they are."""
     write_files(tmp_path / "data", range(1))

@@ -85,6 +85,7 @@ def test_what_a_window_needs_is_kept_and_it_is_said_why(spark: SparkSession, tmp
     assert proof.equal and proof.proves_from is not None
 
 
+@pytest.mark.long
 def test_a_person_is_forgotten_in_windows_that_cannot_be_made_again(spark: SparkSession, tmp_path: Path) -> None:
     """Results whose key she is are removed, and her dead letters; those that others are part of stay as they are."""
     made = keeping(pipeline(tmp_path, "customers", "minutes"), "60s")

@@ -30,7 +30,7 @@ def append(spark: Any, root: Path, columns: str, *rows: tuple[Any, ...], **optio
     frame.options(**options).save(str(root / "table"))
 
 
-@pytest.mark.parametrize("copy", [True, False], ids=["copied", "in place"])
+@pytest.mark.parametrize("copy", [pytest.param(True, marks=pytest.mark.long), False], ids=["copied", "in place"])
 def test_a_table_has_other_names_narrower_types_and_not_all_columns(spark, tmp_path: Path, copy: bool) -> None:
     append(spark, tmp_path, "amount int, k string, at string", (1, "a", iso(1)))
     made = over_table(
@@ -63,7 +63,7 @@ def test_what_a_table_refuses(spark, tmp_path: Path, schema: str, fields: dict[s
     assert message in str(refused.value)
 
 
-@pytest.mark.parametrize("changes", ["append", "feed"])
+@pytest.mark.parametrize("changes", ["append", pytest.param("feed", marks=pytest.mark.long)])
 def test_late_rows_of_a_table_are_the_same_rows_under_a_wider_schema(spark, tmp_path: Path, changes: str) -> None:
     """Those of a feed are told apart by what they held, with the types that they had then."""
     columns, stage = "k string, v int, at string", {**COUNTS, "trigger": {"repeat": {"after_count": 1}}}

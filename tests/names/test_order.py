@@ -34,7 +34,7 @@ def write_rows(folder: Path) -> None:
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
 
-@pytest.mark.parametrize("name", ["current", "panes"])
+@pytest.mark.parametrize("name", [pytest.param("current", marks=pytest.mark.long), "panes"])
 def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str) -> None:
     write_rows(tmp_path / "data")
     made = pipeline(tmp_path, allowed_lateness="1h")
