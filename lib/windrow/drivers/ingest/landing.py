@@ -22,6 +22,7 @@ from windrow.drivers.ingest.checkpoint_race import LandingRun
 from windrow.drivers.ingest.file_faults import FileFaults, Why
 from windrow.drivers.ingest.runs import Run
 from windrow.drivers.pipeline.points import point
+from windrow.drivers.pipeline.spans import span
 from windrow.sources.batch_files import BatchFiles, batch_files
 from windrow.sources.readers import SourceOffsets, failure_of, read, without
 from windrow.sources.unreadable import is_of_a_file
@@ -109,7 +110,8 @@ class Landing:
     def _land(self, batch: DataFrame, number: int) -> None:
         """Land a batch; again where another writer was ahead, which may have landed this very batch."""
         try:
-            tried_again(lambda: self._append(batch, number))
+            with span("land", source=self.source.name, batch=number):
+                tried_again(lambda: self._append(batch, number))
         except Exception as fault:
             self.fault = fault
             raise

@@ -10,6 +10,7 @@ from windrow.compile.sql.columns import col
 from windrow.drivers.pipeline import opening
 from windrow.drivers.pipeline.enlarged import turned_into_windows
 from windrow.drivers.pipeline.points import point
+from windrow.drivers.pipeline.spans import span
 from windrow.drivers.pipeline.ticking import TickRunner
 from windrow.engine.clocks.clock import TickTimes
 from windrow.engine.frames import where
@@ -124,6 +125,6 @@ class StageRunner(TickRunner):
         """Compact the journal into a snapshot as of the last tick."""
         if self.last is not None:
             point("compact:before_snapshot")
-            with sized(self.spark, lambda: rows_at_most(self.journal, self.spark)):
+            with span("compact"), sized(self.spark, lambda: rows_at_most(self.journal, self.spark)):
                 compact(self.journal, self.spark, self.last.tick, self.last.clock.expired_end)
             point("compact:after_snapshot")

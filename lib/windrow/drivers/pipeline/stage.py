@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from windrow.drivers.pipeline.new_generation import NewGeneration
 from windrow.drivers.pipeline.runner import StageRunner
+from windrow.drivers.pipeline.spans import span
 from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import NotYet, SpecError
 from windrow.store.delta.floors import Floors, journal_floor
@@ -83,6 +84,13 @@ class StageWork:
         A stage that opens behind batches looks into its tables, so they are projected first. Errors: StepTaken when a
         second stream is at work.
         """
+        with span("tick", stage=self.name) as tell:
+            control = self._tick(advance)
+            if control is not None:
+                tell(tick=control.tick, kind=control.kind, rows=control.counters.read, panes=control.counters.panes)
+            return control
+
+    def _tick(self, advance: Callable[[], Control | None]) -> Control | None:
         if self.runner.opens:
             self.project()
         attempts = 0
@@ -112,7 +120,8 @@ class StageWork:
         the one that the tables show.
         """
         self.check_generation()
-        return tried_again(lambda: self._project(refresh), self._look)
+        with span("project", stage=self.name):
+            return tried_again(lambda: self._project(refresh), self._look)
 
     def check_generation(self) -> None:
         """Judge a new generation that the tables do not show yet. Raises GateFailed where its gate stops."""

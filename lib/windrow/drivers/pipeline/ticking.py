@@ -20,6 +20,7 @@ from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import NOW, timer_column
 from windrow.drivers.pipeline.clocks import Clocks
 from windrow.drivers.pipeline.points import point
+from windrow.drivers.pipeline.spans import span
 from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.clocks.holds import has_new, least_hold
 from windrow.engine.frames import where
@@ -134,7 +135,8 @@ class TickRunner:
         started = time.monotonic()
         until, withdraws = self.until_correction(after, until)
         admission = Admission(INFINITY) if withdraws else self.admission
-        micro_batch = self._micro_batch(after, until, admission)
+        with span("survey"):
+            micro_batch = self._micro_batch(after, until, admission)
         now = max(self.clock.now, self.clocks.now(micro_batch, until))
         return self._tick(self.clocks.seen(self.clock, micro_batch, now), until, micro_batch, admission, started, kind)
 
@@ -243,7 +245,8 @@ class TickRunner:
         )
         point("tick:before_journal")
         control = control.lasting(int(1000 * (time.monotonic() - started)))
-        control = self.write(control, plan)
+        with span("commit", tick=control.tick):
+            control = self.write(control, plan)
         point("tick:after_journal")
         return control
 
