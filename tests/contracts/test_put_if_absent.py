@@ -35,6 +35,18 @@ def test_s3_without_what_makes_it_safe_is_refused_with_the_mend(
         assert "make setup EXTRA=s3" in str(told.value) and f".impl={LOG_STORE}" in str(told.value)
 
 
+@pytest.mark.parametrize("lake", ["/data/lake", "file:///data/lake", "hdfs://there/lake", "abfss://a@b/lake"])
+def test_a_log_store_that_shows_a_half_of_a_commit_is_refused_where_files_grow(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, lake: str
+) -> None:
+    for name in ("org.apache.spark.sql.delta.storage.S3SingleDriverLogStore", "io.delta.storage.GCSLogStore"):
+        with_log_store(monkeypatch, name)
+        with pytest.raises(SpecError, match=r"on \w+:// \w+LogStore shows a commit before it is whole"):
+            check_put_if_absent(spark, lake)
+    with_log_store(monkeypatch, "io.delta.storage.GCSLogStore")
+    check_put_if_absent(spark, "gs://bucket/lake")
+
+
 def test_the_user_s_own_choice_is_taken(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("io.delta.storage.S3DynamoDBLogStore", "their.LogStore"):
         with_log_store(monkeypatch, name)

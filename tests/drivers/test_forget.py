@@ -246,6 +246,9 @@ def test_results_of_others_are_left_as_they_are(spark: SparkSession, tmp_path: P
     write(tmp_path, range(3, 4), with_her=False)
     run(made, spark, once=True, drain=True)
     assert all(one.equal for one in reconcile(made, spark))
+    assert "_windrow/left/tills-1" in {one.table for one in maintain(made, spark, 0, dry_run=True)}
+    forget(made, spark, "customer = 'ann'")  # she has been everywhere: all windows are made anew
+    assert all(one.equal and one.left == 0 for one in reconcile(made, spark))
 
 
 def test_rows_that_cannot_be_read(spark: SparkSession, tmp_path: Path) -> None:

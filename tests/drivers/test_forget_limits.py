@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.drivers.test_retention import at, keeping, upkeep
 from tests.lake import table
 from windrow.drivers.forget.examples import forget_examples
 from windrow.drivers.forget.forget import forget
+from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.findings import findings
 from windrow.drivers.maintain import maintain
 from windrow.drivers.pipeline.pipeline import PipelineWork
@@ -97,6 +99,61 @@ def test_a_stream_that_compacts_in_between(
     write(tmp_path, range(2, 4), with_her=False)
     run(made, spark, once=True, drain=True)
     assert results(spark, tmp_path, made) == never_there(spark, tmp_path / "never", 4, "minutes")
+
+
+class _Halted(Exception):
+    """A forgetting ends here."""
+
+
+def halted_at(point: str, monkeypatch: pytest.MonkeyPatch) -> AbstractContextManager[Any]:
+    """Where a forgetting ends at a point of the driver, whatever it does."""
+
+    def halt(name: str) -> None:
+        if name == point:
+            raise _Halted
+
+    monkeypatch.setattr("windrow.drivers.forget.forget.point", halt)
+    return pytest.raises(_Halted)
+
+
+def test_a_quarantine_in_between_leaves_the_reason_of_rows_that_are_being_forgotten(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = pipeline(tmp_path, "tills")
+    write(tmp_path, range(1))
+    run(made, spark, once=True)
+    with halted_at("forget:after_raw", monkeypatch):
+        forget(made, spark, WHERE)
+    monkeypatch.undo()
+    quarantine(made, spark, "visits", "batch-0000.json")
+    assert _reasons(spark, tmp_path) == {"forgotten", "quarantined"}
+    assert forget(made, spark).rows == HERS
+    assert quarantine(made, spark, "visits", "batch-0000.json").step is None
+    assert shows_her(spark, tmp_path, made) == []
+
+
+def test_a_forgetting_that_begins_while_rows_are_removed_by_their_age(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Maintenance sees it behind the floor that it has raised, and leaves the rows that windows are made anew of."""
+    made = keeping(pipeline(tmp_path, "minutes"), "60s")
+    write(tmp_path, range(3))
+    run(made, spark, once=True, drain=True)
+    before = table(spark, tmp_path, "raw", "visits").count()
+
+    def between(name: str) -> None:
+        if name == "retention:after_floor":
+            with halted_at("forget:after_raw", monkeypatch):
+                forget(made, spark, WHERE)
+
+    monkeypatch.setattr("windrow.drivers.retention.removal.point", between)
+    assert "nothing removed by its age" in upkeep(made, spark, at(3 * 60))["visits/raw"]
+    assert table(spark, tmp_path, "raw", "visits").count() == before
+    monkeypatch.undo()
+    assert forget(made, spark).rows == 3 * HERS
+    assert "rows before" in upkeep(made, spark, at(3 * 60))["visits/raw"]
+    (proof,) = reconcile(made, spark)
+    assert proof.equal and proof.windows > 0
 
 
 def test_record_windows_of_whole_keys_go_and_others_are_refused_before_anything_changes(

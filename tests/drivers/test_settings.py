@@ -18,6 +18,7 @@ from windrow.drivers.spark.settings import (
     PREFERRED,
     REQUIRED,
     check_submitted,
+    master_of,
     of_own_session,
     of_submitted_session,
 )
@@ -36,6 +37,8 @@ WRONG = {
     "spark.sql.session.timeZone": "Asia/Tokyo",
     "spark.sql.legacy.timeParserPolicy": "LEGACY",
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.files.ignoreCorruptFiles": "true",
+    "spark.sql.files.ignoreMissingFiles": "true",
 }
 
 
@@ -137,6 +140,17 @@ def test_jars_of_s3_are_for_who_needs_them(tmp_path: Path, monkeypatch: pytest.M
     assert without["spark.jars"].endswith("/delta-spark.jar") and "s3a" in str(with_s3) and "s3a" not in str(without)
 
 
+def test_whose_master_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, known = {"spark.master": "spark://given:7077"}, {"spark.master": "yarn"}
+    monkeypatch.setenv("WINDROW_MASTER", "local[2]")
+    assert master_of("local[1]", given, known) == "local[1]"
+    assert master_of(None, given, known) == "spark://given:7077"
+    assert master_of(None, {}, known) == "local[2]"
+    monkeypatch.delenv("WINDROW_MASTER")
+    assert (master_of(None, {}, known), master_of(None, {}, {})) == ("yarn", "local[*]")
+    assert of_own_session("local[1]", given, known)["spark.master"] == "local[1]", "it is the one that was checked"
+
+
 @pytest.mark.parametrize("master", ["spark://there:7077", "yarn", "k8s://there"])
 def test_executors_elsewhere_can_find_the_driver(master: str) -> None:
     settings = of_own_session(master, {}, {})
@@ -174,6 +188,12 @@ def test_a_server_of_spark_connect_is_refused_by_name(
     place = "--master" if remote is None else "SPARK_REMOTE"
     with pytest.raises(SpecError, match=rf'^{place} must not be Spark Connect: .*got "sc://there:15002"'):
         check_is_no_server(master)
+
+
+def test_the_token_of_a_server_of_spark_connect_is_not_shown() -> None:
+    with pytest.raises(SpecError, match=r'got "sc://there:15002"') as told:
+        check_is_no_server("sc://there:15002/;use_ssl=true;token=hidden")
+    assert "hidden" not in str(told.value)
 
 
 def test_s3_is_reached_by_the_variables_that_others_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -152,6 +152,9 @@ def test_a_window_that_expired_without_a_pane_is_final() -> None:
     )
     found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=ticks)
     assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1]
+    followed = ticks.set_column(1, "kind", pa.array(["follow", "backfill", "stream"]))  # a batch had it read on
+    found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=followed)
+    assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1]
     drained = pa.table({"tick": [1, 2, 3], "kind": ["stream"] * 3, **_marks([None, 11, 21], [11, 21, None])})
     found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=drained)
     assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1, 2, 3]

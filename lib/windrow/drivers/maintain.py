@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.forget.erasing import begin_erasing, erase_history
+from windrow.drivers.forget.windows.leaving import LeftWindows
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork
@@ -141,7 +142,8 @@ class Maintenance:
             for name in ("landings", "dead_letters"):
                 table = f"{source}/{name}"
                 yield from self._table(table, True, removed.get(table, []), dry_run)
-        for name in (QUALITY_TABLE, "_windrow/audits", "_windrow/generations", "_windrow/floors"):
+        left = [self._named(LeftWindows.of(self.work, item).location) for item in self.work.stages]
+        for name in (QUALITY_TABLE, "_windrow/audits", "_windrow/generations", "_windrow/floors", *left):
             yield from self._table(name, True, [], dry_run)
         yield from self._staged(dry_run)
 
@@ -149,12 +151,16 @@ class Maintenance:
         """What runs have staged that died, and were not tried again since."""
         folder = self.work.lake.internal(STAGING)
         for found in list(leftovers(self.spark, folder, self._kept_from)):
-            name, size = found.location.path.removeprefix(f"{self.work.lake.root}/"), Size(0, found.files, found.bytes)
+            name, size = self._named(found.location), Size(0, found.files, found.bytes)
             if dry_run:
                 yield Maintained(name, size, size, 0, ("would be removed: the run is not tried again",))
                 continue
             found.location.remove(self.spark)
             yield Maintained(name, size, Size(0, 0, 0), 0, ("removed: the run was not tried again",))
+
+    def _named(self, location: Location) -> str:
+        """The name of a table: its path in the lake."""
+        return location.path.removeprefix(f"{self.work.lake.root}/")
 
     # ---------------------------------------------------------------- a stage
 
@@ -183,6 +189,7 @@ class Maintenance:
             old = Journal.of(self.work.lake, item.runner.stage, number)
             last = old.log.last(self.spark) if old.location.exists(self.spark) else None
             if last is not None and old.log.step_before(self.spark, self._kept_from) == last.step:
+                LeftWindows(self.spark, self.work.lake, item.name, number).location.remove(self.spark)
                 old.snapshot.location.remove(self.spark)
                 old.location.remove(self.spark)
                 yield f"generation {number} removed"

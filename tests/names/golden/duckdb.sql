@@ -263,7 +263,7 @@ CROSS JOIN (
 WHERE
   "shown"."_ended"
   OR (
-    "kinds"."_kind" = 'stream'
+    "kinds"."_kind" IN ('stream', 'follow')
     AND (
       "shown"."window_end" <= "reached"."watermark" - INTERVAL '300' SECOND
       OR "reached"."tick" >= "drained"."tick"

@@ -15,6 +15,8 @@ from windrow.spec.times import SECOND
 
 _ENDED, _KIND = "_ended", "_kind"
 _ROWS, _REACHED, _DRAINED = "shown", "reached", "drained"
+_OF_STREAM = ("stream", "follow")
+"""The kinds of ticks of a stream: one may be made by somebody else who needed it."""
 
 
 def final(stage: Stage, current: exp.Table, ticks: exp.Table) -> exp.Select:
@@ -62,7 +64,7 @@ def _drained(ticks: exp.Table) -> exp.Select:
 
 def _by_stream() -> exp.Expression:
     """A window that a batch has shown early stays as it is until a batch publishes it."""
-    return exp.EQ(this=column(_KIND, "kinds"), expression=text("stream"))
+    return column(_KIND, "kinds").isin(*map(text, _OF_STREAM))
 
 
 def _expired(stage: Stage) -> exp.Condition:

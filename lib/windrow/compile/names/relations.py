@@ -56,14 +56,14 @@ def relations(pipeline: Pipeline) -> list[Relation]:
     made = [one for stage in pipeline.stages for one in of_stage(stage)]
     made += [one for source in pipeline.sources for one in of_source(source)]
     made.append(Relation(QUALITY_TABLE, "what suites have found", QUALITY_COMMENTS, QUALITY_TABLE))
-    owners: dict[str, str] = {}
+    taken: set[str] = set()
     for one in made:
-        other = owners.setdefault(one.name.lower(), one.name)
-        if other is not one.name:
+        if one.name.lower() in taken:
             hint = "give one of the stages another name"
             raise SpecError(
                 "stages", "have two tables of one name, which differ in a catalog in nothing", one.name, hint
             )
+        taken.add(one.name.lower())
     return made
 
 

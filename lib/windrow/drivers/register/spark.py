@@ -10,6 +10,7 @@ from windrow.compile.names.relations import Relation, chosen, relations
 from windrow.drivers.register.registered import Registered
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.store.delta.file_system import hadoop
 from windrow.store.delta.location import Lake
 from windrow.store.delta.log_store import newest_snapshot
 
@@ -66,7 +67,7 @@ def _check_free(spark: SparkSession, spoken: Dialect, relation: Relation) -> Non
     if is_view is not relation.is_view:
         kind = "view" if is_view else "table"
         raise SpecError(name, f"is the name of another {kind}", found.get("Location"), "another --schema, or drop it")
-    if not is_view and _plain(found.get("Location", "")) != _plain(spoken.path(relation)):
+    if not is_view and _plain(found.get("Location", "")) not in _written(spark, spoken.path(relation)):
         rule = "is the name of a table elsewhere"
         raise SpecError(name, rule, found.get("Location"), "another --schema, or drop it: the lake stays as it is")
 
@@ -76,6 +77,12 @@ def _details(spark: SparkSession, name: str) -> dict[str, str]:
     rows = [(str(row[0]), str(row[1])) for row in spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()]
     start = next((index for index, (label, _) in enumerate(rows) if label == _DETAILS), len(rows))
     return dict(rows[start:])
+
+
+def _written(spark: SparkSession, path: str) -> set[str]:
+    """How a catalog may write a path: with its file system in front, also where the lake does not name it."""
+    files, place = hadoop(spark, path)
+    return {_plain(path), _plain(str(files.makeQualified(place).toString()))}
 
 
 def _plain(location: str) -> str:

@@ -40,7 +40,7 @@ def removed_by_age(work: PipelineWork, spark: SparkSession, now: int, dry_run: b
         for item in work.stages:
             item.check_settled()
     except NotYet as why:
-        return {f"{source}/raw": [f"nothing removed by its age: {why}"] for source in work.raws}
+        return {f"{source}/raw": [f"{_NOTHING}: {why}"] for source in work.raws}
     removal = Removal(work, spark, kept, now, dry_run)
     notes = {f"{source}/raw": removal.raw(source) for source in work.raws}
     notes |= {f"{source}/dead_letters": removal.letters_of_source(source) for source in work.raws}
@@ -108,7 +108,7 @@ class Removal:
         own = coalesce(call("unix_micros", col("window_end")), *letter)
         spent = (col(LogColumn.KIND) == DEAD_LETTER) & (own < bigint(floor))
         journal = item.runner.journal.location
-        if not where(journal.read(self.spark), spent).isEmpty():
+        if not where(journal.read(self.spark), spent).isEmpty() and self._waits() is None:
             is_done(lambda: journal.table(self.spark).delete(spent.text))
             point("retention:after_journal")
 
@@ -121,6 +121,14 @@ class Removal:
         gone = col("arrived_at")
         return self._removed(table, name, self.kept.dead_letters, need, lambda until: gone < _time(until))
 
+    def _waits(self) -> NotYet | None:
+        """Why nothing may be removed now: a forgetting has begun since this run of maintenance."""
+        try:
+            check_finished(self.work)
+        except NotYet as why:
+            return why
+        return None
+
     def _within(self, item: StageWork, need: Need) -> Need:
         """The same, and what is needed as long as windows can be recomputed."""
         whole = whole_from(self.work, item)
@@ -130,7 +138,10 @@ class Removal:
         return need if need.time < whole else Need(whole, need.step, why)
 
     def _removed(self, location: Location, name: str, age: int, need: Need, gone: Callable[[int], Column]) -> list[str]:
-        """Remove the rows that are gone before a time: that of their age, or from which on they are needed."""
+        """Remove the rows that are gone before a time: that of their age, or from which on they are needed.
+
+        A forgetting that has begun by the time when the floor is raised may need them; one that begins later sees it.
+        """
         until = min(self.now - age, need.time)
         notes = []
         if need.time < self.now - age and need.why is not None:
@@ -145,12 +156,15 @@ class Removal:
             return [*notes, f"rows before {format_time(until)} would be removed"]
         Floors.of(self.work.lake).raise_to(self.spark, name, until)
         point("retention:after_floor")
+        if (why := self._waits()) is not None:
+            return [*notes, f"{_NOTHING}: {why}"]
         done = is_done(lambda: location.table(self.spark).delete(condition.text))
         point("retention:after_rows")
         said = f"rows before {format_time(until)} removed"
         return [*notes, said if done else "no rows removed: other writers were in the way"]
 
 
+_NOTHING = "nothing removed by its age"
 _END = col("window_end")
 
 

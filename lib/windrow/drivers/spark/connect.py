@@ -32,6 +32,11 @@ def check_has_jvm(spark: SparkSession) -> None:
 def check_is_no_server(master: str) -> None:
     """Refuse a server of Spark Connect as that which a session of our own is to be on. Errors: SpecError."""
     if master.startswith("sc://"):
-        raise SpecError("--master", _RULE, master, _HINT)
+        raise SpecError("--master", _RULE, _without_token(master), _HINT)
     if "SPARK_REMOTE" in os.environ:  # PySpark would take it, whatever the master is
-        raise SpecError("SPARK_REMOTE", _RULE, os.environ["SPARK_REMOTE"], _HINT)
+        raise SpecError("SPARK_REMOTE", _RULE, _without_token(os.environ["SPARK_REMOTE"]), _HINT)
+
+
+def _without_token(address: str) -> str:
+    """The address of a server without its parameters, of which one may be a secret."""
+    return address.partition("/;")[0]

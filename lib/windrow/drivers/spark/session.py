@@ -37,14 +37,14 @@ def local_session(
     setting that would make results wrong, and where only a server of Spark Connect is named.
     """
     given, known = conf or {}, defaults(_find_spark_home())
-    master = master or os.environ.get("WINDROW_MASTER") or known.get("spark.master", "local[*]")
+    master = settings.master_of(master, given, known)
     check_is_no_server(master)
-    python = given.get(PYTHON) or known.get(PYTHON) or sys.executable
-    os.environ.setdefault("PYSPARK_PYTHON", python)
+    python = given.get(PYTHON) or os.environ.get("PYSPARK_PYTHON") or known.get(PYTHON) or sys.executable
+    os.environ["PYSPARK_PYTHON"] = python
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     # What Spark logs goes with the trace of an error: to the terminal, when it was asked for.
     level = "error" if os.environ.get(TRACE) else "fatal"
-    builder = SparkSession.builder.appName(app).master(master)
+    builder = SparkSession.builder.appName(app)
     for name, value in settings.of_own_session(master, given, known, s3, level).items():
         builder = builder.config(name, value)
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):

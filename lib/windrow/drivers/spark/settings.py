@@ -24,6 +24,7 @@ from windrow.drivers.spark.object_stores import AS_S3A, COMMITS, of_s3
 from windrow.spec.pipelines.spark_settings import CATALOG, EXTENSIONS, check_settings, with_delta
 from windrow.spec.pipelines.spark_settings import REQUIRED as NEEDED
 
+MASTER = "spark.master"
 JARS = "spark.jars"
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 ANY_LOG_STORE = "spark.delta.logStore.class"
@@ -83,6 +84,11 @@ LOCAL: Mapping[str, str] = {"spark.driver.host": "127.0.0.1", "spark.driver.bind
 address, or the one that it is told."""
 
 
+def master_of(asked: str | None, given: Mapping[str, str], known: Mapping[str, str]) -> str:
+    """Where a session of windrow's own runs: as asked, as the user's settings, this machine or the cluster say."""
+    return asked or given.get(MASTER) or os.environ.get("WINDROW_MASTER") or known.get(MASTER, "local[*]")
+
+
 def of_own_session(
     master: str, given: Mapping[str, str], known: Mapping[str, str], s3: bool = False, log_level: str = "fatal"
 ) -> dict[str, str]:
@@ -111,6 +117,7 @@ def of_own_session(
         DEPLOY_MODE: "client",  # the driver is this process, whatever is usual for jobs
         **REQUIRED,
         **given,
+        MASTER: master,
         CATALOG: NEEDED[CATALOG].value,
         EXTENSIONS: with_delta(said.get(EXTENSIONS)),
         JARS: ",".join([*session_jars(s3), *filter(None, [said.get(JARS)])]),

@@ -30,6 +30,8 @@ RENAMING = frozenset({"hdfs", "viewfs", "abfs", "abfss", "adl", "wasb", "wasbs",
 _OF_DELTA = re.compile(r"(?:io\.delta|org\.apache\.spark\.sql\.delta)\.storage\.(?!S3Dynamo)\w+")
 """Of its log stores only one is right on S3. `GCSLogStore` is not, though it makes a file that is to overwrite nothing:
 S3A looks whether there is one then, and puts it later in any case."""
+_IN_PLACE = re.compile(r"(?:io\.delta|org\.apache\.spark\.sql\.delta)\.storage\.(?:S3SingleDriver|GCS)LogStore")
+"""Those that write a commit under its name: where a file is there before it is whole, others read a half of it."""
 _CONDITIONAL = "fs.option.create.conditional.overwrite"
 _RULE = "must be where one of two drivers has a commit and the other one hears of it"
 _TRIAL = "_windrow/put-if-absent"
@@ -43,10 +45,14 @@ def check_put_if_absent(spark: SparkSession, lake: str) -> str:
 
     Errors: SpecError.
     """
-    if local_path(spark, lake) is not None:
-        return "file"
-    scheme = _scheme(spark, lake)
+    is_local = local_path(spark, lake) is not None
+    scheme = "file" if is_local else _scheme(spark, lake)
     store = _log_store(spark, scheme)
+    if store is not None and scheme in {"file", *RENAMING} - {"gs"} and _IN_PLACE.fullmatch(store):
+        rule = f"{_RULE}: on {scheme}:// {store.rpartition('.')[2]} shows a commit before it is whole"
+        raise SpecError("lake", rule, lake, "leave out spark.delta.logStore: Delta's own choice is right there")
+    if is_local:
+        return scheme
     if store == LOG_STORE:
         _check_conditional(spark, lake, scheme)
     elif scheme not in RENAMING and (store is None or _OF_DELTA.fullmatch(store)):

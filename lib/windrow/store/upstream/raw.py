@@ -24,7 +24,7 @@ from windrow.compile.elements.envelope import (
     file_of,
 )
 from windrow.compile.elements.evolution import as_now, with_defaults
-from windrow.compile.sql.columns import Column, call, col, lit
+from windrow.compile.sql.columns import Column, any_of, call, col, lit
 from windrow.engine.frames import group, select, where
 from windrow.engine.tick.statistics import LandedRows
 from windrow.spec.errors import SpecError
@@ -250,8 +250,8 @@ def _columns(types: Mapping[str, str]) -> StructType:
 
 
 def is_in(offset: str) -> Column:
-    """Whether a row of the file is not in quarantine yet."""
-    return (col(OFFSET) == lit(offset)) & ~col(REASON).same(lit(QUARANTINED))
+    """Whether a row of the file is not in quarantine yet; one that is forgotten, or being so, keeps its reason."""
+    return (col(OFFSET) == lit(offset)) & ~any_of(col(REASON).same(lit(name)) for name in (QUARANTINED, FORGOTTEN))
 
 
 def quarantine_of(step: int) -> tuple[str, str]:

@@ -57,6 +57,12 @@ class Affected:
         found = frame.join(self.frame, on=list(self.on), how="left")
         return where(found, col(WHOLE_FROM).is_null() | (col(WINDOW_START) < col(WHOLE_FROM))).drop(WHOLE_FROM)
 
+    def tells(self, cells: DataFrame) -> DataFrame:
+        """Cells with `GOES`: whether they are of these."""
+        found = cells.join(self.frame, on=list(self.on), how="left")
+        goes = col(WHOLE_FROM).is_not_null() & (col(WINDOW_START) >= col(WHOLE_FROM))
+        return with_column(found, GOES, goes).drop(WHOLE_FROM)
+
     def touching(self, pairs: DataFrame) -> DataFrame:
         """Those of pairs of row and window that these cells may be made of, and maybe others of their keys."""
         return pairs.join(self.frame, on=list(self.on), how="left_semi")

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import CELL
+from windrow.drivers.forget.windows.affected import Affected
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.spec.errors import NotInThisVersion
+from windrow.store.delta.copy_on_write import Rewrite, rewrite_once
 from windrow.store.delta.location import Lake, Location
 from windrow.store.delta.transactions import append_once
 
@@ -35,7 +37,12 @@ class LeftWindows:
 
     def write(self, cells: DataFrame) -> None:
         """Remember windows, by `key` and bounds; some may be there already."""
-        append_once(self.spark, self._table, cells.select(*CELL).distinct(), "left")
+        append_once(self.spark, self.location, cells.select(*CELL).distinct(), "left")
+
+    def forget(self, affected: Affected) -> None:
+        """Take out those that were made anew since: they are compared again, and may have the person for their key."""
+        if self.location.exists(self.spark):
+            rewrite_once(self.spark, self.location, Rewrite(affected.tells))
 
     def but(self, windows: DataFrame) -> DataFrame:
         """The windows but for these."""
@@ -44,12 +51,13 @@ class LeftWindows:
 
     def read(self) -> DataFrame | None:
         """All of them, each once; None where there are none."""
-        if not self._table.exists(self.spark):
+        if not self.location.exists(self.spark):
             return None
-        return self._table.read(self.spark).distinct()
+        return self.location.read(self.spark).distinct()
 
     @property
-    def _table(self) -> Location:
+    def location(self) -> Location:
+        """Of the table that has them."""
         return self.lake.internal(f"left/{self.stage}-{self.generation}")
 
 

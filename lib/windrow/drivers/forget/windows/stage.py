@@ -130,14 +130,18 @@ class StageForgetting:
                 self.noted.write(reader.name, ROWS_OF, rows.select(*ROW_OF).distinct())
 
     def _tables(self, found: Affected, tick: int) -> None:
-        """Project the tables, and take out of them what that tick has replaced; then compact the journal."""
+        """Compact the journal; then project the tables, and take out of them what that tick has replaced.
+
+        The snapshot comes first: none that another writer has begun before that tick can be put there afterwards.
+        """
         runner, stage = self.item.runner, self.item.runner.stage.shown
+        compact(runner.journal, runner.spark, tick, runner.forgets_until)
         self.item.ticked(runner.last)
         self.item.project()
         older = Rewrite(found.older(stage, tick))
         for name in ("panes", "current"):
             tried_again(lambda name=name: self.item.projections.rewrite(name, older))  # type: ignore[misc]
-        compact(runner.journal, runner.spark, tick, runner.forgets_until)
+        LeftWindows.of(self.work, self.item).forget(found)
         point("forget:after_tables")
 
 
