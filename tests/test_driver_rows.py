@@ -46,7 +46,6 @@ FEW: dict[str, str] = {
     "store/delta/floors.py": "a row for each floor",
     "store/delta/foreign.py": "a line for each file of a table that is read in place",
     "store/delta/upkeep.py": "what a table says of itself",
-    "store/journal/audits.py": "a row for each step and subject of a run",
     "store/journal/journal.py": "the control rows of ticks, and a row for each bucket of window time",
     "store/journal/late.py": "a row for each group of late windows that stands alone",
     "store/reading/arrow.py": "groups, counted while they are read",

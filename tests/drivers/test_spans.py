@@ -31,7 +31,7 @@ def test_a_stream_has_spans_of_its_ticks(spark: SparkSession, tmp_path: Path, ex
     by_name: dict[str, list[ReadableSpan]] = {}
     for one in exported.get_finished_spans():
         by_name.setdefault(one.name, []).append(one)
-    assert {"windrow.land", "windrow.tick", "windrow.survey", "windrow.commit", "windrow.project"} <= by_name.keys()
+    assert {"windrow.land", "windrow.tick", "windrow.statistics", "windrow.commit", "windrow.project"} <= by_name.keys()
     ticks = [dict(one.attributes or {}) for one in by_name["windrow.tick"]]
     panes = {one["windrow.tick"]: one["windrow.panes"] for one in ticks if "windrow.tick" in one}
     assert panes == {row["tick"]: row["panes"] for row in table(spark, tmp_path, "ticks").collect()}

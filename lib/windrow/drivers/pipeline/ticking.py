@@ -135,7 +135,7 @@ class TickRunner:
         started = time.monotonic()
         until, withdraws = self.until_correction(after, until)
         admission = Admission(INFINITY) if withdraws else self.admission
-        with span("survey"):
+        with span("statistics"):
             micro_batch = self._micro_batch(after, until, admission)
         now = max(self.clock.now, self.clocks.now(micro_batch, until))
         return self._tick(self.clocks.seen(self.clock, micro_batch, now), until, micro_batch, admission, started, kind)

@@ -84,9 +84,9 @@ LOCAL: Mapping[str, str] = {"spark.driver.host": "127.0.0.1", "spark.driver.bind
 address, or the one that it is told."""
 
 
-def master_of(asked: str | None, given: Mapping[str, str], known: Mapping[str, str]) -> str:
-    """Where a session of windrow's own runs: as asked, as the user's settings, this machine or the cluster say."""
-    return asked or given.get(MASTER) or os.environ.get("WINDROW_MASTER") or known.get(MASTER, "local[*]")
+def master_of(named: str | None, given: Mapping[str, str], known: Mapping[str, str]) -> str:
+    """Where a session of windrow's own runs: as named, as the user's settings, this machine or the cluster say."""
+    return named or given.get(MASTER) or os.environ.get("WINDROW_MASTER") or known.get(MASTER, "local[*]")
 
 
 def of_own_session(
