@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
@@ -49,15 +50,15 @@ class Clustering:
 
     def is_due(self) -> bool:
         """Whether the table is more than two files' worth, and half of its bytes or more are new."""
-        if not self.by:
+        largest = int(self.spark.conf.get(FILE_SIZE) or 0)
+        if self._snapshot().sizeInBytes() <= 2 * largest or not self.by:
             return False
         last = self._last()
         is_new = Column("true") if last is None else col("modificationTime") > bigint(last)
         size, new = col("size"), call("if", is_new, col("size"), 0)
         sums = {"bytes": call("sum", size), "new": call("sum", new)}
         (found,) = group(self._files(), (), sums).collect()
-        largest = int(self.spark.conf.get(FILE_SIZE) or 0)
-        return bool((found["bytes"] or 0) > 2 * largest and 2 * found["new"] >= found["bytes"])
+        return bool(2 * found["new"] >= found["bytes"])
 
     def cluster(self) -> bool:
         """Put the rows into that order; False where other writers were in the way each time."""
@@ -65,7 +66,10 @@ class Clustering:
 
     def _files(self) -> DataFrame:
         """The live files of the table, with `size` in bytes and `modificationTime` in milliseconds."""
-        return DataFrame(newest_snapshot(self.spark, self.location.path).allFiles().toDF(), self.spark)
+        return DataFrame(self._snapshot().allFiles().toDF(), self.spark)
+
+    def _snapshot(self) -> Any:
+        return newest_snapshot(self.spark, self.location.path)
 
     def _last(self) -> int | None:
         """When it was done last, in milliseconds."""
