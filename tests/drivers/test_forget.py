@@ -69,10 +69,10 @@ def never_there(spark: SparkSession, root: Path, files: int, *names: str, behind
 @pytest.mark.parametrize(
     ("names", "behind"),
     [
-        (("shops",), True),
+        pytest.param(("shops",), True, marks=pytest.mark.long),
         pytest.param(("minutes", "overlaps"), False, marks=pytest.mark.long),
         pytest.param(("customers", "hops"), False, marks=pytest.mark.long),
-        pytest.param(("sessions",), False, marks=pytest.mark.long),
+        (("sessions",), False),
     ],
     ids=str,
 )
@@ -124,6 +124,7 @@ def test_no_byte_is_left(spark: SparkSession, tmp_path: Path) -> None:
     assert maintain(made, spark, 0) and files_with(tmp_path, HER) == []
 
 
+@pytest.mark.long
 def test_a_tick_that_was_computed_before_is_computed_again(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +228,7 @@ def test_a_second_one_finds_nothing_and_a_dry_run_changes_nothing(spark: SparkSe
     assert forget(made, spark).rows == 0
 
 
+@pytest.mark.long
 def test_results_of_others_are_left_as_they_are(spark: SparkSession, tmp_path: Path) -> None:
     """If that is asked for: her own windows go, and what is not compared for that is counted."""
     made = pipeline(tmp_path, "customers", "tills")

@@ -150,6 +150,7 @@ def test_late_rows_are_restated_afterwards(spark, tmp_path: Path) -> None:
     assert restate(made, spark)[0].backfilled is None
 
 
+@pytest.mark.long
 def test_a_lost_table_is_made_again_while_the_journal_has_it(spark, tmp_path: Path, calm: Path) -> None:
     write_files(tmp_path / "data", range(FILES))
     run(pipeline(tmp_path), spark, once=True, drain=True)
