@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,9 @@ from tests.cookbook.model_lake import ModelLake, Step
 from tests.explain.model_lake import Row, Table, late_until, letter_row, pane_row
 from windrow.drivers.inspect.explain.explain import explained_in
 from windrow.drivers.inspect.explain.question import Question, time_and_bounds
-from windrow.engine.clocks.clock import PartitionClock, StageClock
+from windrow.engine.clocks.clock import InputClock, PartitionClock, StageClock
 from windrow.spec.sources.source import ENVELOPE_NAMES
+from windrow.spec.stages.inputs import ONLY
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.location import Location
 from windrow.store.journal.control import Control
@@ -75,13 +76,16 @@ def _control(lake: ModelLake, number: int) -> Row:
     before, step = steps[number - 1], lake.steps[number - 1]
     read = sum(one.now is not None for one in lake.steps[:number])
     expired = late_until(before, stage.allowed_lateness)
-    control = Control(number, "stream", Offsets({"": read}), True, before, _clock(step, stage.name), late_until=expired)
+    control = Control(number, "stream", Offsets({"": read}), True, before, _clock(lake, step), late_until=expired)
     return {"tick": number, "_control": control.to_json(), "_kind": "control"}
 
 
-def _clock(step: Step, stage: str) -> StageClock:
-    clock = step.ticks[stage].clock
+def _clock(lake: ModelLake, step: Step) -> StageClock:
+    (source,), (stage,) = lake.pipeline.sources, lake.pipeline.stages
+    clock, delay = step.ticks[stage.name].clock, stage.watermark_over(source.watermark).bounded_delay or 0
     partitions = {
-        name or None: PartitionClock(mark, clock.now) for name, mark in (clock.partitions_after or {}).items()
+        name or None: PartitionClock(watermark + delay, clock.now)
+        for name, watermark in (clock.partitions_after or {}).items()
     }
-    return StageClock(now=clock.now, watermark=clock.watermark_after, partitions=partitions)
+    of_source = StageClock(now=clock.now, watermark=clock.watermark_after, partitions=partitions)
+    return replace(of_source, inputs={ONLY: InputClock(of_source, clock.now)})
