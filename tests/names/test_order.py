@@ -41,7 +41,7 @@ def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str) -> None
     run(made, spark, once=True, drain=True)
     before = content(spark, tmp_path, name)
     table = tmp_path / "lake" / "sums" / name
-    small = str(sum(one["size_bytes"] for one in files_of(table)) // 5)
+    small = str(sum(one["size_bytes"] for one in files_of(table)) // 12)
     maintenance = Maintenance.of(made, spark, 0, clock_micros)
     maintenance.spark.conf.set(FILE_SIZE, small)
     (done,) = [one for one in maintenance.run(dry_run=False) if one.table == f"sums/{name}"]
