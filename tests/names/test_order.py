@@ -11,6 +11,7 @@ import pytest
 from deltalake import DeltaTable
 
 from tests.lake import content, iso, pipeline, write_files
+from windrow.drivers import maintain
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.maintain import Maintenance
 from windrow.drivers.recompute.reconcile import reconcile
@@ -35,7 +36,8 @@ def write_rows(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [pytest.param("current", marks=pytest.mark.long), "panes"])
-def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str) -> None:
+def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maintain, "MANY", 2)
     write_rows(tmp_path / "data")
     made = pipeline(tmp_path, allowed_lateness="1h")
     run(made, spark, once=True, drain=True)
