@@ -90,6 +90,7 @@ def check(store: ObjectStore, folder: Path, count: int, monkeypatch: pytest.Monk
     assert any(line[3] == "412" for line in puts), "they met"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("store", [0, 7], indirect=True, ids=["answers come", "every seventh answer is lost"])
 def test_two_drivers(store: ObjectStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commit(store, tmp_path, 60)
