@@ -54,7 +54,8 @@ def main() -> None:
     with quiet_start(), ThreadPoolExecutor(1) as beside:  # nothing may be printed until Spark has started
         starting = beside.submit(windrow.local_session, app="windrow demo")
         import_early(suites_of(pipeline).values())
-        written = flights.summary(flights.arrivals(MONTHS), flights.write_landing_files(folder, MONTHS, HOURS_PER_FILE))
+        rows = flights.arrivals(MONTHS)
+        written = flights.summary(rows, flights.write_rows(rows, Path(folder), HOURS_PER_FILE))
         spark = starting.result()
     print(written)
 

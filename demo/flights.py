@@ -52,7 +52,7 @@ def write_landing_files(folder: Path | str, months: Collection[int] = JANUARY, h
     Names and modification times are in order of arrival, and so are the lines of a file. Returns the paths in this
     order. Raises ValueError for a month outside 1 to 12 or a period below one hour.
     """
-    return _write(arrivals(months), Path(folder), hours_per_file)
+    return write_rows(arrivals(months), Path(folder), hours_per_file)
 
 
 def lateness(rows: pd.DataFrame) -> pd.Series:
@@ -80,7 +80,8 @@ def summary(rows: pd.DataFrame, paths: Sequence[Path]) -> str:
     )
 
 
-def _write(rows: pd.DataFrame, folder: Path, hours_per_file: int) -> list[Path]:
+def write_rows(rows: pd.DataFrame, folder: Path, hours_per_file: int) -> list[Path]:
+    """The same of rows of `arrivals`."""
     if hours_per_file < 1:
         raise ValueError(f"hours_per_file must be at least 1; got {hours_per_file}")
     lines = pd.Series(_json_lines(rows), index=rows.index)
@@ -121,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     try:
         rows = arrivals(options.months)
-        paths = _write(rows, options.folder, options.hours_per_file)
+        paths = write_rows(rows, options.folder, options.hours_per_file)
     except (ValueError, ModuleNotFoundError) as error:
         parser.error(str(error))
     print(summary(rows, paths))

@@ -276,15 +276,17 @@ def test_the_first_rows_land_in_several_steps_while_the_table_changes(spark, tmp
 
 
 def test_what_landing_has_counted_is_what_a_job_counts(spark, tmp_path: Path) -> None:
+    """Dead rows too."""
     for number in range(3):
         append(spark, tmp_path, *[(index, "ab"[index % 2], iso(number * 9 + index), 0) for index in range(7)])
+    append(spark, tmp_path, (7, "a", "300000-01-01T00:00:00Z", 0), (8, "b", iso(40), 0))
     work = PipelineWork.open(in_place(tmp_path, partition="k"), spark)
     landing_of(work).run()
     runner, until = work.stages[0].runner, Offsets({ONLY: 2})
     (landed,) = runner.upstream.landed(spark, START, until).values()
     rows, stage = runner.upstream.parts(spark, START, until)[ONLY], runner.stage.of_input(ONLY)
     assert known_statistics(stage, landed, Admission()) == statistics_of(stage, rows, Admission())
-    assert len(landed.greatest) == 2 and landed.rows == 21
+    assert len(landed.greatest) == 2 and (landed.rows, landed.dead) == (22, 1)
 
 
 def over_feed(root: Path, **fields: Any) -> Pipeline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -88,7 +89,24 @@ def test_late_rows_are_counted(spark, work: PipelineWork) -> None:
     assert known_statistics(stage, replace(landed, earliest=landed.latest), Admission(landed.earliest)) is not None
 
 
-def test_dead_rows_are_looked_at(spark, work: PipelineWork) -> None:
+def test_dead_rows_without_an_event_time_are_counted_too(spark, tmp_path: Path) -> None:
+    """Of which none but the one that has arrived last is known to be dead."""
+    write_sound(tmp_path / "data", 0)
+    with (tmp_path / "data" / "batch-0000.json").open("a") as file:
+        for at, second in ((None, 3), ("300000-01-01T00:00:00Z", 600)):
+            file.write(json.dumps({"k": "a", "v": 1, "d": 1, "at": at, "arrived": iso(second)}) + "\n")
+    write_sound(tmp_path / "data", 1)
+    made = PipelineWork.open(pipeline(tmp_path, **PLAIN), spark)
+    made.landings[0].run()
+    runner, until = runner_of(made), Offsets({ONLY: 2})
+    (landed,) = runner.upstream.landed(spark, START, until).values()
+    rows, stage = runner.upstream.parts(spark, START, until)[ONLY], runner.stage.of_input(ONLY)
+    counted = statistics_of(stage, rows, Admission())
+    assert known_statistics(stage, landed, Admission()) == replace(counted, arrivals=None)
+    assert counted.counters.dead_rows == 2 and counted.greatest_arrival == parse_time(iso(600))
+
+
+def test_dead_rows_with_an_event_time_are_looked_at(spark, work: PipelineWork) -> None:
     runner = runner_of(work)
     assert runner.upstream.landed(spark, Offsets({ONLY: 2}), Offsets({ONLY: 4})) == {}
 

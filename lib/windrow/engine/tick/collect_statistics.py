@@ -25,7 +25,9 @@ def collect_statistics(stage: CompiledStage, judged: DataFrame, admission: Admis
 
 
 def known_statistics(stage: CompiledStage, landed: LandedRows, admission: Admission) -> BatchStatistics | None:
-    """The statistics of rows that are all elements, each in so many windows, and none late; None where others may be.
+    """The statistics of rows that are all elements, each in so many windows, and none late, but for dead ones.
+
+    None where others may be.
 
     A stage that looks at its rows (a condition, an expression that may fail, an event time of its own) has to count.
     """
@@ -37,11 +39,13 @@ def known_statistics(stage: CompiledStage, landed: LandedRows, admission: Admiss
     if number is None:
         return None
     return BatchStatistics(
-        counters=Counters(read=landed.rows, kept=landed.rows, assigned=number * landed.rows),
+        counters=Counters(
+            read=landed.rows + landed.dead, dead_rows=landed.dead, kept=landed.rows, assigned=number * landed.rows
+        ),
         earliest=landed.earliest,
         latest=landed.latest,
         latest_end=windows.greatest_end(landed.latest),
-        greatest_arrival=max(landed.arrivals.values()),
+        greatest_arrival=landed.greatest_arrival,
         greatest=landed.greatest,
         arrivals=landed.arrivals,
     )

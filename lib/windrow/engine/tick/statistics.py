@@ -26,22 +26,30 @@ class BatchStatistics:
     """The greatest event time of each source partition, over the rows that are not dead."""
     asserted: dict[str | None, int] = field(default_factory=dict)
     """The greatest watermark that rows of each source partition assert, over those that are not dead."""
-    arrivals: dict[str | None, int] = field(default_factory=dict)
-    """The greatest arrival time of each source partition, over the rows that are not dead."""
+    arrivals: dict[str | None, int] | None = field(default_factory=dict)
+    """The greatest arrival time of each source partition, over the rows that are not dead; None where it is unknown."""
 
 
 @dataclass(frozen=True)
 class LandedRows:
-    """What is known of rows since they have landed, where none of them is dead: no job has to look at them.
-
-    Times are in microseconds; the greatest event and arrival times are those of each source partition.
-    """
+    """What is known of rows since they have landed, so that no job has to look at them. Times are in microseconds."""
 
     rows: int
+    """Those that are not dead: one at least."""
+    dead: int
     earliest: int
-    latest: int
+    """The earliest event time of a row that is not dead."""
     greatest: dict[str | None, int]
-    arrivals: dict[str | None, int]
+    """The greatest event time of each source partition, over the rows that are not dead."""
+    greatest_arrival: int
+    """Over all rows."""
+    arrivals: dict[str | None, int] | None
+    """The greatest arrival time of each source partition, over the rows that are not dead; None where it is unknown."""
+
+    @property
+    def latest(self) -> int:
+        """The latest event time of a row that is not dead."""
+        return max(self.greatest.values())
 
 
 def summed(statistics: Sequence[BatchStatistics]) -> BatchStatistics:

@@ -272,20 +272,23 @@ class RawInPlace(Raw):
         )
 
     def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
-        """By what was counted when they landed; None where a row is dead."""
+        """By what was counted when they landed; None where all rows are dead."""
         counts = [count for step in self.steps(spark, after, until).values() for count in step.counts]
         greatest: dict[str | None, int] = {}
         arrivals: dict[str | None, int] = {}
         earliest: list[int] = []
-        for one in counts:
-            if one.reason is not None or one.earliest is None or one.latest is None or one.arrival is None:
+        alive = [one for one in counts if one.reason is None]
+        for one in alive:
+            if one.earliest is None or one.latest is None or one.arrival is None:
                 return None
             earliest.append(one.earliest)
             for known, value in ((greatest, one.latest), (arrivals, one.arrival)):
                 known[one.partition] = max(known.get(one.partition, MINUS_INFINITY), value)
-        if not counts:
+        if not alive:
             return None
-        return LandedRows(sum(c.rows for c in counts), min(earliest), max(greatest.values()), greatest, arrivals)
+        rows = sum(one.rows for one in alive)
+        arrival = max(one.arrival for one in counts if one.arrival is not None)
+        return LandedRows(rows, sum(one.rows for one in counts) - rows, min(earliest), greatest, arrival, arrivals)
 
     def files(self, spark: SparkSession, until: int) -> DataFrame:
         rows = where(self.log.rows(spark, 0, until, STEP), (col(KIND) == PART) & col(OFFSET).rlike("[^0-9]"))

@@ -209,25 +209,32 @@ class Raw:
         return group(self.rows(spark, after, until), (STEP,), counts)
 
     def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
-        """By what Delta has counted in their files; None where a row is dead, or a file does not say enough."""
-        files = self.log.files(spark, after, until)
-        if not files:
-            return None
+        """By what Delta has counted in their files; None where a file does not say enough, or all rows are dead."""
+        files = self.log.files(spark, after, until) or ()
+        found: list[tuple[FileStatistics, int]] = []
         greatest: dict[str | None, int] = {}
         arrivals: dict[str | None, int] = {}
-        rows, earliest, latest = 0, [], []
         for file in (file.statistics for file in files):
             if not file.rows:
                 continue
-            partition = _only_partition(file)
-            if partition is _SEVERAL or not _is_alive(file):
+            partition, dead = _only_partition(file), _dead_in(file)
+            if partition is _SEVERAL or dead is None:
                 return None
-            rows += file.rows
-            earliest.append(file.least[EVENT_TIME])
-            latest.append(file.greatest[EVENT_TIME])
-            for known, column in ((greatest, EVENT_TIME), (arrivals, ARRIVAL_TIME)):
-                known[partition] = max(known.get(partition, MINUS_INFINITY), file.greatest[column])
-        return LandedRows(rows, min(earliest), max(latest), greatest, arrivals) if rows else None
+            found.append((file, dead))
+            if dead < file.rows:
+                for known, column in ((greatest, EVENT_TIME), (arrivals, ARRIVAL_TIME)):
+                    known[partition] = max(known.get(partition, MINUS_INFINITY), file.greatest[column])
+        if not greatest:
+            return None
+        dead = sum(dead for _, dead in found)
+        return LandedRows(
+            rows=sum(file.rows for file, _ in found) - dead,
+            dead=dead,
+            earliest=min(file.least[EVENT_TIME] for file, dead in found if dead < file.rows),
+            greatest=greatest,
+            greatest_arrival=max(file.greatest[ARRIVAL_TIME] for file, _ in found),
+            arrivals=None if dead else arrivals,
+        )
 
     def offsets(self, spark: SparkSession) -> dict[str, int]:
         """The greatest offset of each partition, of a source whose offsets are numbers."""
@@ -272,11 +279,13 @@ def _only_partition(file: FileStatistics) -> Any:
     return None if file.nulls[PARTITION] == file.rows else _SEVERAL
 
 
-def _is_alive(file: FileStatistics) -> bool:
-    """Whether no row of a file is dead, and all have both times."""
-    times = (EVENT_TIME, ARRIVAL_TIME)
-    known = all(file.nulls.get(name) == 0 and name in file.least and name in file.greatest for name in times)
-    return known and _has_no_reason(file)
+def _dead_in(file: FileStatistics) -> int | None:
+    """How many rows of a file are dead, where only those lack an event time and its times are known; None elsewhere."""
+    if REASON not in file.nulls or ARRIVAL_TIME not in file.greatest:
+        return None
+    dead = file.rows - file.nulls[REASON]
+    has_times = dead == file.rows or (EVENT_TIME in file.least and EVENT_TIME in file.greatest)
+    return dead if has_times and file.nulls.get(EVENT_TIME) == dead else None
 
 
 def _is_counted_alive(file: AddedFile) -> bool:

@@ -51,6 +51,7 @@ def _as_they_came(before: StageClock, after: StageClock, found: Mapping[str, Bat
 def _as_it_came(before: InputClock | None, after: StageClock, found: BatchStatistics) -> StageClock:
     earlier = {} if before is None else before.clock.partitions
     seen = dict(after.partitions)
+    assert found.arrivals is not None
     for name, at in found.arrivals.items():
         if name in seen:
             last = earlier[name].last_seen if name in earlier else MINUS_INFINITY
