@@ -86,6 +86,7 @@ def test_the_stream_goes_on_behind_a_history(
     assert ticks.count() == until + 2 and raw.select("_step").distinct().count() == until + 2
 
 
+@pytest.mark.long
 def test_no_more_commits_are_read_behind_a_longer_history(
     spark, begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

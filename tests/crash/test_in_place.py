@@ -34,7 +34,8 @@ def write(spark, root: Path, kind: str, numbers: range) -> None:
         write_files(root / "data", numbers)
 
 
-@pytest.mark.parametrize("kind", ["table", pytest.param("files", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["table", "files"])
 def test_at_every_point(spark, ends: Ends, tmp_path: Path, kind: str) -> None:
     """One lake ends at one point after the other, each run going on where the last one ended."""
     ended, calm = tmp_path / "ended", tmp_path / "calm"

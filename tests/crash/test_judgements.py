@@ -16,7 +16,7 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 BETWEEN = "gate:after_audits"
 
 
-@pytest.fixture(params=["stopped", pytest.param("killed", marks=pytest.mark.crash)])
+@pytest.fixture(params=["stopped", pytest.param("killed", marks=[pytest.mark.long, pytest.mark.crash])])
 def ends(request: pytest.FixtureRequest, spark: SparkSession) -> Ends:
     return Stops(spark) if request.param == "stopped" else Kills()
 

@@ -223,6 +223,7 @@ def test_a_backfill_at_every_point(spark, ends: Ends, tmp_path: Path, late: Path
     assert not table(spark, calm, "dead_letters").where("restated_by is not null").isEmpty()
 
 
+@pytest.mark.long
 def test_a_restatement_at_every_point(spark, ends: Ends, tmp_path: Path, late: Path) -> None:
     """As a backfill; each try is a run of its own, which finds what the one before it has left to do."""
     ended, calm = copies(tmp_path, late)
@@ -269,6 +270,7 @@ def test_a_quarantine_at_its_point(spark, ends: Ends, tmp_path: Path) -> None:
         assert dead.where("reason <> 'quarantined'").count() == 2 * (POISON - 1)
 
 
+@pytest.mark.long
 def test_a_new_generation_between_its_gate_and_the_tables(spark, ends: Ends, tmp_path: Path) -> None:
     """The tables show the old generation until then, and the new one when the stream runs again."""
     ended, calm = tmp_path / "ended", tmp_path / "calm"
@@ -295,6 +297,7 @@ def test_a_tick_and_tables_by_kill_9(spark, tmp_path: Path, undisturbed: Path) -
     equal_tables(spark, tmp_path, undisturbed)
 
 
+@pytest.mark.long
 @pytest.mark.crash
 def test_a_backfill_by_kill_9(spark, tmp_path: Path, late: Path) -> None:
     killed, stopped = copies(tmp_path, late)

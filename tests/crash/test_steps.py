@@ -17,7 +17,7 @@ from tests.lake import content, judged, table, write_files
 from windrow.store.delta.location import Lake
 from windrow.store.journal.outcomes import StepOutcome, outcome_of
 
-pytestmark = pytest.mark.crash
+pytestmark = [pytest.mark.crash, pytest.mark.long]
 
 DAY = ("--run", "monday", "--from", "2024-01-01", "--to", "2024-01-02", "--whole")
 

@@ -210,7 +210,7 @@ def test_a_file_that_changes_before_its_tick(spark, tmp_path: Path) -> None:
         work.raws["rows"].rows(work.spark, 0, 1)
 
 
-@pytest.mark.parametrize("longest", [0, 300, cached.LONGEST])
+@pytest.mark.parametrize("longest", [0, pytest.param(300, marks=pytest.mark.long), cached.LONGEST])
 def test_what_is_cached_or_not_changes_nothing(spark, tmp_path: Path, monkeypatch: Any, longest: int) -> None:
     monkeypatch.setattr(cached, "LONGEST", longest)
     rules = tmp_path / "rows.yaml"
@@ -226,6 +226,7 @@ def test_what_is_cached_or_not_changes_nothing(spark, tmp_path: Path, monkeypatc
     assert number_cached(spark) == before
 
 
+@pytest.mark.long
 def test_a_backfill_over_many_steps_is_what_the_stream_shows(spark, tmp_path: Path) -> None:
     for number in range(3):
         put(tmp_path, f"{number}", "csv", *[("abc"[index % 3], index, iso(number * 7 + index)) for index in range(9)])
@@ -237,6 +238,7 @@ def test_a_backfill_over_many_steps_is_what_the_stream_shows(spark, tmp_path: Pa
     assert shown(spark, tmp_path) == shown(spark, tmp_path, "other") != []
 
 
+@pytest.mark.long
 def test_late_lines_that_are_equal_are_restated_together(spark, tmp_path: Path) -> None:
     put(tmp_path, "1", "csv", ("a", 1, iso(1)))
     made = over_files(tmp_path, "csv", files={"max_files_per_batch": 1})
@@ -261,6 +263,7 @@ def kept(made: Pipeline, spark: Any = None) -> list[str]:
     return list(status_sections(*found)[0].to_mapping()["read again"])
 
 
+@pytest.mark.long
 def test_a_file_that_changes_or_goes_is_missed_only_where_it_is_read(spark, tmp_path: Path) -> None:
     made = over_files(tmp_path, "csv", files={"max_files_per_batch": 1})
     for number in range(3):
@@ -376,6 +379,7 @@ def test_a_lake_is_of_one_kind_also_of_files(spark, tmp_path: Path) -> None:
         run(over_files(tmp_path, lake="other", copy=True), spark, once=True)
 
 
+@pytest.mark.long
 def test_sessions_and_an_expression_that_fails_read_narrow_rows(spark, tmp_path: Path) -> None:
     """Late sessions are known by the cells only, and their dead letters hold the whole row."""
     window = {"sessions": {"gap": "10s"}}

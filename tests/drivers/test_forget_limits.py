@@ -43,6 +43,7 @@ def _with_stage(made: Pipeline, **stage: Any) -> Pipeline:
     )
 
 
+@pytest.mark.long
 def test_rows_that_have_landed_under_another_name_of_the_column(spark: SparkSession, tmp_path: Path) -> None:
     before = pipeline(tmp_path, "tills", schema="client string, shop string, v long, at string, arrived string")
     write(tmp_path, range(1))
@@ -76,6 +77,7 @@ def test_sessions_of_which_rows_were_removed(spark: SparkSession, tmp_path: Path
     assert proof.equal and proof.windows > 0
 
 
+@pytest.mark.long
 def test_a_stream_that_compacts_in_between(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +118,7 @@ def halted_at(point: str, monkeypatch: pytest.MonkeyPatch) -> AbstractContextMan
     return pytest.raises(_Halted)
 
 
+@pytest.mark.long
 def test_a_quarantine_in_between_leaves_the_reason_of_rows_that_are_being_forgotten(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +135,7 @@ def test_a_quarantine_in_between_leaves_the_reason_of_rows_that_are_being_forgot
     assert shows_her(spark, tmp_path, made) == []
 
 
+@pytest.mark.long
 def test_a_forgetting_that_begins_while_rows_are_removed_by_their_age(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

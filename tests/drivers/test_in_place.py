@@ -33,6 +33,7 @@ from windrow.store.reading.spark import SparkTables
 from windrow.store.upstream.offsets import START, Offsets
 from windrow.view.status import status_sections
 
+FLAGS = ("false", "true")
 DAY = ("2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z")
 
 
@@ -112,7 +113,9 @@ def test_a_stream_and_a_backfill_over_one_table_are_equal(spark, tmp_path: Path)
     assert all(result.equal for result in reconcile(batch, spark))
 
 
-@pytest.mark.parametrize("mapping, vectors", [("name", "true"), ("none", "false"), ("none", "true")])
+@pytest.mark.parametrize(
+    "mapping, vectors", [("name", "true"), *(pytest.param("none", one, marks=pytest.mark.long) for one in FLAGS)]
+)
 def test_partitions_column_mapping_and_deletion_vectors(spark, tmp_path: Path, mapping: str, vectors: str) -> None:
     """Names and values as people have them, and rows that were deleted before the table was read."""
     blank = " " if mapping == "name" else "_"
@@ -220,6 +223,7 @@ def test_a_lake_is_of_one_kind(spark, tmp_path: Path) -> None:
         run(Pipeline.from_mapping({**document, "lake": str(tmp_path / "other")}), spark, once=True)
 
 
+@pytest.mark.long
 def test_several_that_land_at_once_have_each_version_once(spark, tmp_path: Path) -> None:
     for number in range(6):
         append(spark, tmp_path, (number, "a", iso(number), 0))
@@ -316,6 +320,7 @@ def test_every_change_is_read_once(spark, tmp_path: Path) -> None:
     assert current(spark, tmp_path) == current(spark, tmp_path, "other")
 
 
+@pytest.mark.long
 def test_equal_changes_of_a_version_are_each_counted(spark, tmp_path: Path) -> None:
     """They cannot be told apart. Late ones are restated together."""
     append(spark, tmp_path, (1, "a", iso(1), 0))
@@ -333,6 +338,7 @@ def test_equal_changes_of_a_version_are_each_counted(spark, tmp_path: Path) -> N
     assert reconcile(made, spark)[0].late_rows == 0
 
 
+@pytest.mark.long
 def test_a_deletion_vector_that_is_gone(spark, tmp_path: Path) -> None:
     """The file is still there, with another vector: without its own it would give back rows that were deleted."""
     append(spark, tmp_path, *[(number, "a", iso(number), 0) for number in range(9)])
@@ -369,6 +375,7 @@ def test_changes_are_known_again_when_the_schema_has_gained_a_column(spark, tmp_
     assert reconcile(wider, spark)[0].late_rows == 0
 
 
+@pytest.mark.long
 def test_a_feed_whose_commits_are_gone(spark, tmp_path: Path) -> None:
     append(spark, tmp_path, (1, "a", iso(1), 0))
     with_feed(spark, tmp_path)
