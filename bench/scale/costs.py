@@ -122,7 +122,7 @@ def _measured(spark: SparkSession, root: Path, point: Point) -> Found:
 
 @dataclass(frozen=True)
 class Ticked:
-    """The seconds of a tick, and the rows that the MERGE of `current` has copied."""
+    """The seconds of a tick, and the rows of `current` that were written again as they were."""
 
     landing: float
     tick: float
@@ -146,7 +146,7 @@ def _ticks(spark: SparkSession, root: Path, running: Running, point: Point) -> I
             work()
             times.append(time.monotonic())
         seconds = [later - before for before, later in pairwise(times)]
-        yield Ticked(*seconds, copied=_copied(running))
+        yield Ticked(*seconds, copied=_copied(running, point.touched))
 
 
 def _land(spark: SparkSession, root: Path, running: Running) -> None:
@@ -163,14 +163,11 @@ def _write(spark: SparkSession, root: Path, rows: Rows, number: int) -> None:
     write_batch(frame, root / "data", number)
 
 
-def _copied(running: Running) -> int:
-    """The rows that the newest commit of `current` has written again as they were."""
+def _copied(running: Running, changed: int) -> int:
+    """The rows that the newest commit of `current` has written again as they were: all but those that changed."""
     log = sorted((Path(running.result) / "_delta_log").glob("0*.json"))[-1]
-    for line in log.read_text().splitlines():
-        info = json.loads(line).get("commitInfo")
-        if info is not None:
-            return int(info.get("operationMetrics", {}).get("numTargetRowsCopied", 0))
-    return 0
+    added = [json.loads(line).get("add") for line in log.read_text().splitlines()]
+    return max(0, sum(json.loads(one["stats"])["numRecords"] for one in added if one) - changed)
 
 
 def _files(spark: SparkSession, root: Path, running: Running, point: Point) -> tuple[dict[str, int], dict[str, float]]:

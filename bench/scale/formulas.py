@@ -27,7 +27,7 @@ UNITS: Mapping[str, tuple[str, ...]] = {
 """The steps, and the units of work on which each depends.
 
 `rows` are those of a tick; `touched` the cells that it changes, each with a pane; `open` all cells that are open;
-`copied` the rows of `current` that a MERGE writes again because they are in a file with one that it changes; `files`
+`copied` the rows of `current` that are written again because they are in a file with one that changes; `files`
 and `bytes` those that maintenance finds.
 """
 

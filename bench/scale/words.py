@@ -44,8 +44,8 @@ is divided among the cores, in as many [partitions](operations.md#partitions) as
   rows.
 - A **tick** reads its rows and the open cells that it may change, and appends a row for each cell that it changes.
 - The **tables** get the files of the journal under other names, and small files that the driver writes.
-- **`current`** is a MERGE where panes replace others: it writes the changed rows, and all rows that are in one file
-  with them (*copied rows*).
+- **`current`** gets the changed rows where panes replace others, and all rows that are in one file with them once more
+  (*copied rows*).
 - The **journal is compacted** after eight ticks that have to be read, and writes all open cells.
 - **Maintenance** reads and writes what is in small files.
 """
@@ -59,8 +59,8 @@ LOAD = """## A billion rows a day, ten million open windows
 By the formulas: the rows come evenly over the day, and each falls into any of the open windows as likely as into
 another. A stream keeps up if landing, tick, tables, its share of a compaction and its share of `current` (at most once
 a minute) take half of the time between two ticks, so that it can also catch up. *None* means that no number of cores is
-enough: the fixed seconds alone take longer. The last column is for a stage whose MERGE copies as many rows as there are
-open windows.
+enough: the fixed seconds alone take longer. The last column is for a stage that copies as many rows of `current` as
+there are open windows.
 """
 
 YEAR = """## Files and log entries of a year
@@ -109,9 +109,9 @@ LIMITS = (
         "a pipeline file, a lake and a driver for each group of stages, over the same source with `copy: false`",
     ),
     (
-        "MERGE into `current`",
-        "changed rows are in one file with many others: a chain of MERGEs, each of which changes windows of the one "
-        "before, copies all of them again",
+        "`current`",
+        "changed rows are in one file with many others: each refresh that changes windows of such a file copies all of "
+        "its rows again",
         "a longer `refresh`; a stage without early panes (`discarding`, `at_close`) appends and copies nothing",
     ),
     (

@@ -74,6 +74,7 @@ def begun(spark, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.long
 def test_the_stream_goes_on_behind_a_history(
     spark, begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

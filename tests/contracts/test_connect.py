@@ -88,6 +88,7 @@ def on_a_client(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_panes_transcripts_and_looks_through_a_remote_session(url: str, root: Path) -> None:
     done = on_a_client("tests.contracts.connect_client", url, str(root))
     assert done.returncode == 0, done.stderr[-4000:]

@@ -10,6 +10,7 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from demo.flights import write_landing_files
@@ -61,6 +62,7 @@ def check_panes(spark: SparkSession, alone: Pipeline, made: Pipeline) -> None:
     assert found["bouts"].counts()["dead_rows"] == dead.count() == ours.count()
 
 
+@pytest.mark.long
 def test_the_stream_of_both_stages_is_their_backfill(spark, tmp_path: Path) -> None:
     files = write_landing_files(tmp_path / "all", hours_per_file=24)[:DAYS]
     folder = tmp_path / "data"

@@ -162,6 +162,7 @@ def test_inherited_windows_of_sessions_and_of_calendar_days(spark, tmp_path: Pat
         assert table(spark, tmp_path, name).selectExpr("sum(num)").collect()[0][0] == rows, name
 
 
+@pytest.mark.long
 def test_late_rows_are_restated_down_the_chain(spark, streamed: Path) -> None:
     """As one run, which tells of every stage that it has changed, and whose page shows them all."""
     made = three(streamed)

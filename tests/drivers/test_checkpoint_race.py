@@ -72,6 +72,7 @@ def lands_beside(spark: Any, root: Path, made: Pipeline, files: Writing, times: 
         assert set(range(there)) <= set(landed(spark, root))
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_lands_beside_a_stream(spark, tmp_path: Path) -> None:
     made = pipeline(tmp_path)
@@ -94,6 +95,7 @@ def test_lands_beside_a_stream(spark, tmp_path: Path) -> None:
     assert landed(spark, tmp_path) == list(range(files.numbers))
 
 
+@pytest.mark.long
 def test_several_in_one_process_that_no_lock_keeps_apart(spark, tmp_path: Path, monkeypatch: Any) -> None:
     """As on a file system of other machines: they find out by Spark and by the files of the checkpoint."""
     monkeypatch.setattr(CheckpointLock, "is_taken", lambda self: True)

@@ -93,6 +93,7 @@ def shuffles(found: list[Event]) -> set[str]:
     }
 
 
+@pytest.mark.long
 def test_rows_are_those_of_this_machine_and_settings_are_seen_in_the_plan(
     spark: SparkSession, alone: Callable[[str], Path], workers: Cluster, tmp_path: Path
 ) -> None:

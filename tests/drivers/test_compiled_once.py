@@ -14,7 +14,9 @@ KINDS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", ["fixed", *(pytest.param(one, marks=pytest.mark.long) for one in KINDS if one != "fixed")]
+)
 def test_a_tick_runs_code_that_was_compiled_before(spark, compiled, tmp_path: Path, kind: str) -> None:
     files = 8
     write_files(tmp_path / "data", range(files))

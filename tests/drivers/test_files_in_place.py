@@ -86,7 +86,7 @@ def letters(spark: Any, root: Path, lake: str = "lake") -> list[tuple[Any, ...]]
     return sorted(found, key=str)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", ["json", *(pytest.param(kind, marks=pytest.mark.long) for kind in FORMATS[1:])])
 def test_a_stream_in_place_shows_what_one_with_copies_does(spark, tmp_path: Path, kind: str) -> None:
     bad = [("a", "many", iso(3)), ("a", 3, "never")] if kind != "parquet" else [("a", 3, "never")]
     for number in range(5):
@@ -116,7 +116,7 @@ def test_a_stream_in_place_shows_what_one_with_copies_does(spark, tmp_path: Path
 BAD_W = ("a,1,x,{}", "a,y,1,{}", "a,1", "a,1,1,{},more")
 
 
-@pytest.mark.parametrize("longest", [0, cached.LONGEST])
+@pytest.mark.parametrize("longest", [pytest.param(0, marks=pytest.mark.long), cached.LONGEST])
 def test_a_row_is_unreadable_also_by_a_column_that_no_stage_uses(
     spark, tmp_path: Path, monkeypatch: Any, longest: int
 ) -> None:
@@ -288,6 +288,7 @@ def test_a_file_that_changes_or_goes_is_missed_only_where_it_is_read(spark, tmp_
     assert kept(made)[0].startswith("no row")
 
 
+@pytest.mark.long
 def test_a_file_that_cannot_be_read_is_one_dead_letter(spark, tmp_path: Path) -> None:
     put(tmp_path, "good", "json", ("a", 1, iso(1)))
     broken_gzip(tmp_path / "data" / "a broken one.json.gz")

@@ -104,6 +104,7 @@ def _counts(spark: SparkSession, root: Path) -> list[Any]:
     return table(spark, root, "raw", "visits").selectExpr("struct(_step, _row, _offset) AS k").collect()
 
 
+@pytest.mark.long
 def test_no_byte_is_left(spark: SparkSession, tmp_path: Path) -> None:
     """Files of old versions, statistics in commits, checkpoints and checksums: nothing of the lake has her name."""
     made = pipeline(tmp_path, "customers", "shops")
@@ -200,6 +201,7 @@ def _until(holds: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
+@pytest.mark.long
 def test_of_stages_without_a_stream(spark: SparkSession, tmp_path: Path) -> None:
     """What batches have published as last, and what they have shown early."""
     made = pipeline(tmp_path, "shops", "customers")
@@ -216,6 +218,7 @@ def test_of_stages_without_a_stream(spark: SparkSession, tmp_path: Path) -> None
     assert all(one.equal and not one.late_rows for one in reconcile(made, spark))
 
 
+@pytest.mark.long
 def test_a_second_one_finds_nothing_and_a_dry_run_changes_nothing(spark: SparkSession, tmp_path: Path) -> None:
     made = pipeline(tmp_path, "shops")
     write(tmp_path, range(1))
@@ -253,6 +256,7 @@ def test_results_of_others_are_left_as_they_are(spark: SparkSession, tmp_path: P
     assert all(one.equal and one.left == 0 for one in reconcile(made, spark))
 
 
+@pytest.mark.long
 def test_rows_that_cannot_be_read(spark: SparkSession, tmp_path: Path) -> None:
     """Her name in a line that is no JSON is found by nobody; how many such lines are left is said."""
     made = pipeline(tmp_path, "shops")

@@ -160,6 +160,7 @@ def test_a_forgetting_that_begins_while_rows_are_removed_by_their_age(
     assert proof.equal and proof.windows > 0
 
 
+@pytest.mark.long
 def test_record_windows_of_whole_keys_go_and_others_are_refused_before_anything_changes(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -206,6 +207,7 @@ def test_tables_that_the_pipeline_file_does_not_name_are_named(spark: SparkSessi
     assert forget(fewer, spark, WHERE).unnamed == ("tills",)
 
 
+@pytest.mark.long
 def test_what_a_killed_process_was_about_to_delete_goes_with_the_history(spark: SparkSession, tmp_path: Path) -> None:
     made = pipeline(tmp_path, "shops")
     write(tmp_path, range(1), with_her=False)

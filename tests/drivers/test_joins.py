@@ -86,6 +86,7 @@ def test_the_net_of_a_join_is_current_and_a_batch(spark, streamed: Path) -> None
     assert table(spark, streamed, "panes", "matched").where("change = 'update_preimage'").count() > 0
 
 
+@pytest.mark.long
 def test_late_rows_of_either_input_are_restated(spark, streamed: Path) -> None:
     """Restated down the stages, a join is what Spark joins, and the others what SQL says of it."""
     letters = table(spark, streamed, "dead_letters", "matched").where("reason = 'late'")

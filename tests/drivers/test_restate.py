@@ -191,7 +191,7 @@ TOTALS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["night", None])
+@pytest.mark.parametrize("name", ["night", pytest.param(None, marks=pytest.mark.long)])
 def test_one_run_tells_of_the_stages_in_front_and_behind(spark, tmp_path: Path, name: str | None) -> None:
     """What was corrected in front comes behind in the same run: one page, and what both have published."""
     write_files(tmp_path / "data", range(FILES))

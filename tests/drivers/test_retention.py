@@ -38,6 +38,7 @@ def upkeep(made: Pipeline, spark: SparkSession, now: int, dry_run: bool = False)
     return {one.table: "; ".join(one.notes) for one in maintain(made, spark, HOUR, dry_run, clock=lambda: now)}
 
 
+@pytest.mark.long
 def test_what_no_window_needs_is_removed(spark: SparkSession, tmp_path: Path) -> None:
     made = keeping(pipeline(tmp_path, "shops", "sessions"), "60s", "90s")
     write(tmp_path, range(4))

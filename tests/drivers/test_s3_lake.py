@@ -81,6 +81,7 @@ def assert_equal(root: Path, lake: str) -> None:
     assert rows(lake, "panes")
 
 
+@pytest.mark.long
 def test_a_lake_on_s3(root: Path, tmp_path: Path) -> None:
     on_s3(root, LAKE, "drain")
     assert_equal(root, LAKE)

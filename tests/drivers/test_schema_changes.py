@@ -105,7 +105,7 @@ GATES = {"name": "sums", "keys": ["k", "gate"], "aggregates": {
 
 
 @pytest.mark.parametrize("copy", [True, False], ids=["copied", "in place"])
-@pytest.mark.parametrize("kind", ["json", "csv", "parquet"])
+@pytest.mark.parametrize("kind", ["json", *(pytest.param(kind, marks=pytest.mark.long) for kind in ("csv", "parquet"))])
 def test_a_live_stream_goes_on_with_changed_files(spark, tmp_path: Path, kind: str, copy: bool) -> None:
     """A field gets a wider type and another name, one is new, one is gone, and all stand in another order."""
     made = pipeline(
@@ -216,7 +216,7 @@ def test_rows_that_were_late_are_the_same_rows_under_a_wider_schema(spark, tmp_p
     assert all(one.equal and one.late_rows == 0 for one in reconcile(after, spark))
 
 
-@pytest.mark.parametrize("kind", ["json", "parquet"])
+@pytest.mark.parametrize("kind", ["json", pytest.param("parquet", marks=pytest.mark.long)])
 @pytest.mark.parametrize("copy", [True, False], ids=["copied", "in place"])
 def test_a_column_of_the_pipeline_gets_another_name(spark, tmp_path: Path, kind: str, copy: bool) -> None:
     files = {"format": kind, "copy": copy}

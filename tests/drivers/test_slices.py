@@ -124,6 +124,7 @@ def test_a_stream_skips_what_a_backfill_has_made(spark: SparkSession, tmp_path: 
     assert result.equal
 
 
+@pytest.mark.long
 def test_a_larger_lateness_opens_the_windows_over_the_slices(spark: SparkSession, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(3))
     run(sliding(tmp_path), spark, once=True)

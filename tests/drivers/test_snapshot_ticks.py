@@ -65,7 +65,10 @@ def decide(monkeypatch: pytest.MonkeyPatch, decisions: Iterator[bool]) -> None:
     monkeypatch.setattr(Journal, "wants_snapshot", lambda *_: next(decisions))
 
 
-@pytest.mark.parametrize("fields", STAGES.values(), ids=STAGES)
+OTHERS = [pytest.param(fields, marks=pytest.mark.long, id=name) for name, fields in STAGES.items() if name != "windows"]
+
+
+@pytest.mark.parametrize("fields", [pytest.param(STAGES["windows"], id="windows"), *OTHERS])
 def test_it_does_not_matter_which_ticks_write_all_cells(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
 ) -> None:
@@ -119,7 +122,10 @@ def test_how_many_cells_are_open_is_known_also_behind_maintenance(
     assert sizes.has_far_more(journal, spark, 0) and not journal.wants_snapshot(spark, 0)
 
 
-@pytest.mark.parametrize("accumulation", ["accumulating", "discarding", "retracting"])
+@pytest.mark.parametrize(
+    "accumulation",
+    ["retracting", *(pytest.param(one, marks=pytest.mark.long) for one in ("accumulating", "discarding"))],
+)
 def test_open_sessions_go_on_where_their_lateness_grows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accumulation: str
 ) -> None:

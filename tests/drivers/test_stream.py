@@ -49,6 +49,7 @@ def test_every_row_is_in_exactly_one_place(spark, streamed: Path) -> None:
     assert ticks and max(ticks, key=lambda t: t.tick).open_cells == 0
 
 
+@pytest.mark.long
 def test_a_lost_checkpoint_lands_nothing_twice(spark, tmp_path: Path, streamed: Path) -> None:
     write_files(tmp_path / "data", range(3))
     run(pipeline(tmp_path), spark, once=True)

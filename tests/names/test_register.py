@@ -12,6 +12,8 @@ from pyspark.sql import SparkSession
 from tests.lake import pipeline, write_files
 from tests.names.served import COMMAND
 from windrow import run
+from windrow.drivers.register.spark import register_names
+from windrow.spec.errors import SpecError
 
 
 @pytest.mark.spark
@@ -35,6 +37,23 @@ def test_names_stay_in_a_metastore(spark: SparkSession, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         names = {one["name"]: one["kind"] for one in yaml.safe_load(done.stdout)}
         assert names["ours.sums"] == "table" and names["ours.sums_asof"] == "view"
+
+
+def test_a_view_of_somebody_else_stays(spark: SparkSession, tmp_path: Path) -> None:
+    write_files(tmp_path / "data", range(1))
+    made = pipeline(tmp_path)
+    run(made, spark, once=True, drain=True)
+    spark.sql("CREATE SCHEMA theirs")
+    try:
+        spark.sql("CREATE VIEW theirs.sums_final AS SELECT 1 AS one")
+        with pytest.raises(SpecError, match="is the name of another view"):
+            register_names(made, spark, "theirs")
+        assert spark.table("theirs.sums_final").columns == ["one"]
+        spark.sql("DROP VIEW theirs.sums_final")
+        for _ in range(2):
+            assert any(one.name == "theirs.sums_final" for one in register_names(made, spark, "theirs"))
+    finally:
+        spark.sql("DROP SCHEMA theirs CASCADE")
 
 
 def test_a_catalog_that_ends_with_the_command(spark: SparkSession, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
@@ -27,7 +29,7 @@ def register_names(pipeline: Pipeline, spark: SparkSession, schema: str | None =
     pipeline says now. What has not run yet gets no name; call it again afterwards. A catalog without views gets the
     tables only. Who may read what is left to the catalog.
 
-    Errors: SpecError where nothing has run in the lake, or a name belongs to another table.
+    Errors: SpecError where nothing has run in the lake, or a name belongs to another table or view.
     """
     lake, made = Lake.of(pipeline.lake).root, relations(pipeline)
     spoken = dialect("spark", schema or pipeline.pipeline, lake)
@@ -35,8 +37,9 @@ def register_names(pipeline: Pipeline, spark: SparkSession, schema: str | None =
     named = chosen(made, folders)
     if not named:
         raise SpecError("lake", "has no tables of the pipeline yet", pipeline.lake, "windrow run, or --set lake=...")
+    tables = [spoken.written(spoken.at(one.name)) for one in named if not one.is_view]
     for one in named:
-        _check_free(spark, spoken, one)
+        _check_free(spark, spoken, one, tables)
     spark.sql(spoken.written(spoken.create_schema()))
     return [_made(spark, spoken, one) for one in named]
 
@@ -57,8 +60,8 @@ def _made(spark: SparkSession, spoken: Dialect, relation: Relation) -> Registere
     return Registered.of(relation, name)
 
 
-def _check_free(spark: SparkSession, spoken: Dialect, relation: Relation) -> None:
-    """Refuse to take a name from something else. Raises SpecError."""
+def _check_free(spark: SparkSession, spoken: Dialect, relation: Relation, tables: Sequence[str]) -> None:
+    """Refuse to take a name from something else. A view is ours if it reads one of our tables. Raises SpecError."""
     name = spoken.at(relation.name).sql(dialect=spoken.NAME)
     if not spark.catalog.tableExists(name):
         return
@@ -67,6 +70,9 @@ def _check_free(spark: SparkSession, spoken: Dialect, relation: Relation) -> Non
     if is_view is not relation.is_view:
         kind = "view" if is_view else "table"
         raise SpecError(name, f"is the name of another {kind}", found.get("Location"), "another --schema, or drop it")
+    query = found.get("View Text")
+    if query is not None and not any(table in query for table in tables):
+        raise SpecError(name, "is the name of another view", query, "another --schema, or drop it")
     if not is_view and _plain(found.get("Location", "")) not in _written(spark, spoken.path(relation)):
         rule = "is the name of a table elsewhere"
         raise SpecError(name, rule, found.get("Location"), "another --schema, or drop it: the lake stays as it is")
