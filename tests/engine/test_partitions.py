@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql.functions import count
 
 from windrow.drivers.spark.session import working_session
 from windrow.engine.partitions import (
@@ -19,6 +21,7 @@ from windrow.engine.partitions import (
     partitions_for,
     sized,
 )
+from windrow.store.delta.transactions import Appender
 
 
 @pytest.mark.parametrize(
@@ -54,6 +57,21 @@ def test_work_has_its_own_number_while_it_lasts(spark: SparkSession, monkeypatch
             assert of(session) == ("64", "false")
         assert of(session) == ("40", "false")
     assert of(session) == ("64", "false")
+
+
+def test_each_write_of_a_log_has_the_number_of_its_own_work(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with_cores(monkeypatch, 64)
+    session, path = working_session(spark), str(tmp_path / "log")
+    counted = "TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '2')"
+    session.sql(f"CREATE TABLE delta.`{path}` (k BIGINT, n BIGINT) USING DELTA {counted}")
+    append = Appender(session, path)
+    for rows, files in [(1, 2), (150_000, 6), (1, 2)]:
+        append.begin(session)
+        with sized(session, lambda rows=rows: rows):
+            grouped = session.range(0, 1000).selectExpr("id % 100 AS k").groupBy("k").agg(count("*").alias("n"))
+            assert len(append.write(grouped)) == files
 
 
 def test_large_work_is_planned_as_it_goes(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

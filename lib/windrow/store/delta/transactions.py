@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
@@ -19,6 +20,7 @@ from delta import exceptions
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from windrow.engine.partitions import ADAPTIVE, PARTITIONS
 from windrow.store.delta.checksums import Checksums
 from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.footers import are_counted, nulls_and_bounds_of
@@ -66,7 +68,7 @@ class Appender:
         metadata = self._transaction.metadata()
         schema = self.schema = StructType.fromJson(json.loads(metadata.schemaString() or '{"fields": []}'))
         self._types = {field.name: field.dataType.simpleString() for field in schema.fields}
-        self._without_counts: tuple[SparkSession, Any] | None = None
+        self._without_counts: _Clone | None = None
         about = json.loads(metadata.json())["metaData"]
         self._counted = _counted(schema, about)
         self._interval = int(self._log.checkpointInterval(metadata))
@@ -113,12 +115,17 @@ class Appender:
 
     def _session_without_counts(self) -> Any:
         """A session like this one, in which Delta counts nothing: other threads write in this one too."""
-        known = self._without_counts
-        if known is None or known[0] is not self.spark:
+        known, planned = self._without_counts, {name: str(self.spark.conf.get(name)) for name in (PARTITIONS, ADAPTIVE)}
+        if known is None or known.of is not self.spark:
             clone = self.spark._jsparkSession.cloneSession()
             clone.conf().set(_COUNTS, "false")
-            known = self._without_counts = (self.spark, clone)
-        return known[1]
+        else:
+            clone = known.session
+            for name, value in planned.items():
+                if known.planned[name] != value:
+                    clone.conf().set(name, value)
+        self._without_counts = _Clone(self.spark, clone, planned)
+        return clone
 
     def add(self, files: Sequence[AddedFile]) -> None:
         """Have the commit add files that are there already."""
@@ -187,6 +194,15 @@ def _counted(schema: StructType, metadata: Mapping[str, Any]) -> StructType | No
         return None
     counted = StructType([field for field in schema.fields[: int(number)] if field.name not in partitions])
     return counted if are_counted(counted) else None
+
+
+@dataclass(frozen=True)
+class _Clone:
+    """A session that was made like another one, and how it plans: the other may plan otherwise for the next work."""
+
+    of: SparkSession
+    session: Any
+    planned: Mapping[str, str]
 
 
 _COUNTS = "spark.databricks.delta.stats.collect"
