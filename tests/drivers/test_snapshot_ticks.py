@@ -93,7 +93,13 @@ def test_it_is_written_where_no_more_rows_are_there_than_are_read(spark: SparkSe
     assert not journal.wants_snapshot(spark, rows - 1) and journal.wants_snapshot(spark, rows)
 
 
-@pytest.mark.parametrize("fields", [STAGES["windows"], STAGES["sessions at their end"]], ids=["windows", "sessions"])
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param(STAGES["windows"], id="windows"),
+        pytest.param(STAGES["sessions at their end"], id="sessions", marks=pytest.mark.long),
+    ],
+)
 def test_maintenance_behind_one_changes_nothing(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
 ) -> None:
@@ -108,6 +114,7 @@ def test_maintenance_behind_one_changes_nothing(
     assert found[0] == found[1] and found[0]
 
 
+@pytest.mark.long
 def test_how_many_cells_are_open_is_known_also_behind_maintenance(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
