@@ -140,6 +140,27 @@ def test_delta_counts_nothing_where_footers_are_read(
     assert file.statistics.rows == 6
 
 
+@pytest.mark.parametrize("more", ["1", "CAST(1 AS DECIMAL(5, 2))"])
+def test_a_column_that_a_file_lacks_is_null_in_each_of_its_rows(spark: SparkSession, tmp_path: Path, more: str) -> None:
+    """Whoever counts: by the footer, or Delta, where a footer says less of a type."""
+    frame = spark.range(0, 6, 1, 1).selectExpr("id", "id AS other", f"{more} AS more", "named_struct('a', 1) AS within")
+    flat = frame.drop("within")
+    number = str(len(flat.columns))
+    frame.limit(0).write.format("delta").option(INDEXED, number).save(str(tmp_path / "table"))
+    append = Appender(spark, str(tmp_path / "table"))
+    append.begin(spark)
+    (file,) = append.write(flat.drop("other"))
+    append.commit("app", 1, "{}")
+    assert (file.statistics.known("other"), file.statistics.known("id")) == (0, 6)
+    (row,) = spark.read.format("delta").load(str(tmp_path / "table")).where("other IS NULL AND id = 3").collect()
+    assert (row.other, row.within) == (None, None)
+
+
+def test_of_parts_of_a_column_a_footer_says_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    file, schema = _written(spark, tmp_path / "table", {"id": "id", "within": "named_struct('a', id)"})
+    assert _of_footer(spark, tmp_path / "table", file, schema) == {"numRecords": 6}
+
+
 def test_a_file_without_rows_has_no_nulls(spark: SparkSession, tmp_path: Path) -> None:
     spark.range(0).coalesce(1).write.parquet(str(tmp_path / "rows"))
     (path,) = (tmp_path / "rows").glob("*.parquet")

@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+
 from tests.lake import content, iso, pipeline, table, write_files
 from windrow.drivers.inspect.status.status import status
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
+from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import run
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -86,3 +92,30 @@ def test_time_that_passes_without_rows_publishes_a_stage_behind_others(spark, tm
         hourly, behind = Backfill(work, f"at {hour}", START, START + 4 * HOUR).whole(dry_run=False)
         assert (behind.waiting is None) == (hourly.waiting is None) == (hour == 6)
         assert table(spark, tmp_path, "current", "behind").count() == windows
+
+
+@pytest.mark.parametrize(
+    ("window", "key"),
+    [({"fixed": {"size": "10s"}}, "k"), ({"sessions": {"gap": "3s"}}, {"k": "CAST(v AS DECIMAL(5, 2))"})],
+)
+def test_every_reader_sees_columns_without_values_that_files_lack(spark, tmp_path: Path, window, key) -> None:
+    """The first windows of a stage are written without them, and what comes later with them."""
+    write_files(tmp_path / "data", range(1))
+    made = pipeline(tmp_path, keys=[key], window=window)
+    land(made, spark)
+    (first,) = backfill(made, spark, START, HOUR_ONE, whole=True)
+    assert first.inserted == first.windows > 0
+    lacking = set()
+    for file in (tmp_path / "lake" / "sums" / "panes").glob("*.parquet"):
+        lacking |= {"watermark_percentile", "_closed", "_state"} - set(pq.read_schema(file).names)
+    assert lacking == {"watermark_percentile", "_closed", *(("_state",) if "fixed" in window else ())}
+    write_files(tmp_path / "data", range(1, 3))
+    run(made, spark, once=True, drain=True)
+    path, whole = str(tmp_path / "lake" / "sums" / "panes"), table(spark, tmp_path, "panes")
+    rows, nulls = whole.count(), whole.where("watermark_percentile IS NULL").count()
+    assert rows > nulls >= first.windows
+    arrow = DeltaTable(path).to_pyarrow_table()
+    assert (len(arrow), arrow["watermark_percentile"].null_count) == (rows, nulls)
+    polars = pl.scan_delta(path).select(pl.len(), nulls=pl.col("watermark_percentile").is_null().sum()).collect()
+    assert polars.row(0) == (rows, nulls)
+    assert all(one.equal for one in reconcile(made, spark))

@@ -95,6 +95,16 @@ def log_rows(
     return flat.with_columns(derived).only(dict.fromkeys((*FIRST, *pane_columns(stage), *_BESIDE)))
 
 
+def without_values(stage: Stage, keeps_state: bool) -> tuple[str, ...]:
+    """The columns that are null in all rows, where each is the first pane of a window and, without a trigger, the last.
+
+    `keeps_state`: something of a window is kept behind its last pane.
+    """
+    of_window = () if stage.window.expected_length is not None else (LogColumn.OUTGROWN,)
+    of_state = () if keeps_state else (LogColumn.STATE,)
+    return (*_NEVER_OF_FIRST, *of_window, *of_state)
+
+
 def _exploded(stage: Stage, transitions: Chain) -> Chain:
     """A row for each pane of a transition, and one for a transition without any."""
     several = call("size", col(PANES)) > 1
@@ -115,6 +125,9 @@ def _told_apart(stage: Stage, pane: Column) -> Column:
     return struct(index=pane.field("pane_index"), weight=pane.field("weight"), **numbers)
 
 
+_NEVER_OF_FIRST = (
+    LogColumn.NOT_LAST, LogColumn.CHANGED, LogColumn.RETRACTION, LogColumn.CLOSED, "watermark_percentile",
+)  # fmt: skip
 _BESIDE = (LogColumn.STATE, LogColumn.KIND, LogColumn.BUCKET)
 
 

@@ -35,6 +35,7 @@ class TickPlan:
     `counters` have all late pairs, those too that only the cells could show; those that are closed are not counted yet.
     `is_snapshot`: the transitions have all cells that are open after the tick, so that no earlier one need be read.
     `has_one_pane`: each of them emits one pane at most, and has it as it is, not in an array.
+    `is_first`: each of them emits one, by no trigger, with which all of its window is said.
     """
 
     transitions: DataFrame | None
@@ -42,6 +43,7 @@ class TickPlan:
     counters: Counters = NOTHING
     is_snapshot: bool = False
     has_one_pane: bool = False
+    is_first: bool = False
 
 
 def tick(

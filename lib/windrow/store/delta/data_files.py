@@ -20,7 +20,7 @@ from pyspark.sql.types import StructType
 
 from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.file_system import copy_file, write_file
-from windrow.store.delta.footers import statistics_of
+from windrow.store.delta.footers import statistics_in, statistics_of
 from windrow.store.delta.location import Location
 
 _AT_ONCE = 4
@@ -35,15 +35,17 @@ def written(
     rows: Sequence[Mapping[str, Any]],
     schema: StructType,
     partition: Mapping[str, str | None] | None = None,
+    is_counted: bool = False,
 ) -> AddedFile:
-    """A file of these rows (`arrow_table`), in the folder of a partition."""
+    """A file of these rows (`arrow_table`), in the folder of a partition; `is_counted`: with bounds of its columns."""
     buffer = io.BytesIO()
     pq.write_table(arrow_table(rows, schema), buffer, compression="snappy", coerce_timestamps="us")
     folders = [f"{name}={_NULL if value is None else value}" for name, value in (partition or {}).items()]
     path = "/".join([*folders, f"part-{uuid4()}.snappy.parquet"])
     content = buffer.getvalue()
     write_file(spark, f"{location.path}/{path}", content)
-    return AddedFile(path, len(content), json.dumps({"numRecords": len(rows)}), partition or {})
+    stats = statistics_in(content, schema) if is_counted else json.dumps({"numRecords": len(rows)})
+    return AddedFile(path, len(content), stats, partition or {})
 
 
 def arrow_table(rows: Sequence[Mapping[str, Any]], schema: StructType) -> pa.Table:

@@ -51,7 +51,15 @@ def statistics_of(spark: SparkSession, path: str, size: int, schema: StructType)
     No more than the number of rows where some column has values, and the footer does not say which: a reader takes
     a column of which nothing is said for one without values, if something is said of others.
     """
-    metadata = _metadata(spark, path, size)
+    return _said(_metadata(spark, path, size), schema)
+
+
+def statistics_in(content: bytes, schema: StructType) -> str:
+    """The same of the Parquet file with this content."""
+    return _said(pq.read_metadata(io.BytesIO(content)), schema)
+
+
+def _said(metadata: Any, schema: StructType) -> str:
     rows = {"numRecords": metadata.num_rows}
     nulls, bounds = _nulls(metadata, schema), _all_bounds(metadata, schema)
     if nulls is None or bounds is None:
@@ -70,13 +78,16 @@ def nulls_and_bounds_of(spark: SparkSession, path: str, size: int, schema: Struc
 
 
 def _nulls(metadata: Any, schema: StructType) -> dict[str, int] | None:
-    """How many values are null in each column; None where the footer does not say so of all."""
+    """How many values are null in each column; None where the footer does not say so of all.
+
+    A column that the file lacks is null in each row.
+    """
     nulls: dict[str, int] = {}
     for field, found in _statistics(metadata, schema):
-        is_missing = not found and metadata.num_rows > 0
-        if is_missing or any(one is None or not one.has_null_count for one in found):
+        is_of_others = not found and any(path.startswith(f"{field.name}.") for path in _chunks(metadata))
+        if is_of_others or any(one is None or not one.has_null_count for one in found):
             return None
-        nulls[field.name] = sum(one.null_count for one in found)
+        nulls[field.name] = sum(one.null_count for one in found) if found else metadata.num_rows
     return nulls
 
 

@@ -18,11 +18,13 @@ from uuid import uuid4
 
 from delta import exceptions
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
+from windrow.engine.frames import local
 from windrow.engine.partitions import ADAPTIVE, PARTITIONS
 from windrow.store.delta.checksums import Checksums
 from windrow.store.delta.commit_files import AddedFile
+from windrow.store.delta.data_files import written
 from windrow.store.delta.footers import are_counted, nulls_and_bounds_of
 from windrow.store.delta.location import INDEXED, READABLE, Location
 from windrow.store.delta.log_store import VersionTaken, activate, activate_java, delta_log, put, scala
@@ -90,7 +92,8 @@ class Appender:
         activate(self.spark)
         if self._counted is None:
             written = self._transaction.writeFiles(frame._jdf)
-            actions = [written.apply(i).json() for i in range(written.size())]
+            absent = [one.name for one in self.schema.fields if _is_flat(one) and one.name not in frame.columns]
+            actions = [_all_counted(json.loads(written.apply(i).json()), absent) for i in range(written.size())]
         else:
             actions = self._written_and_counted(frame, self._counted)
         files = {text: AddedFile.from_json(text) for text in actions}
@@ -196,6 +199,19 @@ def _counted(schema: StructType, metadata: Mapping[str, Any]) -> StructType | No
     return counted if are_counted(counted) else None
 
 
+def _all_counted(action: Mapping[str, Any], absent: Sequence[str]) -> str:
+    """The action that adds a file: what Delta has counted, and that a column which the file lacks is null."""
+    said = json.loads(action["add"].get("stats") or "{}")
+    if "nullCount" not in said:
+        return json.dumps(action)
+    said["nullCount"] = {**dict.fromkeys(absent, said["numRecords"]), **said["nullCount"]}
+    return json.dumps({"add": {**action["add"], "stats": json.dumps(said)}})
+
+
+def _is_flat(field: StructField) -> bool:
+    return not isinstance(field.dataType, StructType)
+
+
 @dataclass(frozen=True)
 class _Clone:
     """A session that was made like another one, and how it plans: the other may plan otherwise for the next work."""
@@ -216,13 +232,30 @@ def append_once(spark: SparkSession, location: Location, frame: DataFrame, name:
     Ours takes half the time of Delta's append, and fails where somebody writes at the same time: Delta appends then.
     """
     appender = Appender(spark, location.path)
-    if appender.version >= 0 and appender.fits(frame):
+    if appender.version < 0 or not appender.fits(frame):
+        return _append_by_delta(location, frame)
+    try:
+        appender.write(frame)
+        appender.commit(f"windrow-{name}", appender.version + 1, "")
+    except CONFLICTS:
+        _append_by_delta(location, frame)
+
+
+def append_rows(
+    spark: SparkSession, location: Location, rows: Sequence[Mapping[str, Any]], schema: StructType, name: str
+) -> None:
+    """The same of a few rows that the driver knows, with values for all columns: without a job of Spark."""
+    appender = Appender(spark, location.path)
+    if appender.version >= 0 and set(schema.names) <= set(appender.schema.names):
         try:
-            appender.write(frame)
-            appender.commit(f"windrow-{name}", appender.version + 1, "")
-            return
+            appender.add([written(spark, location, rows, schema, is_counted=True)])
+            return appender.commit(f"windrow-{name}", appender.version + 1, "")
         except CONFLICTS:
             pass
+    _append_by_delta(location, local(spark, [tuple(row[column] for column in schema.names) for row in rows], schema))
+
+
+def _append_by_delta(location: Location, frame: DataFrame) -> None:
     writer = frame.write.format("delta").mode("append")
     for option, value in READABLE.items():
         writer = writer.option(option, value)

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from windrow.compile.sql.columns import bigint, lit
 from windrow.store.delta.location import Lake, Location
 from windrow.store.journal.outcomes import AUDITS, OUTCOME, StepOutcome, subject_of
 from windrow.store.reading.tables import Condition, Groups, Tables
@@ -28,6 +27,7 @@ Found = Mapping[str, Any]
 Finding = tuple[str, str, Found, int | None]
 """A step, its subject, what was found, and when, in microseconds; None is now."""
 
+_SCHEMA = "run string, step string, subject string, result string, at bigint"
 _ROW = ("step", "subject", "at", "result")
 _FOUND = Condition("step", "!=", OUTCOME)
 """How an attempt has ended is for its scheduler: it is nothing that a run has found."""
@@ -64,15 +64,14 @@ class Audits:
 
     def record_all(self, spark: SparkSession, run: str, findings: Iterable[Finding]) -> None:
         """Keep several findings of a run in one commit."""
-        from windrow.engine.frames import literals
-        from windrow.store.delta.transactions import append_once
+        from windrow.engine.frames import struct_of
+        from windrow.store.delta.transactions import append_rows
 
         rows = []
         for step, subject, result, at in findings:
             texts = {"run": run, "step": step, "subject": subject, "result": json.dumps(result)}
-            row = {name: lit(text) for name, text in texts.items()}
-            rows.append({**row, "at": bigint(time.time_ns() // 1000 if at is None else at)})
-        append_once(spark, self.location, literals(spark, rows), AUDITS)
+            rows.append({**texts, "at": time.time_ns() // 1000 if at is None else at})
+        append_rows(spark, self.location, rows, struct_of(_SCHEMA), AUDITS)
 
     def record_outcome(self, spark: SparkSession, run: str, attempt: str, step: str, outcome: StepOutcome) -> None:
         """Keep how a step of a run has ended in an attempt, for a scheduler: it is nothing that the run has found."""

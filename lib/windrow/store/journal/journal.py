@@ -24,8 +24,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import DataType, StructType
 
 from windrow.compile.columns import EXPIRED, OPENED, PANES, STATE, WINDOW_END, WINDOW_START
-from windrow.compile.panes.log_rows import CELLS, FIRST, PANE, cell_identity, log_rows
-from windrow.compile.sql.columns import Column, bigint, call, col
+from windrow.compile.panes.log_rows import CELLS, FIRST, PANE, cell_identity, log_rows, without_values
+from windrow.compile.sql.columns import Column, bigint, call, col, null
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import apply, group, local, over, where
 from windrow.engine.tick.tick import TickPlan
@@ -136,7 +136,7 @@ class Journal:
         first: Callable[[Appender], Notes],
     ) -> Control:
         parts = [
-            self._transition_rows(p.transitions, control, p.has_one_pane) for p in plans if p.transitions is not None
+            self._transition_rows(plan, plan.transitions, control) for plan in plans if plan.transitions is not None
         ]
         for name, frames in [item for plan in plans for item in plan.dead_letters.items()]:
             parts += [letter_rows(self.stage, name, letters, control) for letters in frames]
@@ -162,12 +162,17 @@ class Journal:
                 raise StepTaken(self.location.path, control.tick, None)
         return kept[-1]
 
-    def _transition_rows(self, transitions: DataFrame, control: Control, has_one: bool) -> DataFrame:
+    def _transition_rows(self, plan: TickPlan, transitions: DataFrame, control: Control) -> DataFrame:
+        """The rows of transitions, with the columns in which they have values: files need not have all of a table's."""
         bucket, clock = self.stage.windows.bucket(col(WINDOW_START)), control.clock
         state = self.stage.cells.written
         times = (control.tick, clock.watermark, clock.now)
-        rows = log_rows(self.stage.shown, state, over(transitions), bucket, *times, has_one=has_one)
-        return self.constraints.over(apply(rows, transitions))
+        rows = log_rows(self.stage.shown, state, over(transitions), bucket, *times, has_one=plan.has_one_pane)
+        whole = self.constraints.over(apply(rows, transitions))
+        if not plan.is_first:
+            return whole
+        keeps_state = strategy_of(self.stage).left_behind().text != null(self.stage.cells.state_type).text
+        return whole.drop(*without_values(self.stage.shown, keeps_state))
 
     def empty(self, spark: SparkSession) -> DataFrame:
         """No rows, with every column of the journal and its type."""

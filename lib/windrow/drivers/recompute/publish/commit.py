@@ -99,7 +99,8 @@ def _written_at_once(item: StageWork, scope: Scope, batch: Recomputed, restated:
     runner = item.runner
     control = _control(runner, scope, batch.restates, restated.quarantined_files, joins=True)
     point("backfill:before_journal")
-    control = runner.write(control, TickPlan(first_transitions(runner.stage, batch.windows), has_one_pane=True))
+    first = first_transitions(runner.stage, batch.windows)
+    control = runner.write(control, TickPlan(first, has_one_pane=True, is_first=True))
     point("backfill:after_journal")
     item.ticked(control)
     item.project()
