@@ -29,6 +29,12 @@ DAYS = 10
 PER_FILE = 8
 COLUMNS = "{carrier: 'VARCHAR', flight: 'BIGINT', tailnum: 'VARCHAR', origin: 'VARCHAR', departed_at: 'VARCHAR', " \
     "arrived_at: 'VARCHAR', dep_delay: 'BIGINT', distance: 'BIGINT'}"  # fmt: skip
+HOUR_OF_A = f"f.a // {HOUR} * {HOUR}"
+LEFT_IN_IT = (
+    "(SELECT 1 FROM f AS g WHERE g.origin = f.origin AND g.carrier = f.carrier "
+    f"AND g.t >= {HOUR_OF_A} AND g.t < {HOUR_OF_A} + {HOUR})"
+)
+"""Others of the airline left in the hour in which a flight arrived."""
 
 
 def read(name: str, lake: Path, files: Path, **stage: str) -> Pipeline:
@@ -89,9 +95,8 @@ def test_one_with_late_elements(flights: Flights) -> None:
 def test_one_that_is_empty(flights: Flights) -> None:
     """The first hour in which an airline has only cancelled flights that it had scheduled to leave then."""
     ((origin, carrier, start),) = flights.sql(
-        f"SELECT origin, carrier, a // {HOUR} * {HOUR} AS h FROM f WHERE t IS NULL AND NOT EXISTS "
-        f"(SELECT 1 FROM f AS g WHERE g.origin = f.origin AND g.carrier = f.carrier AND g.t >= a // {HOUR} * {HOUR} "
-        f"AND g.t < a // {HOUR} * {HOUR} + {HOUR}) ORDER BY h, origin, carrier LIMIT 1"
+        f"SELECT origin, carrier, {HOUR_OF_A} AS h FROM f WHERE t IS NULL AND NOT EXISTS {LEFT_IN_IT} "
+        "ORDER BY h, origin, carrier LIMIT 1"
     )
     life = explained(flights.hours, "departures_hourly", {"origin": origin, "carrier": carrier}, start)
     assert not life.panes and life.missing[0] == "no row of this key fell into the window"
@@ -110,9 +115,8 @@ def test_one_that_was_restated(flights: Flights) -> None:
 def test_one_with_a_dead_row(flights: Flights) -> None:
     """The hour of arrival of the first cancelled flight whose airline had others leave in that hour."""
     ((origin, carrier, start),) = flights.sql(
-        f"SELECT origin, carrier, a // {HOUR} * {HOUR} AS h FROM f WHERE t IS NULL AND EXISTS (SELECT 1 FROM f AS g "
-        f"WHERE g.origin = f.origin AND g.carrier = f.carrier AND g.t >= a // {HOUR} * {HOUR} "
-        f"AND g.t < a // {HOUR} * {HOUR} + {HOUR}) ORDER BY a, origin, carrier LIMIT 1"
+        f"SELECT origin, carrier, {HOUR_OF_A} AS h FROM f WHERE t IS NULL AND EXISTS {LEFT_IN_IT} "
+        "ORDER BY a, origin, carrier LIMIT 1"
     )
     life = right(flights, origin, carrier, start)
     dead = [e for e in life.elements if e.place == "bad_timestamp"]
