@@ -100,6 +100,22 @@ def test_numbers_that_are_times(tmp_path: Path, unit: int, name: str) -> None:
     assert (found.first, found.last) == (times[0] * 1_000_000 // unit, times[-1] * 1_000_000 // unit)
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "key"),
+    [
+        ("glucose", 135, False), ("humidity", 60, False), ("bid", 60, False), ("gate", 8, True),
+        ("deviceid", 60, True), ("stationCode", 60, True), ("ID", 60, True), ("zip_code", 60, True),
+    ],
+)  # fmt: skip
+def test_whole_numbers_are_a_key_by_their_name_or_where_there_are_few(
+    tmp_path: Path, column: str, values: int, key: bool
+) -> None:
+    rows = [f"2024-01-01T{n // 60:02}:{n % 60:02}:00Z,{n % values}" for n in range(900)]
+    found = guess(csv(tmp_path / "a.csv", f"at,{column}", rows))
+    assert (None if found.key is None else found.key.values) == (values if key else None)
+    assert (column in found.measures) or key
+
+
 def test_texts_among_numbers(tmp_path: Path) -> None:
     rows = [f"2024-01-01T00:00:{n:02}Z,{'n/a' if n == 7 else n}" for n in range(60)]
     found = guess(csv(tmp_path / "a.csv", "at,value", rows))

@@ -5,6 +5,7 @@ Rule: docs/first-pipeline.md#what-is-guessed.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -24,6 +25,10 @@ _UNKNOWN_DELAY = 10 * MINUTE
 _ROWS_PER_WINDOW = 5
 _KEY_NAMES = ("id", "key", "user", "device", "station", "sensor", "host", "customer", "carrier", "account", "service",
               "category", "type", "country", "city", "region", "name", "code")  # fmt: skip
+_WORD_LONGER_THAN = 3
+"""A longer one may be within a word, as in `userid`; a shorter one is a word: `humidity` and `bid` are no ids."""
+_FEW_NUMBERS = 20
+"""Whole numbers of more values are measured, where the name of their column does not say that they are a key."""
 _SAMPLE = 10
 
 
@@ -75,7 +80,10 @@ def _told_arrival(arrival: Times) -> Time:
 
 
 def _key(texts: Texts, taken: set[str]) -> Key | None:
-    """The column of texts, whole numbers or flags with few values by which rows fall into groups; None without one."""
+    """The column of texts, flags or few whole numbers by which rows fall into groups; None without one.
+
+    Of whole numbers there may be more where the name of the column is that of a key.
+    """
     found: list[tuple[int, int, Key]] = []
     for place, column in enumerate(texts.columns):
         values = texts.of(column.name)
@@ -84,16 +92,41 @@ def _key(texts: Texts, taken: set[str]) -> Key | None:
         number = pc.count_distinct(values, mode="only_valid").as_py()
         if not 2 <= number <= max(2, len(values) // 3) or values.null_count > len(values) // 20:
             continue
-        named = next((n for n, part in enumerate(_KEY_NAMES) if part in column.name.lower()), len(_KEY_NAMES))
+        named = _named(column.name)
+        if named == len(_KEY_NAMES) and column.kind == "bigint" and number > _FEW_NUMBERS:
+            continue
         is_text = column.kind == "string"
         found.append((named + (0 if is_text else len(_KEY_NAMES)), place, Key(column.name, number)))
     return min(found, key=lambda one: one[:2])[2] if found else None
 
 
+def _named(column: str) -> int:
+    """The place of a column's name among those that keys have; their number where it is none of them."""
+    words = _words(column)
+    for place, name in enumerate(_KEY_NAMES):
+        if name in words or (len(name) > _WORD_LONGER_THAN and any(name in word for word in words)):
+            return place
+    return len(_KEY_NAMES)
+
+
+def _is_id(column: str) -> bool:
+    """Whether a name ends as those of ids do."""
+    last = (_words(column) or [""])[-1]
+    return last in ("id", "no", "number", "code", "zip") or (last.endswith("id") and _named(column) < len(_KEY_NAMES))
+
+
+def _words(column: str) -> list[str]:
+    return [word.lower() for word in _WORDS.findall(column)]
+
+
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+"""Of `stationCode`, `user_id` and `ID`."""
+
+
 def _measures(texts: Texts, taken: set[str]) -> list[str]:
     """At most two columns of numbers that are worth a mean: no ids."""
     numbers = [one for one in texts.columns if one.kind in ("bigint", "double") and one.name not in taken]
-    named = [one.name for one in numbers if not one.name.lower().endswith(("id", "_no", "number", "code", "zip"))]
+    named = [one.name for one in numbers if not _is_id(one.name)]
     varied = [name for name in named if pc.count_distinct(texts.of(name)).as_py() > 1]
     return varied[:2]
 
@@ -111,7 +144,10 @@ def _lateness(event: Times, arrival: Times | None) -> Lateness:
     if not most:
         return Lateness(0, 0, _UNKNOWN_DELAY, HOUR, arrival is not None)
     delay = _rounded(often)
-    return Lateness(often, most, delay, max(_rounded(most) - delay, 0) or delay, arrival is not None)
+    allowed = _rounded(most) - delay
+    if allowed % MINUTE:  # nobody writes 604799s
+        allowed = _rounded(most)
+    return Lateness(often, most, delay, max(allowed, 0) or delay, arrival is not None)
 
 
 def _rounded(length: int) -> int:
