@@ -71,6 +71,24 @@ def write(root: Path, name: str, *rows: tuple[int, str]) -> bytes:
     return path.read_bytes()
 
 
+def test_another_folder_is_refused_by_name_and_a_pattern_over_both_goes_on(spark, tmp_path: Path) -> None:
+    def over(path: str) -> Pipeline:
+        mapping = two_sources(tmp_path).to_mapping()
+        source = {**mapping["sources"][0], "files": {"path": str(tmp_path / path), "format": "json"}}
+        return Pipeline.from_mapping({**mapping, "sources": [source], "stages": mapping["stages"][:1]})
+
+    for folder, second in (("old", 1), ("new", 2)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{folder}.json").write_text(json.dumps({"k": "a", "v": second, "at": iso(second)}) + "\n")
+    for path in ("old/old.json", "old"):
+        windrow.run(over(path), spark, once=True)
+    with pytest.raises(windrow.SpecError, match=r"sources\.json\.files\.path must hold the files that landed last"):
+        windrow.run(over("new"), spark, once=True)
+    windrow.run(over("{old,new}/*.json"), spark, once=True)
+    landed = spark.read.format("delta").load(str(tmp_path / "lake" / "json" / "raw"))
+    assert sorted(row.v for row in landed.collect()) == [1, 2]
+
+
 @pytest.mark.long
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="needs setpriv to be somebody else")
 def test_nothing_in_a_folder_stops_the_stream(spark: Any, folder: Path) -> None:

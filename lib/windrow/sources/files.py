@@ -19,6 +19,7 @@ from windrow.compile.elements.evolution import of_fields
 from windrow.compile.sql.columns import named
 from windrow.sources.csv_headers import Header, by_header, columns_in_folders, columns_of
 from windrow.sources.json_rows import json_rows
+from windrow.spec.errors import SpecError
 from windrow.spec.sources.connector import is_glob
 from windrow.spec.sources.fields import Fields
 from windrow.spec.sources.files import FileFormat, Files
@@ -63,6 +64,21 @@ def _pattern_of(path: str) -> str:
     folder, name = os.path.split(path)
     plain = next(index for index, letter in enumerate(name) if letter.isalnum())
     return os.path.join(folder, f"{name[:plain]}[{name[plain]}]{name[plain + 1 :]}")
+
+
+def elsewhere(source: Source, words: str) -> SpecError | None:
+    """The error for a query that failed with these words, where its folder is another one than before.
+
+    Spark begins with the files that landed last, and refuses those that are not under the folder of a source.
+    """
+    if source.files is None or _NOT_UNDER not in words:
+        return None
+    rule = "must hold the files that landed last, as each file is known by its path"
+    hint = "a pattern may name both places, as in '{old.csv,new/*.csv}'; a file that was moved would land again"
+    return SpecError(f"sources.{source.name}.files.path", rule, source.files.path, hint)
+
+
+_NOT_UNDER = "Wrong basePath"
 
 
 def listed(spark: SparkSession, source: Source, files: Files) -> list[str]:

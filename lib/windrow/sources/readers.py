@@ -12,7 +12,7 @@ from windrow.compile.elements.envelope import OFFSET, PARTITION
 from windrow.compile.sql.columns import call, col
 from windrow.engine.frames import group, where
 from windrow.sources.delta import changed_table, read_delta
-from windrow.sources.files import read_files
+from windrow.sources.files import elsewhere, read_files
 from windrow.sources.kafka import is_outage, read_kafka
 from windrow.sources.rate import read_rate
 from windrow.spec.errors import SourceUnavailable
@@ -88,7 +88,7 @@ def failure_of(source: Source, failure: Exception) -> Exception:
     words = words_of(failure)
     if READERS[type(source.connector)].is_outage(words):
         return SourceUnavailable(source.name, "it did not answer while a batch was read")
-    return changed_table(source, words) or failure
+    return changed_table(source, words) or elsewhere(source, words) or failure
 
 
 def words_of(failure: BaseException) -> str:

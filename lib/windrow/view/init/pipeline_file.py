@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from windrow.spec.times import format_duration
 from windrow.view.init.guess import Guess, Time
@@ -55,7 +56,8 @@ def _source(guess: Guess, data: str, lake: str) -> Iterator[str]:
     yield f"  - name: {guess.name}"
     header = "" if guess.has_header else ", header: false"
     files = f"{{path: {quoted(data)}, format: csv{header}}}"
-    yield f"    files: {files}  # a folder works too, and takes new files as they come"
+    pattern = f"{Path(data).stem}*{Path(data).suffix}"
+    yield f"    files: {files}  # a pattern such as {pattern} takes new files too, as they come"
     yield "    schema:"
     for column in guess.columns:
         yield f"      {column.name}: {column.kind}{f'  # {_one_line(column.note)}' if column.note else ''}"
