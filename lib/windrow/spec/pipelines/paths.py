@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -35,18 +36,54 @@ def check_paths(lake: str, sources: Iterable[Source], stages: Iterable[str]) -> 
 
 def _check_apart(lake: str, path: str, place: str, folders: tuple[str, ...]) -> None:
     """Refuse a lake inside of the path, and a path inside of these folders of the lake."""
-    written, read = _location(lake), _location(path)
-    if written is None or read is None:
+    written, known = _location(lake), _known(path)
+    if written is None or known is None:
         return
-    if _is_inside(written, read):
-        hint = f"{place} is {path}; give the lake a folder beside it"
-        raise SpecError("lake", "must not be inside of what a source reads", lake, hint)
-    if any(_is_inside(read, f"{written}/{folder}".rstrip("/")) for folder in folders):
-        raise SpecError(place, "must not be inside of the lake", path, f"lake is {lake}; give it a folder beside that")
+    for one in _alternatives(known):
+        folder, pattern = _split(one)
+        read = _normal(folder)
+        if _is_inside(written, read) and _may_match(pattern, written[len(read) :].strip("/")):
+            hint = f"{place} is {path}; give the lake a folder beside it"
+            raise SpecError("lake", "must not be inside of what a source reads", lake, hint)
+        if any(_is_inside(read, f"{written}/{own}".rstrip("/")) for own in folders):
+            hint = f"lake is {lake}; give it a folder beside that"
+            raise SpecError(place, "must not be inside of the lake", path, hint)
 
 
 def _is_inside(inner: str, outer: str) -> bool:
     return f"{inner}/".startswith(f"{outer.rstrip('/')}/")
+
+
+def _may_match(pattern: list[str], below: str) -> bool:
+    """Whether a pattern may match a path, or what is in it, or a folder that it is in."""
+    return all(_matches(part, name) for part, name in zip(pattern, below.split("/") if below else (), strict=False))
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Whether one part of a pattern matches a name; so where it has letters that are escaped."""
+    return "\\" in pattern or fnmatchcase(name, pattern.replace("[^", "[!"))
+
+
+def _alternatives(path: str) -> list[str]:
+    """The patterns without braces that a pattern stands for, as Hadoop has it: those in braces may have several parts.
+
+    At the innermost braces first. What is left of them closes nothing, and stays.
+    """
+    found = _BRACES.search(path)
+    if found is None:
+        return [path]
+    ways = found[1].split(",")
+    return [one for way in ways for one in _alternatives(f"{path[: found.start()]}{way}{path[found.end() :]}")]
+
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def _split(path: str) -> tuple[str, list[str]]:
+    """A path up to its first part that is a pattern, and the parts from there on."""
+    parts = path.split("/")
+    first = next((index for index, part in enumerate(parts) if is_glob(part)), len(parts))
+    return "/".join(parts[:first]) or ("/" if path.startswith("/") else "."), parts[first:]
 
 
 def _known(text: str) -> str | None:
@@ -58,13 +95,12 @@ def _known(text: str) -> str | None:
 
 
 def _location(text: str) -> str | None:
-    """A path or URI in one form, up to its first part that is a pattern; None where a variable of it is not known."""
+    """A path or URI in one form; None where a variable of it is not known."""
     path = _known(text)
-    if path is None:
-        return None
-    parts = path.split("/")
-    first = next((index for index, part in enumerate(parts) if is_glob(part)), len(parts))
-    path = "/".join(parts[:first]) or ("/" if path.startswith("/") else ".")
+    return None if path is None else _normal(path)
+
+
+def _normal(path: str) -> str:
     if path.startswith("file:"):
         path = unquote(urlparse(path).path)
     scheme, found, rest = path.partition("://")
