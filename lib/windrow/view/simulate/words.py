@@ -67,7 +67,9 @@ def _beside(one: Findings, first: Findings) -> str:
         parts.append(when)
     if one.to_first.median is not None and one.to_first.median != one.to_on_time.median:
         parts.append(f"a first pane at {lag(one.to_first.median)}")
-    parts.append(f"{one.panes_per_window:.3g} rows written for each window, not {first.panes_per_window:.3g}")
+    written, before = f"{one.panes_per_window:.3g}", f"{first.panes_per_window:.3g}"
+    rows = "row" if written == "1" else "rows"
+    parts.append(f"{written} {rows} written for each window{'' if written == before else f', not {before}'}")
     return f"beside {first.name}, {', '.join(parts)}"
 
 
