@@ -174,6 +174,7 @@ def test_text_json_and_html(lake: ModelLake) -> None:
     assert [e["is_late"] for e in mapping["elements"]].count(True) == 1
     html = life._repr_html_()
     assert html.count("<details") >= 6 and "<script" not in html and "http" not in html
+    assert html.count("<svg") == 1
 
 
 @pytest.mark.parametrize(

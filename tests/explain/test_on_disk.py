@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pyarrow as pa
 import pytest
@@ -72,6 +73,16 @@ def test_text(file: Path) -> None:
         assert words in done.out
     named = command("explain", file, "stage", "--key", "k=a", "--at", "1970-01-01T00:00:00Z/1970-01-01T00:00:10Z")
     assert named.out == done.out
+
+
+def test_a_picture(file: Path, tmp_path: Path) -> None:
+    drawing = tmp_path / "pictures" / "why.svg"
+    done = command("explain", file, "stage", "--key", "a", "--at", "1970-01-01T00:00:05Z", "--draw", drawing)
+    assert done.code == 0 and done.out.startswith("stage, k a")
+    text = drawing.read_text()
+    assert ElementTree.fromstring(text).tag.endswith("svg")
+    for words in ("n 2", "n 4", "late element", "dead letter", "watermark"):
+        assert words in text
 
 
 def test_json(file: Path) -> None:

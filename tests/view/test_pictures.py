@@ -244,7 +244,6 @@ class LivingElement:
     place: str
     label: str = "1"
     tick: int | None = 1
-    is_late: bool = False
 
 
 @dataclass(frozen=True)
@@ -265,21 +264,27 @@ class Living:
     key: dict[str, object] = field(default_factory=lambda: {"k": "a"})
     window: tuple[int, int] | None = (START, START + HOUR)
     watermarks: list[WatermarkPoint] = field(default_factory=lambda: [WatermarkPoint(START + HOUR, START + HOUR, 2)])
+    clears: bool = False
 
 
 def test_the_life_of_a_window_is_a_picture() -> None:
     elements = [
         LivingElement(START, START + SECOND, START + MINUTE, "in the result"),
-        LivingElement(START + 1, None, START + MINUTE, "late", is_late=True),
+        LivingElement(START + 1, None, START + MINUTE, "late"),
+        LivingElement(START + 3, START + 2 * HOUR, START + 2 * HOUR, "in the result", "4, 2, 2.25", tick=3),
         LivingElement(None, START, START, "bad_timestamp"), LivingElement(START, START, START, "filtered"),
         LivingElement(START + 2, None, None, "not read yet"),
     ]  # fmt: skip
-    panes = [LivingPane(2, START + HOUR, {"n": 1}), LivingPane(3, None, {"n": 2, "m": None})]
+    panes = [
+        LivingPane(2, START + HOUR, {"n": 1}), LivingPane(3, None, {"n": 2}),
+        LivingPane(4, START + 2 * HOUR, {"n": 2, "m": None}),
+    ]  # fmt: skip
     picture = picture_of(Living(elements, panes))
     assert picture.title == "sums: k a, 2024-01-01 00:00 - 01:00"
     assert [(one.processing_time, one.is_dead, one.is_late) for one in picture.elements] == [
-        (START + SECOND, False, False), (START + MINUTE, True, False),
+        (START + SECOND, False, False), (START + MINUTE, True, False), (START + 2 * HOUR, False, True),
     ]  # fmt: skip
-    assert [pane.value for pane in picture.panes] == ["1"] and picture.windows == [Window(START, START + HOUR)]
-    assert "1 on time" in svg(picture)
+    assert [one.label for one in picture.elements] == ["1", "1", ""], "what fits beside a dot"
+    assert [pane.value for pane in picture.panes] == ["1", "n 2"] and picture.windows == [Window(START, START + HOUR)]
+    assert "2 on time" in svg(picture)
     assert svg(picture_of(Living([], [], window=None))), "of nothing, too"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +21,11 @@ At = Annotated[
     typer.Option("--at", metavar="TIME", help="A time inside of the window, or START/END.", show_default=False),
 ]
 
+Draw = Annotated[
+    Path | None,
+    typer.Option("--draw", metavar="FILE", help="Write a picture (SVG): event time against processing time."),
+]
+
 
 @command
 def explain(
@@ -27,6 +33,7 @@ def explain(
     stage: StageArgument,
     at: At,
     key: Key = None,
+    draw: Draw = None,
     as_json: Json = False,
 ) -> None:
     """Say why a window of one key shows what it shows: elements, ticks, panes, late rows, and what is missing.
@@ -43,6 +50,9 @@ def explain(
 
     time_and_bounds("--at", at)  # an error is one of the option
     life = common.looked(lambda spark: read(pipeline, stage, keys, at, spark))
+    if draw is not None:
+        draw.parent.mkdir(parents=True, exist_ok=True)
+        draw.write_text(life.svg())
     if as_json:
         print_json(life.to_mapping())
     else:

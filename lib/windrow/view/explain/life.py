@@ -121,7 +121,8 @@ class Life:
     `window` is null where there is no such window; `others` are the other windows of the key that hold the time.
     `rules` are what the stage says of itself, in words. `missing` says where rows are that one might look for here,
     `differences` what the rows say otherwise than the journal, `checked` what was compared, `unknown` what was not.
-    `upstream` are the windows whose panes are its elements, `behind` those of stages that read it.
+    `upstream` are the windows whose panes are its elements, `behind` those of stages that read it. `clears` says that
+    the stage discards what it has shown.
     """
 
     pipeline: str
@@ -145,6 +146,7 @@ class Life:
     checked: Sequence[str] = ()
     differences: Sequence[str] = ()
     unknown: Sequence[str] = ()
+    clears: bool = False
 
     @property
     def windows(self) -> Sequence[tuple[int, int]]:
@@ -163,6 +165,13 @@ class Life:
         from windrow.view.explain.text import life_text
 
         return life_text(self, width)
+
+    def svg(self) -> str:
+        """Its picture, event time to the right and processing time upward."""
+        from windrow.view.pictures.drawing import svg
+        from windrow.view.pictures.lives import picture_of
+
+        return svg(picture_of(self))
 
     def _repr_html_(self) -> str:
         from windrow.view.explain.page import life_html

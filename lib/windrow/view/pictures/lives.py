@@ -14,6 +14,8 @@ from windrow.view.text.times import window as window_words
 
 IN_RESULT = ("in the result", "counted by a backfill")
 """The places of elements that count; an element at any other place is in no result."""
+_LONGEST = 8
+"""Letters of what an element brings that are written beside it: what it brings to several results is in the table."""
 NOT_DRAWN = ("filtered", "not read yet")
 """Those that never met the window."""
 
@@ -33,8 +35,6 @@ class OneElement(Protocol):
     def place(self) -> str: ...
     @property
     def label(self) -> str: ...
-    @property
-    def is_late(self) -> bool: ...
 
 
 class OnePane(Protocol):
@@ -80,13 +80,16 @@ class Life(Protocol):
     def panes(self) -> Sequence[OnePane]: ...
     @property
     def watermarks(self) -> Sequence[OnePoint]: ...
+    @property
+    def clears(self) -> bool:
+        """Whether the stage discards what it has shown."""
 
 
-def picture_of(life: Life, clears: bool = False) -> Picture:
+def picture_of(life: Life) -> Picture:
     """Its picture. Elements stand where they arrived; without that time, at the processing time of their tick.
 
-    `clears`: the stage discards what it has shown. Panes of a batch before any stream have no processing time, and are
-    not drawn.
+    An element is late if the watermark before its tick is ahead of it. Panes of a batch before any stream have no
+    processing time, and are not drawn.
     """
     bounds = [] if life.window is None else [life.window]
     windows = dict.fromkeys([*bounds, *(pane.window for pane in life.panes)])
@@ -94,26 +97,29 @@ def picture_of(life: Life, clears: bool = False) -> Picture:
     when = "" if life.window is None else window_words(*life.window)
     return Picture(
         " ".join(filter(None, [f"{life.stage}:" if key or when else life.stage, ", ".join(filter(None, [key, when]))])),
-        elements=list(filter(None, map(_element, life.elements))),
+        elements=list(filter(None, (_element(one, life.watermarks) for one in life.elements))),
         watermark=[WatermarkPoint(one.processing_time, one.watermark, one.tick) for one in life.watermarks],
         windows=[Window(start, end) for start, end in windows],
         panes=list(filter(None, map(_pane, life.panes))),
-        clears=clears,
+        clears=life.clears,
     )
 
 
-def _element(one: OneElement) -> Element | None:
+def _element(one: OneElement, watermarks: Sequence[OnePoint]) -> Element | None:
     arrived = one.processing_time if one.arrival_time is None else one.arrival_time
     if one.event_time is None or arrived is None or one.place in NOT_DRAWN:
         return None
     is_dead = one.place not in IN_RESULT
-    return Element(one.event_time, arrived, one.tick, one.is_late and not is_dead, one.label, is_dead)
+    label = one.label if len(one.label) <= _LONGEST else ""
+    met = max((point.watermark for point in watermarks if one.tick is not None and point.tick < one.tick), default=None)
+    is_late = not is_dead and met is not None and one.event_time < met
+    return Element(one.event_time, arrived, one.tick, is_late, label, is_dead)
 
 
 def _pane(one: OnePane) -> Pane | None:
     if one.processing_time is None:
         return None
-    values = list(one.value.items())
-    words = plain(values[0][1]) if len(values) == 1 else ", ".join(f"{name} {plain(value)}" for name, value in values)
+    (name, value), *others = one.value.items()
+    words = f"{name} {plain(value)}" if others else plain(value)
     start, end = one.window
     return Pane(start, end, one.processing_time, one.tick, one.timing, words, one.is_retraction)

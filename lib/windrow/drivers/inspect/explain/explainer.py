@@ -95,6 +95,7 @@ class Explainer:
             checked=self._checked(members, elements, panes, verdicts),
             differences=[*found.differences, *differences, *comparison.unshown(rows)],
             unknown=[*self.inputs.unknown, *contents.unknown, *unfollowed],
+            clears=self.question.stage.is_discarding,
         )
 
     # ---------------------------------------------------------------- which window
