@@ -13,7 +13,7 @@ from windrow.drivers.simulate.simulate import simulate
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.pipelines.documents import load_yaml
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.times import MINUTE, SECOND, parse_duration
+from windrow.spec.times import DAY, HOUR, MINUTE, SECOND, parse_duration
 from windrow.view.simulate.findings import AGES, Simulation, Suggestion
 
 EVERY = 10 * MINUTE
@@ -127,7 +127,8 @@ def right_at_first(rows: duckdb.DuckDBPyConnection, until: int, delay: int) -> i
 def test_windows_that_are_right_at_first(january: Simulation, rows: duckdb.DuckDBPyConnection) -> None:
     until = measured(january, rows)
     by_name = {one.name: one for one in january.findings}
-    for name, delay in {"as it is": "2h", "delay 30m": "30m", "delay 6h": "6h"}.items():
+    delays = {"as it is": "2h", "delay 30m": "30m", "delay 6h": "6h", "early": "2h"}  # early panes change nothing of it
+    for name, delay in delays.items():
         assert by_name[name].right_at_first == right_at_first(rows, until, parse_duration(delay)), name
 
 
@@ -173,6 +174,21 @@ def test_other_figures_fit_together(january: Simulation) -> None:
     assert by_name["as it is"].retractions == by_name["as it is"].corrections
     assert by_name["delay 30m"].to_on_time.median < by_name["delay 6h"].to_on_time.median
     assert "as it is" in january.text() and "<svg" in january.page()
+
+
+def test_each_specification_has_a_picture_of_the_same_days(january: Simulation) -> None:
+    assert [one.name for one in january.shown] == [one.name for one in january.findings]
+    assert january.density is not None and sum(january.density.counts.values()) > 500
+    first, end = january.density.event_times
+    assert 8 * HOUR <= end - first < 7 * DAY, "not the whole month"
+    for one in january.shown:
+        assert one.panes and all(first <= pane.end <= end <= pane.shown_at + 7 * DAY for pane in one.panes)
+        assert [at for _, at in one.watermark] == sorted(at for _, at in one.watermark)
+        assert first < one.watermark[1][0] <= one.watermark[-2][0] <= end
+    assert {pane.timing for pane in next(one for one in january.shown if one.name == "early").panes} >= {
+        "early",
+        "late",
+    }
 
 
 def test_the_same_rows_have_landed_before(spark, folder: Path, january: Simulation, tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from tests.view.browser import check_picture, needs_browser
 from windrow.drivers.simulate.pareto import front_of
 from windrow.spec.times import HOUR, MINUTE, SECOND
 from windrow.spec.words import in_units
-from windrow.view.simulate.findings import AGES, Arrival, Findings, Simulation, Spread, Suggestion
+from windrow.view.pictures.values import Density, PaneCount
+from windrow.view.simulate.findings import AGES, Arrival, Findings, Shown, Simulation, Spread, Suggestion
 from windrow.view.simulate.plots import HEIGHT, WIDTH, Choice, Completeness
 from windrow.view.simulate.words import choices, lag, share
 
@@ -30,13 +31,21 @@ SLOW, QUICK = findings("delay 2h", 991, 2 * HOUR, 1009), findings("delay 30m", 9
 WORSE = findings("<worse>", 940, HOUR, 1100)
 
 
+def shown(name: str) -> Shown:
+    """A watermark an hour behind, and a pane on time for each hour."""
+    hours = [n * HOUR for n in range(1, 10)]
+    panes = [PaneCount("on_time", hour, hour + HOUR, 3) for hour in hours]
+    return Shown(name, [(hour, hour + HOUR) for hour in hours], [*panes, PaneCount("late", HOUR, 4 * HOUR, 1)])
+
+
 def simulation(*several: Findings) -> Simulation:
     arrival = Arrival(5000, 1000, [(age, 1.0) for age in AGES], [(age, 0.5) for age in AGES])
     return Simulation(
         pipeline="flights", stage="hourly", rows=5000, ticks=90, first=0, last=9 * HOUR, unmeasured=7,
         order="by arrival time, a tick every 10m", arrivals=[("windows of 1h", arrival)], findings=several,
         suggestions=[Suggestion("complete=99%", SLOW, "{}"), Suggestion("latency=1s")], warnings=["a note"],
-        front=front_of(several),
+        front=front_of(several), shown=[shown(one.name) for one in several],
+        density=Density((0, 9 * HOUR), (0, 10 * HOUR), 9, 10, {(n, n): 10 + n for n in range(9)}),
     )  # fmt: skip
 
 
@@ -86,7 +95,8 @@ def test_the_page_is_whole_and_names_are_text() -> None:
     assert "http://" not in page.replace("http://www.w3.org", "") and "https://" not in page
     for start in (at for at in range(len(page)) if page.startswith("<svg", at)):
         svg = ElementTree.fromstring(page[start : page.index("</svg>", start) + 6])
-        assert svg.attrib["role"] == "img" and svg.attrib["aria-label"]
+        assert svg.attrib["role"] == "img" and (svg.attrib.get("aria-label") or svg.attrib["aria-labelledby"])
+    assert page.count("<svg") == 2 + 3, "two plots, and a picture for each specification"
 
 
 def test_plots_stay_within_their_frames() -> None:
@@ -103,7 +113,7 @@ def test_nothing_measured_is_drawn_too() -> None:
         SLOW, windows=0, right_at_first=0, right=0, to_first=Spread(), to_on_time=Spread(), to_right=Spread(), panes=0,
         shown_by_age=[],
     )  # fmt: skip
-    made = replace(simulation(nothing), arrivals=[("windows of 1h", Arrival(0, 0))])
+    made = replace(simulation(nothing), arrivals=[("windows of 1h", Arrival(0, 0))], shown=(), density=None)
     assert "never" in made.text() and "<svg" in made.page()
 
 

@@ -15,8 +15,9 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.columns import ELEMENTS, EVENT_TIME, KEY, NET, WEIGHT, WINDOW_END, WINDOW_START
+from windrow.compile.elements import envelope
 from windrow.compile.elements.envelope import ARRIVAL_TIME, REASON
-from windrow.compile.sql.columns import Column, bigint, call, col
+from windrow.compile.sql.columns import Column, bigint, call, col, div, lit
 from windrow.compile.stage import CompiledStage, tick_partials
 from windrow.compile.triggers.tree import tick_part
 from windrow.drivers.ingest.landings import raw_of
@@ -35,6 +36,7 @@ from windrow.spec.simulation.trials import Trial
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.inputs import ONLY
 from windrow.store.delta.location import Lake
+from windrow.view.pictures.values import Density
 
 TICK = "_tick"
 """The column of a row's tick: no source has one of that name."""
@@ -102,6 +104,39 @@ class History:
         (row,) = group(pairs, (), {"pairs": call("count", 1), **counts}).collect()
         return row["pairs"], [row[name] for name in counts]
 
+    def frame(self, window: int) -> tuple[int, int] | None:
+        """Event times in the middle of the history that a picture shows; None where no row is alive.
+
+        As long as eight windows, and eight times as long as 95 percent of the rows take to arrive: else a line is all
+        that one sees of a month.
+        """
+        lag = call("percentile_approx", col(ARRIVAL_TIME) - col(envelope.EVENT_TIME), lit(0.95))
+        at = col(envelope.EVENT_TIME)
+        asked = {"first": call("min", at), "last": call("max", at), "middle": call("percentile_approx", at, lit(0.5))}
+        (row,) = group(self._alive(), (), {**asked, "lag": lag}).collect()
+        if row["first"] is None:
+            return None
+        length = 8 * max(window, row["lag"], 1)
+        first = max(row["first"], min(row["middle"] - length // 2, row["last"] - length))
+        return first, min(first + length, row["last"] + 1)
+
+    def density(self, frame: tuple[int, int], columns: int, rows: int) -> Density | None:
+        """How many rows there are by event time, in the frame, and arrival, on a grid."""
+        at, when = col(envelope.EVENT_TIME), col(ARRIVAL_TIME)
+        alive = where(self._alive(), at.between(bigint(frame[0]), bigint(frame[1] - 1)))
+        (row,) = group(alive, (), {"from": call("min", when), "to": call("max", when)}).collect()
+        if row["from"] is None:
+            return None
+        up = (row["from"], row["to"] + 1)
+        places = select(alive, {"across": _place(at, frame, columns), "up": _place(when, up, rows)})
+        counts = group(places, ("across", "up"), {"rows": call("count", 1)}).collect()
+        return Density(frame, up, columns, rows, {(one["across"], one["up"]): one["rows"] for one in counts})
+
+    def _alive(self) -> DataFrame:
+        """The rows with both times that are not dead."""
+        known = col(envelope.EVENT_TIME).is_not_null() & col(ARRIVAL_TIME).is_not_null()
+        return where(self.rows, col(REASON).is_null() & known)
+
     def _judged(self, stage: CompiledStage) -> DataFrame:
         return apply(stage.elements.judged(over(self.rows)), self.rows)
 
@@ -127,6 +162,12 @@ def _rows(spark: SparkSession, pipeline: Pipeline, source: Source) -> DataFrame:
         hint = "windrow run --once lands them; arrival_time: {column: ...} says which column has their arrival"
         raise SpecError(f"sources.{source.name}", rule, None, hint)
     return rows
+
+
+def _place(time: Column, span: tuple[int, int], number: int) -> Column:
+    """Where a time is on an axis of so many places; the end of the span is excluded."""
+    first, last = span
+    return div((time - bigint(first)) * bigint(number), last - first).cast("int")
 
 
 def _within(pairs: DataFrame, span: tuple[int | None, int | None]) -> DataFrame:

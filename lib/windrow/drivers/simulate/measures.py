@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from windrow.compile.triggers.clocks import NOW, WATERMARK
 from windrow.drivers.simulate.duck import row_of
 from windrow.spec.times import SECOND
 from windrow.view.simulate.findings import AGES, Findings, Spread
@@ -40,21 +41,32 @@ class Measured:
 
 
 def measure(lives: Lives, measured: Measured, name: str, rows: int, evaluated: int) -> Findings:
-    """The findings of a specification whose cells have lived. `rows` are those that were read."""
+    """The findings of a specification whose cells have lived. `rows` are those that were read.
+
+    A window is first shown as complete by its pane on time. Where there is none, as nothing was new when the watermark
+    reached its end, it is by the early pane that stood then; and where there is none of these, by its first late one.
+    """
     duck, s, of = lives.duck, lives.name, lives.of
+    on_time, not_early = "FILTER (shows AND timing = 'on_time')", "FILTER (shows AND timing <> 'early')"
+    stood = "FILTER (shows AND tick <= complete_at)"
     duck.execute(
         f"""CREATE OR REPLACE TABLE {s}.windows AS
-        SELECT c.cell, any_value(c.window_end) AS window_end, any_value(c.total) AS total,
+        WITH complete AS (
+            SELECT cell, window_end, total, tick AS complete_at
+            FROM {of}.cells ASOF LEFT JOIN {s}.reaches_{WATERMARK} ON window_end <= value WHERE window_end <= ?)
+        SELECT cell, any_value(window_end) AS window_end, any_value(total) AS total,
                min(at_now) FILTER (shows) AS first_at,
-               min(at_now) FILTER (shows AND timing <> 'early') AS on_time_at,
+               coalesce(min(at_now) {on_time}, if(count(*) {stood} > 0, any_value(complete_now), NULL),
+                        min(at_now) {not_early}) AS on_time_at,
                min(at_now) FILTER (shows AND so_far = total) AS right_at,
-               coalesce(arg_min(so_far, tick) FILTER (shows AND timing <> 'early') = any_value(c.total), false)
-                   AS is_right,
+               coalesce(coalesce(arg_min(so_far, tick) {on_time}, arg_max(so_far, tick) {stood},
+                                 arg_min(so_far, tick) {not_early}) = any_value(total), false) AS is_right,
                count(*) FILTER (shows) AS panes,
                count(*) FILTER (shows AND timing = 'early') AS early,
                count(*) FILTER ((shows AND replaces AND {_is_retracting(lives)}) OR withdraws) AS retractions
-        FROM {of}.cells c LEFT JOIN {s}.log USING (cell) LEFT JOIN {s}.ticks USING (tick)
-        WHERE c.window_end <= ? GROUP BY c.cell""",
+        FROM complete LEFT JOIN {s}.log USING (cell) LEFT JOIN {s}.ticks USING (tick)
+        LEFT JOIN (SELECT tick AS complete_at, at_{NOW} AS complete_now FROM {s}.ticks) USING (complete_at)
+        GROUP BY cell""",
         [measured.until],
     )
     lengths = {"to_first": "first_at", "to_on_time": "on_time_at", "to_right": "right_at"}

@@ -13,7 +13,7 @@ from windrow.compile.cells.own_ticks import OwnTicks
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import compile_trigger
 from windrow.drivers.simulate.clocks import Arrived, times_of
-from windrow.drivers.simulate.duck import load_touches
+from windrow.drivers.simulate.duck import load_touches, row_of
 from windrow.drivers.simulate.history import History, compiled
 from windrow.drivers.simulate.order import Order
 from windrow.spec.errors import SpecError
@@ -85,6 +85,11 @@ class Shared:
             looked_at = {name: cells.tree.aggregates[name] for name in tick_aggregates(trial.stage.trigger)}
             cells = replace(cells, stage=trial.stage, tree=compile_trigger(trial.stage.trigger, looked_at))
         return OwnTicks.of(cells)
+
+    def window_of(self, trial: Trial) -> int:
+        """How long its windows are, in the median."""
+        text = f"SELECT coalesce(quantile_disc(window_end - window_start, 0.5), 0) FROM {self.of(trial).schema}.cells"
+        return int(row_of(self.duck, text)[0])
 
     def expired_end(self, trial: Trial) -> int:
         """Windows that end by then have expired when the history ends."""

@@ -18,6 +18,7 @@ from windrow.drivers.simulate.measures import Measured, measure
 from windrow.drivers.simulate.order import ByArrival, ByLanding, Order, span_of
 from windrow.drivers.simulate.pareto import front_of
 from windrow.drivers.simulate.shared import Shared, Span
+from windrow.drivers.simulate.shown import COLUMNS, ROWS, shown_of
 from windrow.drivers.simulate.suggest import Search
 from windrow.drivers.spark.lakes import lake_session
 from windrow.spec.errors import NotInThisVersion
@@ -31,7 +32,7 @@ from windrow.spec.sources.source import Source
 from windrow.spec.stages.inputs import ONLY
 from windrow.spec.times import HOUR, MINUTE, SECOND, instant
 from windrow.store.delta.location import Lake
-from windrow.view.simulate.findings import AGES, Arrival, Findings, Simulation, Suggestion
+from windrow.view.simulate.findings import AGES, Arrival, Findings, Shown, Simulation, Suggestion
 
 Wished = Sequence[tuple[Wish, Trial | None]]
 """What was wished for, and the trial that gives it."""
@@ -79,8 +80,10 @@ def _simulated(
         wished, until = _suggested(shared, trials[0], wishes, until)
         measured = Measured(until)
         every = _apart([*trials, *[trial for _, trial in wished if trial is not None]])
-        findings = {trial.name: _lived(shared, trial, measured) for trial in every}
         ticks = shared.of(trials[0]).ticks
+        frame = shared.history.frame(shared.window_of(trials[0])) if len(ticks) > 1 else None
+        lived = [_lived(shared, trial, measured, frame) for trial in every]
+        findings = {found.name: found for found, _ in lived}
         first, last = span_of(ticks)
         return Simulation(
             pipeline=pipeline.pipeline,
@@ -96,6 +99,8 @@ def _simulated(
             suggestions=[_suggestion(wish, trial, every, findings, trials[0]) for wish, trial in wished],
             warnings=_warnings(shared, trials[0], findings[trials[0].name]),
             front=front_of(findings.values()),
+            shown=[shown for _, shown in lived if shown is not None],
+            density=None if frame is None else shared.history.density(frame, COLUMNS, ROWS),
         )
 
 
@@ -133,15 +138,19 @@ def _apart(trials: Iterable[Trial]) -> list[Trial]:
     return found
 
 
-def _lived(shared: Shared, trial: Trial, measured: Measured) -> Findings:
-    """The findings of a trial: its cells live through the ticks."""
+def _lived(
+    shared: Shared, trial: Trial, measured: Measured, frame: tuple[int, int] | None
+) -> tuple[Findings, Shown | None]:
+    """The findings of a trial, and what it showed in a frame: its cells live through the ticks."""
     own, touches, name = shared.own_ticks(trial), shared.of(trial), "trial"
-    table = clock_table(own, list(times_of(trial.stage, trial.watermark, touches.ticks)))
+    times = list(times_of(trial.stage, trial.watermark, touches.ticks))
+    table = clock_table(own, times)
     load_ticks(shared.duck, name, table)
     lives = Lives(shared.duck, name, touches.schema, own, tuple(table.column_names[2:]))
     found = measure(lives, measured, trial.name, shared.rows, lives.live())
+    shown = None if frame is None else shown_of(lives, trial.name, times, frame)
     shared.duck.execute(f"DROP SCHEMA {name} CASCADE")
-    return found
+    return found, shown
 
 
 def _suggestion(

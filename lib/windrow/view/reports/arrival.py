@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from windrow.spec.times import DAY, HOUR, MINUTE, SECOND
+from windrow.view.pictures.against_arrival import Point, against_arrival
 from windrow.view.pictures.drawing import svg
 from windrow.view.pictures.plot import Plot, plot_svg
-from windrow.view.pictures.values import Density, PaneCount, Picture, WatermarkPoint
+from windrow.view.pictures.values import Density, PaneCount, Picture
 
 WIDTHS = (
     SECOND, 10 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 7 * DAY,
@@ -22,9 +23,6 @@ WIDTHS = (
 """Widths of the bars of a chart over time, in microseconds."""
 SCREENS = {"wide": 720, "narrow": 360}
 """How wide a drawing is, by the class of the screens that show it."""
-
-Point = tuple[int, int]
-"""An event time and a processing time, in microseconds."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +36,7 @@ class Arrival:
 
     @property
     def picture(self) -> Picture:
-        return Picture(
-            f"Watermark of {self.stage} against arrival",
-            watermark=[WatermarkPoint(at, time) for time, at in self.watermark],
-            density=self.density,
-            pane_counts=self.panes,
-        )
+        return against_arrival(f"Watermark of {self.stage} against arrival", self.watermark, self.panes, self.density)
 
     @property
     def drawings(self) -> list[tuple[str, Markup]]:

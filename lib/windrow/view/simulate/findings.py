@@ -10,6 +10,9 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
+from windrow.view.pictures.against_arrival import Point
+from windrow.view.pictures.values import Density, PaneCount
+
 AGES = (0, 60, 300, 600, 900, 1800, 3600, 7200, 10800, 14400, 21600, 43200, 86400, 172800, 604800)
 """How long ago the end of a window is, in seconds, where completeness is said."""
 
@@ -26,8 +29,8 @@ class Spread:
 class Findings:
     """One specification over the measured windows.
 
-    `right_at_first` windows had all their elements when their first pane that is not early was shown, `right` ones at
-    some time; `never` showed nothing. `panes` are those of the measured windows; `retractions` rows of weight -1.
+    `right_at_first` windows had all their elements when they were first shown as complete, `right` ones at some time;
+    `never` showed nothing. `panes` are those of the measured windows; `retractions` rows of weight -1.
     """
 
     name: str
@@ -100,6 +103,15 @@ class Suggestion:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What a specification showed over time: its watermark, as event and processing times, and its panes on a grid."""
+
+    name: str
+    watermark: Sequence[Point]
+    panes: Sequence[PaneCount]
+
+
+@dataclass(frozen=True)
 class Simulation:
     """All that was tried over one history."""
 
@@ -119,6 +131,10 @@ class Simulation:
     warnings: Sequence[str] = ()
     front: Sequence[str] = field(default_factory=tuple)
     """The names on the Pareto front."""
+    shown: Sequence[Shown] = ()
+    """Nothing where all rows arrived in one tick."""
+    density: Density | None = None
+    """Where the rows are, by event time and arrival."""
 
     def text(self, width: int = 160) -> str:
         """The table and the sentences, for a terminal of so many columns."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from windrow.view.simulate.findings import Simulation
+from markupsafe import Markup
+
+from windrow.view.pictures.against_arrival import against_arrival
+from windrow.view.pictures.drawing import svg
+from windrow.view.pictures.values import Density
+from windrow.view.simulate.findings import Shown, Simulation
 from windrow.view.simulate.plots import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Choice, Completeness
 from windrow.view.simulate.table import COLUMNS, row_of
 from windrow.view.simulate.words import choices, method, of_arrival, of_suggestion, title
@@ -26,4 +31,11 @@ def page(simulation: Simulation) -> str:
         completeness=Completeness.of(simulation),
         choice=Choice.of(simulation),
         size=_SIZES,
+        pictures=[(one.name, _picture(one, simulation.density)) for one in simulation.shown],
     )
+
+
+def _picture(shown: Shown, density: Density | None) -> Markup:
+    """Its watermark and panes against the arrival of the rows, as wide as half of a desk, or as a phone."""
+    picture = against_arrival(f"{shown.name} against arrival", shown.watermark, shown.panes, density)
+    return Markup(svg(picture, WIDTH, heading=False, is_inline=True))

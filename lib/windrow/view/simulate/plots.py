@@ -74,7 +74,7 @@ class Completeness:
 
 @dataclass(frozen=True)
 class Choice:
-    """Soon against right: the median time to the first pane that is not early, and windows that were wrong then."""
+    """Soon against right: the median time until windows are first shown as complete, and those that were wrong then."""
 
     dots: Sequence[Dot]
     lags: Axis

@@ -10,16 +10,13 @@ from windrow.drivers.inspect.status.logs import RawRows
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.stage import Stage
-from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.delta.location import Lake
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
+from windrow.view.pictures.against_arrival import Point, around, thinned
 from windrow.view.pictures.axes import spread
 from windrow.view.pictures.density import density_of_batches
 from windrow.view.pictures.values import Density, PaneCount
-from windrow.view.reports.arrival import Arrival, Point
-
-MOST = 400
-"""Points of a line at most."""
+from windrow.view.reports.arrival import Arrival
 
 
 def arrivals_of(tables: Tables, pipeline: Pipeline, start: int | None, end: int | None) -> list[Arrival]:
@@ -37,7 +34,7 @@ def _arrival(tables: Tables, pipeline: Pipeline, stage: Stage, start: int | None
     shown = _shown(panes, times, start, end)
     if len({pane.shown_at for pane in shown}) < 2:
         return None
-    line = _around(watermark, min(pane.end for pane in shown), max(pane.end for pane in shown))
+    line = around(watermark, min(pane.end for pane in shown), max(pane.end for pane in shown))
     if not line:
         return None
     read = [one for one in pipeline.upstreams_of(stage).values() if isinstance(one, Source)]
@@ -82,17 +79,3 @@ def _times(raw: Sequence[RawRows], across: tuple[int, int]) -> Iterator[tuple[An
         if rows.table is not None and not rows.are_elsewhere:
             for batch in rows.table.rows((EVENT_TIME, ARRIVAL_TIME), *wanted):
                 yield batch.column(0), batch.column(1)
-
-
-def _around(watermark: list[Point], first: int, last: int) -> list[Point]:
-    """The watermark while it is between the two times, with the last point before and the first behind."""
-    known = [(time, at) for time, at in watermark if MINUS_INFINITY < time < INFINITY]
-    before = [point for point in known if point[0] < first][-1:]
-    behind = [point for point in known if point[0] > last][:1]
-    return [*before, *(point for point in known if first <= point[0] <= last), *behind]
-
-
-def thinned(points: list[Point]) -> list[Point]:
-    """At most `MOST` of them, and the last."""
-    every = max(1, -(-len(points) // MOST))
-    return points if every == 1 else [*points[::every], points[-1]]

@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from windrow.drivers.inspect.reports.arrival import thinned
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import DAY, HOUR, MINUTE
 from windrow.store.delta.location import Lake
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
+from windrow.view.pictures.against_arrival import thinned
 from windrow.view.pictures.plot import Plot, Series, Unit
 from windrow.view.reports.arrival import OverDays
 
