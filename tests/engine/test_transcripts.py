@@ -12,7 +12,7 @@ from windrow.spec.transcripts.cases import Case, read_transcripts
 from windrow.testing.check import Outcome, check_case
 
 FILES = sorted((Path(__file__).parents[1] / "transcripts").glob("*.yaml"))
-SHARE = 3
+SHARE = 6
 """Of how many cases `make test` runs one on the engine, besides the first of each file. All run on the model."""
 
 
