@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from delta import exceptions
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StructType
 
 from windrow.engine.frames import local
 from windrow.engine.partitions import ADAPTIVE, PARTITIONS
@@ -92,7 +92,8 @@ class Appender:
         activate(self.spark)
         if self._counted is None:
             written = self._transaction.writeFiles(frame._jdf)
-            absent = [one.name for one in self.schema.fields if _is_flat(one) and one.name not in frame.columns]
+            flat = {one.name for one in self.schema.fields if not isinstance(one.dataType, StructType)}
+            absent = sorted(flat.difference(frame.columns))
             actions = [_all_counted(json.loads(written.apply(i).json()), absent) for i in range(written.size())]
         else:
             actions = self._written_and_counted(frame, self._counted)
@@ -206,10 +207,6 @@ def _all_counted(action: Mapping[str, Any], absent: Sequence[str]) -> str:
         return json.dumps(action)
     said["nullCount"] = {**dict.fromkeys(absent, said["numRecords"]), **said["nullCount"]}
     return json.dumps({"add": {**action["add"], "stats": json.dumps(said)}})
-
-
-def _is_flat(field: StructField) -> bool:
-    return not isinstance(field.dataType, StructType)
 
 
 @dataclass(frozen=True)
