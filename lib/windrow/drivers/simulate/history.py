@@ -112,8 +112,8 @@ class History:
         """
         lag = call("percentile_approx", col(ARRIVAL_TIME) - col(envelope.EVENT_TIME), lit(0.95))
         at = col(envelope.EVENT_TIME)
-        asked = {"first": call("min", at), "last": call("max", at), "middle": call("percentile_approx", at, lit(0.5))}
-        (row,) = group(self._alive(), (), {**asked, "lag": lag}).collect()
+        figures = {"first": call("min", at), "last": call("max", at), "middle": call("percentile_approx", at, lit(0.5))}
+        (row,) = group(self._alive(), (), {**figures, "lag": lag}).collect()
         if row["first"] is None:
             return None
         length = 8 * max(window, row["lag"], 1)
