@@ -116,7 +116,8 @@ def test_a_stream_in_place_shows_what_one_with_copies_does(spark, tmp_path: Path
 BAD_W = ("a,1,x,{}", "a,y,1,{}", "a,1", "a,1,1,{},more")
 
 
-@pytest.mark.parametrize("longest", [pytest.param(0, marks=pytest.mark.long), cached.LONGEST])
+@pytest.mark.long
+@pytest.mark.parametrize("longest", [0, cached.LONGEST])
 def test_a_row_is_unreadable_also_by_a_column_that_no_stage_uses(
     spark, tmp_path: Path, monkeypatch: Any, longest: int
 ) -> None:
@@ -210,7 +211,9 @@ def test_a_file_that_changes_before_its_tick(spark, tmp_path: Path) -> None:
         work.raws["rows"].rows(work.spark, 0, 1)
 
 
-@pytest.mark.parametrize("longest", [0, pytest.param(300, marks=pytest.mark.long), cached.LONGEST])
+@pytest.mark.parametrize(
+    "longest", [*(pytest.param(length, marks=pytest.mark.long) for length in (0, 300)), cached.LONGEST]
+)
 def test_what_is_cached_or_not_changes_nothing(spark, tmp_path: Path, monkeypatch: Any, longest: int) -> None:
     monkeypatch.setattr(cached, "LONGEST", longest)
     rules = tmp_path / "rows.yaml"
@@ -334,6 +337,7 @@ def test_files_in_partition_folders_and_under_a_pattern(spark, tmp_path: Path) -
     assert [total for *_, total in shown(spark, tmp_path, "other")] == [3]
 
 
+@pytest.mark.long
 def test_a_source_gains_a_column(spark, tmp_path: Path) -> None:
     for second in (1, 100, 200):
         write(tmp_path, f"{second}.json", {"k": "a", "v": 1, "at": iso(second)})

@@ -94,6 +94,7 @@ def test_the_old_file_can_be_run_again_until_the_tables_show_the_new_generation(
         run(old(tmp_path), spark, once=True)
 
 
+@pytest.mark.long
 def test_a_chain_goes_on_in_its_old_generations_together(spark, tmp_path: Path) -> None:
     behind = {"name": "behind", "from": "sums", "keys": ["k"], "aggregates": {"all": {"sum": "total"}}}
     before, after = (pipeline(tmp_path, SCHEMA, one, {**behind, "window": {"fixed": {"size": "1m"}}})

@@ -173,6 +173,7 @@ def test_a_verdict_stands_whatever_the_suite_says_later(spark, tmp_path: Path) -
     assert all(result.equal for result in reconcile(made, spark))
 
 
+@pytest.mark.long
 def test_late_rows_are_restated(spark, tmp_path: Path) -> None:
     append(spark, tmp_path, (1, "a", iso(1), 0))
     made = in_place(tmp_path)
@@ -442,6 +443,7 @@ def test_status_says_what_can_be_read_again(spark, tmp_path: Path) -> None:
     assert kept(made) == [f"no row: there is no table at {tmp_path}/table any more"]
 
 
+@pytest.mark.long
 def test_a_file_is_quarantined(spark, tmp_path: Path) -> None:
     append(spark, tmp_path, (1, "a", iso(1), 0), (2, "b", "never", 0))
     append(spark, tmp_path, (3, "a", iso(3), 0))

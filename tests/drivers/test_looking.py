@@ -114,6 +114,7 @@ def test_the_open_windows_are_those_that_the_engine_forms(spark: SparkSession, m
     assert next(one.open_cells for one in status_in(ArrowTables(), made)[1] if one.stage == "sliding") == expected
 
 
+@pytest.mark.long
 def test_reports_are_the_same(made: Pipeline, with_spark: SparkTables) -> None:
     one, other = (report_in(tables, made, None, None, None) for tables in (ArrowTables(), with_spark))
     assert one.charts and one.arrivals == other.arrivals != ()

@@ -195,7 +195,7 @@ def _generations(spark: Any, root: Path) -> set[tuple[str, int]]:
     return {(row["stage"], row["generation"]) for row in rows}
 
 
-@pytest.mark.parametrize("copy", [True, False], ids=["copied", "in place"])
+@pytest.mark.parametrize("copy", [True, pytest.param(False, marks=pytest.mark.long)], ids=["copied", "in place"])
 def test_rows_that_were_late_are_the_same_rows_under_a_wider_schema(spark, tmp_path: Path, copy: bool) -> None:
     """They are known by their numbers, whatever their columns are by now: restated, each counts once."""
     files = {"copy": copy}
@@ -276,7 +276,7 @@ def test_a_run_of_the_old_schema_ends_where_another_one_lands_under_the_new(spar
     assert table(spark, tmp_path, "ticks").count() == 1
 
 
-@pytest.mark.parametrize("copy", [True, False], ids=["copied", "in place"])
+@pytest.mark.parametrize("copy", [True, pytest.param(False, marks=pytest.mark.long)], ids=["copied", "in place"])
 def test_a_run_ends_that_would_land_rows_without_a_column(spark, tmp_path: Path, copy: bool) -> None:
     """Each row lands once: what it says of a column that another run knows would be lost."""
     files, schema = {"copy": copy}, "k string, v int, at string"

@@ -93,12 +93,10 @@ def test_it_is_written_where_no_more_rows_are_there_than_are_read(spark: SparkSe
     assert not journal.wants_snapshot(spark, rows - 1) and journal.wants_snapshot(spark, rows)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "fields",
-    [
-        pytest.param(STAGES["windows"], id="windows"),
-        pytest.param(STAGES["sessions at their end"], id="sessions", marks=pytest.mark.long),
-    ],
+    [pytest.param(STAGES["windows"], id="windows"), pytest.param(STAGES["sessions at their end"], id="sessions")],
 )
 def test_maintenance_behind_one_changes_nothing(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
@@ -129,10 +127,8 @@ def test_how_many_cells_are_open_is_known_also_behind_maintenance(
     assert sizes.has_far_more(journal, spark, 0) and not journal.wants_snapshot(spark, 0)
 
 
-@pytest.mark.parametrize(
-    "accumulation",
-    ["retracting", *(pytest.param(one, marks=pytest.mark.long) for one in ("accumulating", "discarding"))],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("accumulation", ["retracting", "accumulating", "discarding"])
 def test_open_sessions_go_on_where_their_lateness_grows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accumulation: str
 ) -> None:

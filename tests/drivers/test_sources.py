@@ -129,6 +129,7 @@ def over_delta(root: Path, **fields: Any) -> Pipeline:
     return Pipeline.from_mapping(document)
 
 
+@pytest.mark.long
 def test_a_delta_table_is_read_once_also_behind_a_lost_checkpoint_and_a_compaction(spark, tmp_path: Path) -> None:
     append(spark, tmp_path, (1, "a", iso(1), 0))
     append(spark, tmp_path, (2, "b", iso(2), 0))

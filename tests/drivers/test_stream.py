@@ -64,6 +64,7 @@ def test_a_lost_checkpoint_lands_nothing_twice(spark, tmp_path: Path, streamed: 
     assert ours.exceptAll(theirs).isEmpty() and theirs.exceptAll(ours).isEmpty()
 
 
+@pytest.mark.long
 def test_how_often_the_journal_is_compacted_changes_nothing(spark, tmp_path: Path, streamed: Path, monkeypatch) -> None:
     monkeypatch.setattr(advance, "COMPACT_EVERY", 2)
     write_files(tmp_path / "data", range(FILES))

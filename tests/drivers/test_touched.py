@@ -21,7 +21,10 @@ WINDOWS = {
 }
 
 
-@pytest.mark.parametrize("window", WINDOWS)
+OTHERS = [pytest.param(name, marks=pytest.mark.long) for name in WINDOWS if name != "fixed"]
+
+
+@pytest.mark.parametrize("window", ["fixed", *OTHERS])
 def test_a_tick_that_looks_for_its_cells(spark, tmp_path: Path, monkeypatch: Any, window: str) -> None:
     some, all_cells = tmp_path / "some", tmp_path / "all"
     for root in (some, all_cells):

@@ -93,6 +93,7 @@ def test_what_was_taken_back_is_in_no_table(spark, tmp_path: Path, accumulation:
     assert backfill(feed, spark, START, START + DAY)[0].tick is None
 
 
+@pytest.mark.long
 def test_late_rows_of_either_weight_are_restated(spark, tmp_path: Path) -> None:
     write_feed(tmp_path / "data", range(FILES))
     feed = weighted(tmp_path, allowed_lateness="0s")

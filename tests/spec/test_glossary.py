@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 
 import pytest
 
@@ -80,16 +81,24 @@ def prose(text: str) -> str:
 PROSE = {path: prose(text) for path, text in TEXTS.items()}
 
 
-def strings() -> Iterator[tuple[str, str]]:
+@cache
+def strings() -> list[tuple[str, str]]:
     """Every string of the library, docstrings too, with its place."""
-    for path in sorted((ROOT / "lib").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield f"{path.relative_to(ROOT)}:{node.lineno}", node.value
+    return [
+        (f"{path.relative_to(ROOT)}:{node.lineno}", node.value)
+        for path in sorted((ROOT / "lib").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
 
 
-def names() -> Iterator[tuple[str, str, ast.AST]]:
+@cache
+def names() -> list[tuple[str, str, ast.AST]]:
     """Every name that the code of the library gives or uses, with its file; of modules too."""
+    return list(_names())
+
+
+def _names() -> Iterator[tuple[str, str, ast.AST]]:
     for path in sorted((ROOT / "lib" / "windrow").rglob("*.py")):
         file = str(path.relative_to(ROOT / "lib" / "windrow"))
         if path.stem != "base":
@@ -114,12 +123,13 @@ def is_plain(name: str, file: str) -> bool:
     return any(name == known and file.startswith(where) for known, where in PLAIN)
 
 
+@cache
 def words_of(name: str) -> list[str]:
     """The words of a name: `take_in`, `TakeIn` and `TAKE_IN` have the same two."""
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
 
 
-def found(word: str, texts: Iterator[tuple[str, str]]) -> list[str]:
+def found(word: str, texts: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{place}: {match[0]}" for place, text in texts for match in re.finditer(word, text, re.I)]
 
 
