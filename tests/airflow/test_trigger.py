@@ -94,7 +94,6 @@ async def fired(trigger: Any, seconds: float = 20, meanwhile: Callable[[], Any] 
     return found
 
 
-@pytest.mark.long
 def test_a_run_waits_without_a_stream_and_beside_one(spark, project: Path, told: list[str]) -> None:  # type: ignore[no-untyped-def]
     click(project, "2024-01-01T00:30:00Z")
     run = run_of(project, spark)

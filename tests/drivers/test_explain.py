@@ -134,7 +134,6 @@ def test_a_lake_of_batches_only(spark: SparkSession, tmp_path: Path) -> None:
         assert life.panes[0].value["num"] == counted(tmp_path, key, *life.window)  # type: ignore[misc]
 
 
-@pytest.mark.long
 def test_rows_of_a_file_that_was_quarantined(spark: SparkSession, tmp_path: Path) -> None:
     made = pipeline(tmp_path)
     write_files(tmp_path / "data", range(1, FILES + 1))

@@ -116,8 +116,7 @@ def test_a_stream_in_place_shows_what_one_with_copies_does(spark, tmp_path: Path
 BAD_W = ("a,1,x,{}", "a,y,1,{}", "a,1", "a,1,1,{},more")
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("longest", [0, cached.LONGEST])
+@pytest.mark.parametrize("longest", [pytest.param(0, marks=pytest.mark.long), cached.LONGEST])
 def test_a_row_is_unreadable_also_by_a_column_that_no_stage_uses(
     spark, tmp_path: Path, monkeypatch: Any, longest: int
 ) -> None:

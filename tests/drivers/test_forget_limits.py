@@ -198,7 +198,6 @@ def test_what_else_is_refused_before_anything_changes(spark: SparkSession, tmp_p
     assert forget(made, spark, WHERE).rows == HERS
 
 
-@pytest.mark.long
 def test_tables_that_the_pipeline_file_does_not_name_are_named(spark: SparkSession, tmp_path: Path) -> None:
     made = pipeline(tmp_path, "shops", "tills")
     write(tmp_path, range(1))
