@@ -10,17 +10,19 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta import steps
 from windrow.store.delta.location import Location
 from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import StepLog
 from windrow.store.delta.transactions import CONFLICTS, Appender
+from windrow.store.reading.arrow import ArrowTables
 
 
 @pytest.fixture
 def table(spark: SparkSession, tmp_path: Path) -> Location:
     location = Location(str(tmp_path / "log"))
-    _log(location).append(_row(spark, 1), 1, {}, ("kind",))
+    _log(location).append(_row(spark, 1), 1, {}, (LogColumn.KIND,))
     return location
 
 
@@ -29,7 +31,7 @@ def _log(location: Location) -> StepLog:
 
 
 def _row(spark: SparkSession, step: int) -> DataFrame:
-    return spark.range(1).selectExpr("'cell' AS kind", f"{step}L AS step")
+    return spark.range(1).selectExpr(f"'cell' AS {LogColumn.KIND}", f"{step}L AS step")
 
 
 def _steps(spark: SparkSession, location: Location) -> list[int]:
@@ -57,6 +59,19 @@ def test_a_step_that_another_has_written_is_not_written_again(spark: SparkSessio
         late.append(_row(spark, 2), 2, {})
     assert (taken.value.step, taken.value.writer) == (2, early.writer)
     assert _steps(spark, table) == [1, 2]
+
+
+def test_who_has_opened_the_table_sees_no_step_made_since(spark: SparkSession, table: Location) -> None:
+    log, before = _log(table), ArrowTables().open(table)
+    assert before is not None
+    log.append(_row(spark, 2), 2, {"more": 1})
+    assert before.notes() == {} and before.last_step("a-log") == 1
+    assert [row["step"] for rows in before.newest_rows(("step",), "cell", "step") for row in rows.to_pylist()] == [1]
+    log.append(_row(spark, 3), 3, {"more": 2})
+    table.table(spark).optimize().executeCompaction()
+    after = ArrowTables().open(table)
+    assert after is not None and after.notes() == {"more": 2}, "a commit of maintenance says nothing of steps"
+    assert [row["step"] for rows in after.newest_rows(("step",), "cell", "step") for row in rows.to_pylist()] == [3]
 
 
 @pytest.mark.parametrize("by_delta", [False, True], ids=["another append", "a plain append"])
@@ -93,7 +108,7 @@ def test_maintenance_in_between_only_delays_it(
 
 
 def test_a_table_gains_a_column_with_the_step_that_has_it(spark: SparkSession, table: Location) -> None:
-    wider = spark.range(1).selectExpr("'cell' AS kind", "2L AS step", "7 AS more")
+    wider = spark.range(1).selectExpr(f"'cell' AS {LogColumn.KIND}", "2L AS step", "7 AS more")
     log = StepLog(table, "a-log", schema=wider.schema)
     log.append(wider, 2, {})
     assert sorted((row["step"], row["more"]) for row in table.read(spark).collect()) == [(1, None), (2, 7)]
@@ -101,7 +116,7 @@ def test_a_table_gains_a_column_with_the_step_that_has_it(spark: SparkSession, t
 
 def test_a_frame_of_another_type_is_not_written(spark: SparkSession, table: Location) -> None:
     with pytest.raises(Exception, match=r"(?i)merge|type"):
-        _log(table).append(spark.range(1).selectExpr("'cell' AS kind", "'two' AS step"), 2, {})
+        _log(table).append(spark.range(1).selectExpr(f"'cell' AS {LogColumn.KIND}", "'two' AS step"), 2, {})
     assert _steps(spark, table) == [1]
 
 

@@ -37,9 +37,6 @@ SCHEMES = frozenset({"file", "s3", "s3a", "gs", "az", "azure", "abfs", "abfss", 
 _IN_SPARK = {"long": "bigint", "integer": "int", "short": "smallint", "byte": "tinyint"}
 """Types that Delta calls otherwise."""
 
-_COMMITS = 20
-"""How many are looked at first."""
-
 
 class ArrowTables:
     """The tables that `deltalake` can open: those of local paths and of object stores."""
@@ -88,11 +85,11 @@ def folder_of(path: str) -> Path | None:
 
 @dataclass(frozen=True)
 class _Stepped:
-    """The commit of a step: its version, about when it was made, and its notes; without any where there is none."""
+    """The commit of a step: about when it was made, its notes, and what it added; nothing where there is none."""
 
-    version: int = -1
     at: int | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
+    added: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -114,13 +111,28 @@ class ArrowTable:
 
     @cached_property
     def _newest(self) -> _Stepped:
-        """The commit of the newest step."""
-        for limit in (_COMMITS, None):  # maintenance makes commits without a step
-            for commit in self.table.history(limit):
-                notes = json.loads(commit.get("userMetadata") or "{}")
-                if "step" in notes:
-                    return _Stepped(commit["version"], 1000 * int(commit["timestamp"]), notes)
+        """The commit of the newest step that this version has.
+
+        `DeltaTable.history` is of no use: it begins with the newest commit that there is now.
+        """
+        for version in range(self.version(), -1, -1):  # maintenance makes commits without a step
+            actions = self._commit(version)
+            said = next((action["commitInfo"] for action in actions if "commitInfo" in action), None)
+            if said is None:
+                break
+            notes = json.loads(said.get("userMetadata") or "{}")
+            if "step" in notes:
+                added = [action["add"] for action in actions if "add" in action]
+                return _Stepped(1000 * int(said["timestamp"]), notes, added)
         return _Stepped()
+
+    def _commit(self, version: int) -> list[dict[str, Any]]:
+        """The actions of a commit; none where the log does not have it any more."""
+        try:
+            with self._place.open_input_stream(f"{LOG}/{version:020d}.json") as file:
+                return [json.loads(line) for line in file.read().decode().splitlines()]
+        except FileNotFoundError:
+            return []
 
     def number_of_rows(self) -> int:
         """By what Delta knows of the files, where it knows it of all."""
@@ -187,15 +199,10 @@ class ArrowTable:
             yield from rows.scanner(columns=wanted).to_batches()
 
     def _added(self, kind: str) -> list[str] | None:
-        """The files of a kind that the commit of the newest step has added; None where they are gone, or it is."""
+        """The files of a kind that the commit of the newest step has added; None where they are gone."""
         from pyarrow import fs
 
-        try:
-            with self._place.open_input_stream(f"{LOG}/{self._newest.version:020d}.json") as file:
-                actions = [json.loads(line) for line in file.read().decode().splitlines()]
-        except FileNotFoundError:
-            return None
-        added = [action["add"] for action in actions if "add" in action]
+        added = self._newest.added
         files = [unquote(add["path"]) for add in added if add["partitionValues"].get(LogColumn.KIND) == kind]
         found = self._place.get_file_info(files)
         return files if all(file.type == fs.FileType.File for file in found) else None

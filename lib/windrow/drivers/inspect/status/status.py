@@ -100,7 +100,7 @@ class _Reader:
         last, logs = controls.last, {name: self._log(one) for name, one in read.items()}
         by_input = {name: log.landed(last.offsets.of(name)) for name, log in logs.items()}
         landed = together([*by_input.values()])
-        ticks = TickSums.of(self._table(stage, "ticks"), generation.number)
+        ticks = TickSums.of(self._table(stage, "ticks"), generation.number, last.tick)
         counters = controls.counters + ticks.counters
         # a weight is judged when its row lands, all other expressions in the tick
         dead = _when_read(dead_rows(landed), counters.dead_rows)

@@ -19,11 +19,12 @@ class TickSums:
     open_cells: int = 0
 
     @classmethod
-    def of(cls, table: LakeTable | None, generation: int) -> TickSums:
+    def of(cls, table: LakeTable | None, generation: int, until: int) -> TickSums:
+        """Of the ticks up to one: a stream may have projected more since."""
         if table is None:
             return cls()
-        own = Condition("generation", "=", generation)
-        kinds = table.groups(Groups(by=("kind",), greatest=("tick",), totals=WRITTEN), own).to_pylist()
+        own, before = Condition("generation", "=", generation), Condition("tick", "<=", until)
+        kinds = table.groups(Groups(by=("kind",), greatest=("tick",), totals=WRITTEN), own, before).to_pylist()
         newest = max((row["tick"] for row in kinds), default=0)
         at = table.groups(Groups(greatest=("open_cells",)), own, Condition("tick", "=", newest)).to_pylist()
         return cls(
