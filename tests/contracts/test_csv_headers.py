@@ -14,6 +14,7 @@ from windrow.spec.sources.fields import Fields
 from windrow.spec.sources.files import Files
 
 FIELDS = Fields(Schema.parse("k string, v bigint, at string"), {"moment": "at"})
+FILES = Files(path="data", format="csv")
 NO_SPARK: Any = None
 """Files of this machine are read without."""
 
@@ -21,7 +22,7 @@ NO_SPARK: Any = None
 def header(root: Path, content: bytes | str, name: str = "a.csv") -> tuple[str, ...] | None:
     data = content.encode() if isinstance(content, str) else content
     (root / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-    return header_of(NO_SPARK, FIELDS, f"file:{root / name}")
+    return header_of(NO_SPARK, FIELDS, FILES, f"file:{root / name}")
 
 
 @pytest.mark.parametrize(
@@ -46,8 +47,8 @@ def test_a_file_that_is_read_by_its_header(tmp_path: Path, text: str, found: tup
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"\x1f\x8b\x08\x00"])
 def test_who_reads_the_rows_says_what_is_wrong_with_a_file(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.csv.gz").write_bytes(content)
-    assert header_of(NO_SPARK, FIELDS, f"file:{tmp_path}/a.csv.gz") is None
-    assert header_of(NO_SPARK, FIELDS, f"file:{tmp_path}/gone.csv") is None
+    assert header_of(NO_SPARK, FIELDS, FILES, f"file:{tmp_path}/a.csv.gz") is None
+    assert header_of(NO_SPARK, FIELDS, FILES, f"file:{tmp_path}/gone.csv") is None
 
 
 def test_values_have_the_types_of_their_columns() -> None:

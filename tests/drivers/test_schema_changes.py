@@ -163,6 +163,22 @@ def test_a_csv_file_is_read_by_its_header(spark, tmp_path: Path) -> None:
     assert "too many" in letters["unreadable"]
 
 
+@pytest.mark.parametrize("copy", [True, False], ids=["copied", "in place"])
+def test_values_are_between_what_the_source_says(spark, tmp_path: Path, copy: bool) -> None:
+    """By a header in another order, and as they landed whatever the source says since."""
+    files = {"format": "csv", "separator": ";", "copy": copy}
+    made = pipeline(tmp_path, "k string, v bigint, at string, gate string", files=files)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "1.csv").write_text(f'at;v;k;gate\n{iso(1)};1;"a;b";A,B\n{iso(2)};10;"a;b"\n')
+    (tmp_path / "data" / "2.csv").write_text(f"k;v;at;gate\na,b;100;{iso(3)};A\na,b;1000;{iso(4)}\n")
+    run(made, spark, once=True, drain=True)
+    assert sums(spark, tmp_path) == [("a,b", 1, 100), ("a;b", 1, 1)]
+    letters = [row["reason"] for row in table(spark, tmp_path, "dead_letters", "rows").collect()]
+    assert letters == ["unreadable"] * 2, "they have too few values"
+    other = pipeline(tmp_path, "k string, v bigint, at string, gate string", files={**files, "separator": "|"})
+    assert reconcile(other, spark)[0].equal
+
+
 # ---------------------------------------------------------------- a pipeline file that changes
 
 

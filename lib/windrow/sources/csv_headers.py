@@ -49,7 +49,7 @@ def by_header(
         return {None: list(paths)}
     found: dict[Header | None, list[str]] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        look = pool.map(lambda path: header_of(spark, fields, path, columns_in_folders(files, path)), paths)
+        look = pool.map(lambda path: header_of(spark, fields, files, path), paths)
         for path, header in zip(paths, look, strict=True):
             found.setdefault(header, []).append(path)
     return found
@@ -65,14 +65,13 @@ def _named_folders(path: str) -> frozenset[str]:
     return frozenset(name.lower() for name in re.findall(r"([^/=]+)=[^/]*/", path))
 
 
-def header_of(
-    spark: SparkSession, fields: Fields, path: str, in_folders: frozenset[str] = frozenset()
-) -> Header | None:
+def header_of(spark: SparkSession, fields: Fields, files: Files, path: str) -> Header | None:
     """The header of the file at a path, or None as above."""
+    in_folders = columns_in_folders(files, path)
     header: Header = ()
     with suppress(OSError, EOFError, UnicodeError, zlib.error, csv.Error, Py4JError):
         line = _first_line(spark, path).removeprefix(_BOM)
-        header = tuple(name.strip() for name in next(csv.reader([line]), ()))
+        header = tuple(name.strip() for name in next(csv.reader([line], delimiter=files.separator), ()))
     names = [name.lower() for name in fields.schema if name.lower() not in in_folders]
     is_in_order = [name.lower() for name in header] == names
     return None if is_in_order or not any(header) else header

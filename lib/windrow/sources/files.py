@@ -156,7 +156,10 @@ def _is_partitioned(path: str) -> bool:
 def _options(files: Files) -> dict[str, str]:
     if files.format is not FileFormat.CSV:
         return {}
-    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": RAW, "header": str(files.header).lower()}
+    options = {
+        "mode": "PERMISSIVE", "columnNameOfCorruptRecord": RAW, "header": str(files.header).lower(),
+        "sep": files.separator,
+    }  # fmt: skip
     return options if files.copy else {**options, "columnPruning": "false"}  # a line is as long, whatever is read of it
 
 

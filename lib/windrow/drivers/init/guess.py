@@ -49,6 +49,7 @@ def guess(path: Path) -> Guess:
         rows=rows,
         is_whole=texts.is_whole,
         has_header=texts.has_header,
+        separator=texts.separator,
         columns=texts.columns,
         event_time=event.told(_why(event, times)),
         arrival=None if arrival is None else _told_arrival(arrival),

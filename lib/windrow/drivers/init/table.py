@@ -18,6 +18,7 @@ from windrow.view.init.guess import Column
 MOST_ROWS = 1_000_000
 """So many rows are looked at."""
 _HEAD = 64 * 1024
+_SEPARATORS = ",;\t|"
 
 _KINDS = {
     "bigint": r"^-?\d{1,18}$",
@@ -25,6 +26,7 @@ _KINDS = {
     "boolean": r"^(?i:true|false)$",
 }
 """Types of which all values of a column match the pattern, the first that fits."""
+_DECIMAL_COMMA = r"^[+-]?\d+,\d+$"
 ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?"
 _IS_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 OFFSET = r"(Z|[+-]\d{2}(:?\d{2})?)"
@@ -37,6 +39,7 @@ class Texts:
     table: pa.Table
     columns: Sequence[Column]
     has_header: bool
+    separator: str
     is_whole: bool
 
     def of(self, name: str) -> pa.ChunkedArray:
@@ -49,7 +52,7 @@ class Texts:
 
 
 def read(path: Path) -> Texts:
-    """The columns of a CSV file. Errors: SpecError for a file that cannot be read, is empty or has no commas."""
+    """The columns of a CSV file. Errors: SpecError for a file that cannot be read, or is empty."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             head = file.read(_HEAD)
@@ -57,25 +60,22 @@ def read(path: Path) -> Texts:
         raise SpecError(f"{path}:", "cannot be read", error.strerror) from error
     except UnicodeDecodeError as error:
         raise SpecError(f"{path}:", "must be a text in UTF-8") from error
-    _check_commas(path, head)
-    rows = [row for row in csv.reader(head.splitlines()[:200]) if row]
+    separator = _separator(head)
+    rows = [row for row in csv.reader(head.splitlines()[:200], delimiter=separator) if row]
     if len(rows) < 2:
         raise SpecError(f"{path}:", "must have rows", None, "a header and a row at least")
     headers, has_header = _headers(rows)
     _check_unlike(path, headers)
     names = _named(headers)
-    table, is_whole = _table(path, names, has_header)
+    table, is_whole = _table(path, names, has_header, separator)
     columns = [_column(name, header, table[name]) for name, header in zip(names, headers, strict=True)]
-    return Texts(table, columns, has_header, is_whole)
+    return Texts(table, columns, has_header, separator, is_whole)
 
 
-def _check_commas(path: Path, head: str) -> None:
-    """Spark reads values between commas."""
-    first = head.splitlines()[0] if head.splitlines() else ""
-    others = {between: first.count(between) for between in ";\t|"}
-    between = max(others, key=lambda one: others[one])
-    if others[between] > first.count(","):
-        raise SpecError(f"{path}:", "must have values between commas", repr(between), "write it again with commas")
+def _separator(head: str) -> str:
+    """What stands between the values: of those that are usual, the one that is most often in the first line."""
+    first = next((line for line in head.splitlines() if line.strip()), "")
+    return max(_SEPARATORS, key=first.count)
 
 
 def _headers(rows: Sequence[Sequence[str]]) -> tuple[list[str], bool]:
@@ -113,10 +113,10 @@ def _name_for(header: str, taken: set[str]) -> str:
     return name
 
 
-def _table(path: Path, names: Sequence[str], has_header: bool) -> tuple[pa.Table, bool]:
+def _table(path: Path, names: Sequence[str], has_header: bool, separator: str) -> tuple[pa.Table, bool]:
     """The first rows with all values as texts, and whether they are all."""
     reading = arrow_csv.ReadOptions(column_names=list(names), skip_rows=1 if has_header else 0)
-    parsing = arrow_csv.ParseOptions(newlines_in_values=True)
+    parsing = arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     texts = arrow_csv.ConvertOptions(
         column_types={name: pa.string() for name in names}, strings_can_be_null=True, null_values=[""]
     )
@@ -146,4 +146,6 @@ def _column(name: str, header: str, values: pa.ChunkedArray) -> Column:
             rest = len(known) - fits
             note = f"{rest} of its values are no {kind}, for instance {other[0].as_py()!r}, so it is read as text"
             return Column(name, header, "string", note)
-    return Column(name, header, "string")
+    decimals = pc.sum(pc.match_substring_regex(known, _DECIMAL_COMMA)).as_py() or 0
+    note = f"numbers with a decimal comma are text; in expressions: cast(replace({name}, ',', '.') AS double)"
+    return Column(name, header, "string", note if decimals == len(known) else "")

@@ -39,6 +39,9 @@ class Connector(Spec):
     MAY_BE_IN_LAKE: ClassVar[bool] = False
     NOTES_END: ClassVar[bool] = False
 
+    def check(self) -> None:
+        """Refuse fields that do not go together. Errors: SpecError."""
+
     @abstractmethod
     def words(self) -> str:
         """What is read, and how much of it a landing batch takes, as `windrow plan` says it."""

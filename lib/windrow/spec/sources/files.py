@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
-from windrow.spec.fields.kinds import FLAG, POSITIVE_INTEGER, TEXT, choice
+from windrow.spec.errors import SpecError
+from windrow.spec.fields import forms
+from windrow.spec.fields.kinds import FLAG, POSITIVE_INTEGER, TEXT, choice, simple
 from windrow.spec.fields.reading import Kind
 from windrow.spec.fields.typed import Converted, converted, plain, specification
 from windrow.spec.sources.connector import Connector
@@ -25,6 +28,23 @@ FILE_FORMAT: Kind[FileFormat, FileFormatLike] = choice(
     FileFormat, {"jsonl": "json", "ndjson": "json", "jsonlines": "json"}
 )
 
+COMMA = ","
+
+
+_SEPARATOR = re.compile(r"""[^\w"'\\\r\n\0]""", re.ASCII)
+
+
+def _separator(value: Any) -> str:
+    if not isinstance(value, str) or not value.isascii() or not _SEPARATOR.fullmatch(value):
+        hint = 'for instance ";", or "\\t" for a tab'
+        raise SpecError("", "must be one character that is no letter, digit, quote or end of a line", value, hint)
+    return value
+
+
+SEPARATOR = simple(_separator, forms.fixed(type="string", minLength=1, maxLength=1))
+
+_SHOWN = {"\t": "a tab", " ": "a space"}
+
 _WORDS = {FileFormat.JSON: "JSON lines", FileFormat.CSV: "CSV", FileFormat.PARQUET: "Parquet"}
 
 
@@ -32,19 +52,23 @@ _WORDS = {FileFormat.JSON: "JSON lines", FileFormat.CSV: "CSV", FileFormat.PARQU
 class Files(Connector):
     """Files under a path, each read once. A landing batch takes at most `max_files_per_batch` of them; the rest waits.
 
-    `header`: whether CSV files begin with a line of column names, by which they are read. Rows are copied into the
-    lake, unless `copy` says that they are read in place whenever they are needed: the files have to stay there, as
-    they are.
+    `header`: whether CSV files begin with a line of column names, by which they are read. `separator`: what stands
+    between the values of a line of CSV. Rows are copied into the lake, unless `copy` says that they are read in place
+    whenever they are needed: the files have to stay there, as they are.
     """
 
     NAME = "files"
     PATH = "path"
-    YAML_HINTS = {"max_files_per_trigger": "max_files_per_batch", "dir": "path", "folder": "path"}
+    YAML_HINTS = {
+        "max_files_per_trigger": "max_files_per_batch", "dir": "path", "folder": "path", "sep": "separator",
+        "delimiter": "separator", "delim": "separator",
+    }  # fmt: skip
 
     path: str = plain(TEXT)
     format: Converted[FileFormat, FileFormatLike] = converted(FILE_FORMAT, default=FileFormat.JSON)
     max_files_per_batch: int = plain(POSITIVE_INTEGER, default=1000)
     header: bool = plain(FLAG, default=True)
+    separator: str = plain(SEPARATOR, default=COMMA)
     copy: bool = plain(FLAG, default=True)
 
     @property
@@ -59,11 +83,16 @@ class Files(Connector):
     def has_names(self) -> bool:
         return self.format is not FileFormat.CSV or self.header
 
+    def check(self) -> None:
+        if self.separator != COMMA and self.format is not FileFormat.CSV:
+            raise SpecError("separator", "is for CSV only", self.separator, "write format: csv beside it")
+
     def words(self) -> str:
         batch = many(self.max_files_per_batch, "file")
         header = ", without a header" if self.format is FileFormat.CSV and not self.header else ""
+        between = "" if self.separator == COMMA else f", {_SHOWN.get(self.separator, self.separator)} between values"
         where = "" if self.copy else ", read in place, so nothing is copied"
-        read = f"{self.kind_words()} in {self.path}{header}{where}"
+        read = f"{self.kind_words()} in {self.path}{between}{header}{where}"
         return f"{read}; a landing batch takes at most {batch}, the rest waits"
 
     def kind_words(self) -> str:

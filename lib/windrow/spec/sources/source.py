@@ -239,6 +239,10 @@ class Source(Spec, InNotebooks):
             hint = "for instance files: {path: data/clicks}"
             raise SpecError("", f"must have exactly one of {', '.join(CONNECTORS)}", got, hint)
         (name,) = given
+        try:
+            self.connector.check()
+        except SpecError as error:
+            raise error.within(name) from None
         if self.connector.HAS_PARTITIONS and self.partition is not None:
             hint = f"leave it out: the partitions of {name} are the source partitions of the watermark"
             raise SpecError("partition", f"is not for {name}", self.partition, hint)

@@ -33,7 +33,8 @@ class Reading:
     """How files were read when they landed: so they are read again, whatever the source says by then.
 
     `schema` are the columns with their types, in order; `path` is that of the source. `rename` has the other names that
-    fields of these columns had. `columns` are the names in the first line of a CSV file, if not those of the schema.
+    fields of these columns had. `columns` are the names in the first line of a CSV file, if not those of the schema;
+    `separator` stands between its values.
     """
 
     schema: tuple[tuple[str, str], ...]
@@ -42,6 +43,7 @@ class Reading:
     path: str
     rename: tuple[tuple[str, str], ...] = ()
     columns: tuple[str, ...] | None = None
+    separator: str = ","
 
     @classmethod
     def of(cls, said: Mapping[str, Any]) -> Reading:

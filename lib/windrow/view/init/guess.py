@@ -58,6 +58,7 @@ class Guess:
     rows: int
     is_whole: bool
     has_header: bool
+    separator: str
     columns: Sequence[Column]
     event_time: Time
     arrival: Time | None

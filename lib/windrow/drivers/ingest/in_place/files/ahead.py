@@ -70,7 +70,8 @@ class FilesAhead:
     def _reading(self) -> Reading:
         files, schema = self.files, tuple(self.source.schema.items())
         rename = tuple(self.source.rename.items())
-        return Reading(schema, files.format.value, files.header, resolve_environment(files.path), rename)
+        path, between = resolve_environment(files.path), files.separator
+        return Reading(schema, files.format.value, files.header, path, rename, separator=between)
 
 
 def states(spark: SparkSession, offsets: list[str]) -> dict[str, FileState | None]:

@@ -130,7 +130,10 @@ def _read(spark: SparkSession, source: Source, parts: Sequence[Part]) -> DataFra
     """
     reading = file_of(parts[0]).reading
     then = Fields(Schema(reading.schema), dict(reading.rename))
-    files = Files(path=reading.path, format=FileFormat(reading.format), header=reading.header, copy=False)
+    files = Files(
+        path=reading.path, format=FileFormat(reading.format), header=reading.header, separator=reading.separator,
+        copy=False,
+    )  # fmt: skip
     rows = read_alike(spark, then, files, [unquote(part.offset) for part in parts], reading.columns, counts=True)
     columns = {name: col(name) for name in rows.columns}
     if files.format is FileFormat.CSV:
