@@ -158,6 +158,8 @@ def test_values_between_other_separators(tmp_path: Path, separator: str, written
     assert "cast(replace(price_net, ',', '.') AS double)" in found.columns[2].note
     assert windrow("init", data, "--output", tmp_path).code == 0
     assert f"format: csv, separator: {written}}}" in (tmp_path / "a.yaml").read_text()
+    shown = "a tab" if separator == "\t" else f'"{separator}"'
+    assert f"a.csv, separated by {shown}; a landing batch" in " ".join(windrow("plan", tmp_path / "a.yaml").out.split())
     (source,) = Pipeline.from_yaml(tmp_path / "a.yaml").sources
     assert files_of(source).separator == separator
     assert not [case for case in read_transcripts(tmp_path / "a-transcript.yaml") if check(case)]

@@ -24,6 +24,7 @@ from windrow.drivers.stream.stream import run
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.location import Lake
 from windrow.view.explain.life import IN_RESULT, Life
+from windrow.view.text.times import many
 
 FILES = 4
 CHAIN = [
@@ -120,6 +121,8 @@ def test_batches_and_restatements(spark: SparkSession, tmp_path: Path) -> None:
         life = explained(made, "sums", key, start)
         assert any("a restatement, made it again" in said for said in life.corrections)
         assert all(e.restated_by for e in life.elements if e.place == "late")
+        members = [e for e in life.elements if e.place in ("in the result", "late")]
+        assert life.checked[0].startswith(f"{many(len(members), 'element')} in the result")
         last = [pane for pane in life.panes if pane.weight > 0][-1]
         assert last.trigger == "backfill" and last.value["num"] == counted(tmp_path, key, *life.window)  # type: ignore[misc]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 
 from tests.drivers.test_looking import STAGES
 from tests.lake import BEHIND, POISON, ROWS, VIEWS, judged, pipeline, table, write_files
+from windrow.drivers.inspect.metrics import phases_of
 from windrow.drivers.inspect.watch.reading import look_at, look_in
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import backfill
@@ -24,6 +25,8 @@ from windrow.drivers.stream.stream import run
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateFailed
 from windrow.spec.times import SECOND
+from windrow.store.delta.location import Lake
+from windrow.store.reading.arrow import ArrowTables
 from windrow.store.reading.spark import SparkTables
 from windrow.view.watch.look import Look, StoppedGate, Tone
 from windrow.view.watch.page import page
@@ -158,14 +161,23 @@ def test_a_stream_that_is_watched_makes_what_another_makes(spark: SparkSession, 
     assert set(waits(done)) <= {f"{done.late.get('sums', 0)} late rows of sums"}, "a drained stream waits for nothing"
 
 
+def phases_by_the_clock(made: Pipeline, look: Look) -> Mapping[str, float]:
+    """Those of the last tick, had its processing time been that of a clock, and not that of a history."""
+    stage = look.stages[0]
+    assert stage.committed_at is not None
+    return phases_of(ArrowTables(), Lake.of(made.lake), replace(stage, now=stage.committed_at - SECOND))
+
+
 def test_a_restatement_ends_the_wait_of_late_rows_and_is_no_rate(spark: SparkSession, tmp_path: Path) -> None:
     write_files(tmp_path / "data", range(FILES))
     made = pipeline(tmp_path, allowed_lateness="0s")
     run(made, spark, once=True, drain=True)
     before = look_at(made)
     assert before.late["sums"] > 0 and f"{before.late['sums']} late rows of sums" in waits(before)
+    assert "commit" in phases_by_the_clock(made, before)
     restate(made, spark)
     after = look_at(made)
+    assert phases_by_the_clock(made, after).keys() == {"projection"}, "its processing time is that of the tick before"
     assert after.late == {} and not waits(after) and after.stages[0].backfills == 1
     assert after.rate_of("sums") == before.rate_of("sums"), "what a restatement reads was read before"
 

@@ -14,6 +14,7 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
 from windrow.spec.times import DAY, SECOND
 from windrow.store.delta.location import Lake
+from windrow.store.journal.control import ADMISSION, READING
 from windrow.store.reading.tables import Condition, Groups, Tables
 from windrow.view.metrics import Standing, metrics_of
 from windrow.view.status import StageStatus
@@ -93,17 +94,19 @@ def standing_in(tables: Tables, pipeline: Pipeline) -> Standing:
 def phases_of(tables: Tables, lake: Lake, status: StageStatus) -> Mapping[str, float]:
     """Seconds of the last tick: statistics and planning, the job with its commit, and the projection of its panes.
 
-    The commit is known where the processing time of the tick was that of the clock, and not that of a history.
+    The commit is known where the processing time of the tick was that of the clock, and not that of a history or, as
+    that of a backfill, of the tick before.
     """
     assert status.generation is not None
-    committed, phases = status.committed_at, dict[str, float]()
+    committed, phases, reads = status.committed_at, dict[str, float](), True
     ticks, panes = (tables.open(lake.table(status.stage, name)) for name in ("ticks", "panes"))
     if ticks is not None:
         newest = (Condition("generation", "=", status.generation), Condition("tick", "=", status.projected_to))
-        (row,) = ticks.groups(Groups(greatest=("duration_ms",)), *newest).to_pylist()
-        if row["duration_ms"] is not None:
-            phases["planning"] = row["duration_ms"] / 1000
-    if committed is not None and status.now is not None and 0 <= committed - status.now < DAY:
+        for row in ticks.groups(Groups(by=("kind",), greatest=("duration_ms",)), *newest).to_pylist():
+            reads = row["kind"] in (*READING, ADMISSION)
+            if reads and row["duration_ms"] is not None:
+                phases["planning"] = row["duration_ms"] / 1000
+    if reads and committed is not None and status.now is not None and 0 <= committed - status.now < DAY:
         phases["commit"] = max(0.0, (committed - status.now) / SECOND - phases.get("planning", 0.0))
     shown = None if panes is None else panes.stepped_at()
     if committed is not None and shown is not None and shown >= committed:

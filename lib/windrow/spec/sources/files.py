@@ -90,7 +90,8 @@ class Files(Connector):
     def words(self) -> str:
         batch = many(self.max_files_per_batch, "file")
         header = ", without a header" if self.format is FileFormat.CSV and not self.header else ""
-        between = "" if self.separator == COMMA else f", {_SHOWN.get(self.separator, self.separator)} between values"
+        shown = _SHOWN.get(self.separator, f'"{self.separator}"')
+        between = "" if self.separator == COMMA else f", separated by {shown}"
         where = "" if self.copy else ", read in place, so nothing is copied"
         read = f"{self.kind_words()} in {self.path}{between}{header}{where}"
         return f"{read}; a landing batch takes at most {batch}, the rest waits"

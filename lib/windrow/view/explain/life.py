@@ -47,6 +47,11 @@ class LifeElement:
         return self.place in ("late", "closed")
 
     @property
+    def is_counted(self) -> bool:
+        """Whether the results count it: by a tick, or since by a backfill."""
+        return self.place in (IN_RESULT, COUNTED_BY_BATCH) or self.restated_by is not None
+
+    @property
     def label(self) -> str:
         """What a drawing writes beside it: its values."""
         return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in self.values.values())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from windrow.spec.words import many
-from windrow.view.explain.life import IN_RESULT, Life, LifePane, LifeTick, Relative
+from windrow.view.explain.life import Life, LifePane, LifeTick, Relative
 from windrow.view.text.table import cell
 from windrow.view.text.times import moment, window
 
@@ -48,7 +48,7 @@ def answer(life: Life) -> list[str]:
     elif last.is_retraction:
         lines = [f"nothing stands: tick {last.tick} has retracted the last pane"]
     else:
-        counted = sum(element.place == IN_RESULT or bool(element.restated_by) for element in life.elements)
+        counted = sum(element.is_counted for element in life.elements)
         results = ", ".join(f"{name} {cell(value)}" for name, value in last.value.items())
         lines = [f"{results}: pane {last.index} ({last.timing}), shown by tick {last.tick}, {_of(counted)}"]
     if life.differences:

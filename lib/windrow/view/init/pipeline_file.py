@@ -57,7 +57,7 @@ def _source(guess: Guess, data: str, lake: str) -> Iterator[str]:
     header = "" if guess.has_header else ", header: false"
     separator = "" if guess.separator == "," else f", separator: {json.dumps(guess.separator)}"
     files = f"{{path: {quoted(data)}, format: csv{separator}{header}}}"
-    pattern = f"{Path(data).stem}*{Path(data).suffix}"
+    pattern = Path(data).with_name(f"{Path(data).stem}*{Path(data).suffix}")
     yield f"    files: {files}  # a pattern such as {pattern} takes new files too, as they come"
     yield "    schema:"
     for column in guess.columns:

@@ -12,7 +12,7 @@ from windrow.compile.windows.registry import compile_windows
 from windrow.drivers.inspect.explain.chain import Chain
 from windrow.drivers.inspect.explain.computing.contents import Contents
 from windrow.drivers.inspect.explain.computing.following import Verdict, Window
-from windrow.drivers.inspect.explain.computing.panes import Comparison, counted, life_panes
+from windrow.drivers.inspect.explain.computing.panes import Comparison, life_panes
 from windrow.drivers.inspect.explain.question import Bounds, Question, chosen
 from windrow.drivers.inspect.explain.reading.elements import Member, life_element
 from windrow.drivers.inspect.explain.reading.inputs import Inputs
@@ -92,7 +92,7 @@ class Explainer:
             upstream=self.chain.upstream(members),
             behind=self.chain.behind(self.question.stage, rows),
             missing=[*self._no_window(window), *missing(self.question.stage, members, elements), *unread],
-            checked=self._checked(members, elements, panes, verdicts),
+            checked=self._checked(elements, panes, verdicts),
             differences=[*found.differences, *differences, *comparison.unshown(rows)],
             unknown=[*self.inputs.unknown, *contents.unknown, *unfollowed],
             clears=self.question.stage.is_discarding,
@@ -257,7 +257,6 @@ class Explainer:
 
     def _checked(
         self,
-        members: Sequence[Member],
         elements: Sequence[LifeElement],
         panes: Sequence[LifePane],
         verdicts: Mapping[int, Verdict] | None,
@@ -265,7 +264,8 @@ class Explainer:
         """What was computed from the rows and compared."""
         computed = [pane for pane in panes if pane.computed]
         names = sorted({name for pane in computed for name in pane.computed})
-        said = [f"{many(counted(members), 'element')} in the result, of {many(len(elements), 'row')} of the key"]
+        counted = sum(element.is_counted for element in elements)
+        said = [f"{many(counted, 'element')} in the result, of {many(len(elements), 'row')} of the key"]
         if computed:
             said.append(f"{', '.join(names)} of {many(len(computed), 'pane')}, computed again from the rows")
         if verdicts is not None:

@@ -15,7 +15,7 @@ from windrow.drivers.inspect.explain.reading.ticks import Ticks
 from windrow.spec.evaluation.kinds import NotEvaluated
 from windrow.spec.stages.stage import Stage
 from windrow.store.journal.control import FORGETTING, READING
-from windrow.view.explain.life import IN_RESULT, LifePane
+from windrow.view.explain.life import LifePane
 from windrow.view.text.table import cell
 
 
@@ -147,8 +147,3 @@ def _fields(row: Row, pane: Expected) -> list[str]:
         for name, value in own.items()
         if row[name] != value
     ]
-
-
-def counted(members: Sequence[Member]) -> int:
-    """How many elements the results count."""
-    return sum(member.place == IN_RESULT and member.is_element for member in members)
