@@ -6,11 +6,13 @@ import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 from tests.cli.command import windrow
 from tests.model.transcripts import check
 from windrow.drivers.init.guess import guess
+from windrow.drivers.init.kinds import kind_of
 from windrow.sources.csv_headers import columns_of, header_of
 from windrow.sources.files import files_of
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -138,6 +140,11 @@ def test_without_a_header_and_a_sorted_file(tmp_path: Path) -> None:
     [
         ("", "must have rows"),
         ("a,b\n1,2\n", "must have a column of times"),
+        ("sep=;\nat;b\n2024-01-01;1\n", 'must begin with its header; got "sep=;"'),
+        ("# exported\nat,b\n2024-01-01,1\n2024-01-01,1\n", "header of as many values as its rows"),
+        ('"a\nt",b\n2024-01-01,1\n', "must have a header of one line"),
+        ("at,b\n2024-13-01,1\n", "must have a column of times"),
+        ("zeit;tel\n02.03.2026 14:00;491700000\n", 'must have a column of times; got "zeit: 02.03.2026 14:00"'),
         ("at,a, A\n2024-01-01,1,2\n", 'must have a name of its own for each column; got "A"'),
     ],
 )
@@ -162,6 +169,67 @@ def test_values_between_other_separators(tmp_path: Path, separator: str, written
     assert f"a.csv, separated by {shown}; a landing batch" in " ".join(windrow("plan", tmp_path / "a.yaml").out.split())
     (source,) = Pipeline.from_yaml(tmp_path / "a.yaml").sources
     assert files_of(source).separator == separator
+    assert not [case for case in read_transcripts(tmp_path / "a-transcript.yaml") if check(case)]
+
+
+ROWS = [f"2024-01-01T00:{n:02}:00Z;b{n % 3};{n}" for n in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("zeit;shop;sum;\n" + "".join(f"{row};\n" for row in ROWS), ["zeit", "shop", "sum"]),
+        (";zeit;shop;sum\n" + "".join(f"{n};{row}\n" for n, row in enumerate(ROWS)), ["zeit", "shop", "sum"]),
+        ("\r\n \r\nzeit;shop;sum\r\n" + "".join(f"{row}\r\n" for row in ROWS), ["zeit", "shop", "sum"]),
+        ("Zeit;Größe;true\n" + "".join(f"{row}\n" for row in ROWS), ["Zeit", "Groesse", "column_true"]),
+        ('"Zeit";"Preis, netto";"sum"\n' + "".join(f"{row}\n" for row in ROWS), ["Zeit", "Preis_netto", "sum"]),
+        ("zeit;shop;Preis, netto\n" + "".join(f"{row},5\n" for row in ROWS), ["zeit", "shop", "Preis_netto"]),
+    ],
+)
+def test_headers_as_they_come(tmp_path: Path, text: str, columns: list[str]) -> None:
+    (tmp_path / "a.csv").write_text(text, newline="")
+    found = guess(tmp_path / "a.csv")
+    assert [one.name for one in found.columns] == columns and found.rows == 40 and found.without_time == 0
+    assert found.key is not None and found.key.column == columns[1]
+    assert windrow("init", tmp_path / "a.csv", "--output", tmp_path).code == 0
+    (source,) = Pipeline.from_yaml(tmp_path / "a.yaml").sources
+    header = header_of(None, source.fields, files_of(source), f"file:{tmp_path}/a.csv")  # type: ignore[arg-type]
+    names = source.schema if header is None else columns_of(source.fields, header)
+    assert all(any(name in names for name in source.fields.names_of(column)) for column in source.schema)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "note"),
+    [
+        (["01067", "80331"], "string", "begin with a zero"),
+        (["1,5", "2", "3,25"], "string", "cast(replace(x, ',', '.') AS double)"),
+        (["1.100,50", "2,5"], "string", "cast(replace(replace(x, '.', ''), ',', '.') AS double)"),
+        (["1,100", "12"], "string", "between thousands: cast(replace(x, ',', '') AS double)"),
+        (["1.100", "2.250"], "double", "between thousands, make it a string"),
+        (["1.5", "2"], "double", ""), (["0", "12"], "bigint", ""), (["true", "False"], "boolean", ""),
+    ],
+)  # fmt: skip
+def test_the_types_of_texts(values: list[str], kind: str, note: str) -> None:
+    found, said = kind_of("x", pa.chunked_array([pa.array([*values, None])]))
+    assert found == kind and (note in said if note else said == "")
+
+
+@pytest.mark.parametrize(
+    ("names", "row", "column"),
+    [
+        ("geburtsdatum;zeitpunkt", "1980-03-02;2024-01-01 10:00:00", "zeitpunkt"),
+        ("status_ab;zeitstempel", "2024-01-01 09:00;2024-01-01 10:00:00", "zeitstempel"),
+        ("day;stamp", "2024-01-01;2024-01-01 10:00:00", "stamp"),
+    ],
+)
+def test_which_column_says_when_something_happened(tmp_path: Path, names: str, row: str, column: str) -> None:
+    assert guess(csv(tmp_path / "a.csv", names, [row] * 40)).event_time.column == column
+
+
+def test_a_small_number_in_the_transcript(tmp_path: Path) -> None:
+    rows = [f"2024-01-01T00:00:{n:02}Z,k{n % 3},0.00001,{n}" for n in range(40)]
+    data = csv(tmp_path / "a.csv", "time,k,v,window", rows)
+    assert windrow("init", data, "--output", tmp_path).code == 0
     assert not [case for case in read_transcripts(tmp_path / "a-transcript.yaml") if check(case)]
 
 

@@ -15,9 +15,8 @@ from windrow.compile.sql.columns import col, lit
 from windrow.engine.frames import select, with_column
 from windrow.spec.errors import NotInThisVersion
 from windrow.store.delta.copy_on_write import GOES, Rewrite, check_rewritable, rewrite_once, with_goes
-from windrow.store.delta.location import READABLE, Location
+from windrow.store.delta.location import READABLE, REWRITES, Location
 from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.steps import REWRITES
 from windrow.store.delta.transactions import Appender
 
 HER = "zq9x7vv"

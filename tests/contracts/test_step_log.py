@@ -17,6 +17,8 @@ from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import StepLog
 from windrow.store.delta.transactions import CONFLICTS, Appender
 from windrow.store.reading.arrow import ArrowTables
+from windrow.store.reading.spark import SparkTables
+from windrow.store.reading.tables import LakeTable, Tables
 
 
 @pytest.fixture
@@ -61,17 +63,22 @@ def test_a_step_that_another_has_written_is_not_written_again(spark: SparkSessio
     assert _steps(spark, table) == [1, 2]
 
 
-def test_who_has_opened_the_table_sees_no_step_made_since(spark: SparkSession, table: Location) -> None:
-    log, before = _log(table), ArrowTables().open(table)
-    assert before is not None
+@pytest.mark.parametrize("by_spark", [False, True], ids=["Arrow", "Spark"])
+def test_who_looks_at_the_table_sees_no_step_made_since(spark: SparkSession, table: Location, by_spark: bool) -> None:
+    tables: Tables = SparkTables(spark) if by_spark else ArrowTables()
+    log, before = _log(table), tables.open(table)
+    assert before is not None and before.last_step("a-log") == 1
     log.append(_row(spark, 2), 2, {"more": 1})
-    assert before.notes() == {} and before.last_step("a-log") == 1
-    assert [row["step"] for rows in before.newest_rows(("step",), "cell", "step") for row in rows.to_pylist()] == [1]
+    assert before.notes() == {} and before.last_step("a-log") == 1 and _newest(before) == [1]
     log.append(_row(spark, 3), 3, {"more": 2})
     table.table(spark).optimize().executeCompaction()
-    after = ArrowTables().open(table)
+    after = tables.open(table)
     assert after is not None and after.notes() == {"more": 2}, "a commit of maintenance says nothing of steps"
-    assert [row["step"] for rows in after.newest_rows(("step",), "cell", "step") for row in rows.to_pylist()] == [3]
+    assert _newest(after) == [3]
+
+
+def _newest(table: LakeTable) -> list[int]:
+    return [row["step"] for rows in table.newest_rows(("step",), "cell", "step") for row in rows.to_pylist()]
 
 
 @pytest.mark.parametrize("by_delta", [False, True], ids=["another append", "a plain append"])

@@ -14,6 +14,7 @@ from tests.laws.strategies import SCHEMA, WEIGHT, Run
 from tests.model.stream import Stream
 from windrow.drivers.inspect.explain.question import Question
 from windrow.engine.clocks.clock import StageClock
+from windrow.engine.tick.counters import Counters
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
@@ -42,6 +43,7 @@ class Table:
     kinds: Mapping[str, str]
     content: list[Row]
     last: int = 0
+    noted: Mapping[str, Any] = field(default_factory=dict)
 
     def types(self) -> Mapping[str, str]:
         return self.kinds
@@ -50,7 +52,7 @@ class Table:
         return self.last
 
     def notes(self) -> Mapping[str, Any]:
-        return {}
+        return self.noted
 
     def rows(self, columns: Sequence[str], *conditions: Condition) -> Iterator[Batch]:
         kept = [row for row in self.content if all(holds(row, one) for one in conditions)]
@@ -123,9 +125,11 @@ def made_by_model(run: Run, weighted: bool = False) -> ModelLake:
         step += bool(tick.elements)
         raw += [_raw(step, row, element, number) for row, element in enumerate(tick.elements)]
         result = stream.tick(tick.elements, tick.now, tick.watermark)
+        withdrawn = sum(pane.row()["weight"] < 0 for pane in result.panes)
         control = Control(
             number, "stream", Offsets({"": step}), True, before, _clock(result.clock),
             late_until=late_until(before, stage.allowed_lateness),
+            counters=Counters(panes=len(result.panes) - withdrawn, retractions=withdrawn, late=len(result.dead)),
         )  # fmt: skip
         journal.append({"tick": number, "_control": control.to_json(), "_kind": "control"})
         panes += [pane_row(pane) for pane in result.panes]
@@ -142,10 +146,15 @@ def made_by_model(run: Run, weighted: bool = False) -> ModelLake:
         "_windrow/generations": Table({}, generations),
         "source/raw": Table({**SCHEMA, **envelope}, raw, step),
         "stage/journal/1": Table({}, journal),
-        "stage/panes": Table(kinds, panes),
-        "stage/dead_letters": Table({}, letters),
+        "stage/panes": Table(kinds, panes, noted=shown_until(len(run.ticks))),
+        "stage/dead_letters": Table({}, letters, noted=shown_until(len(run.ticks))),
     }
     return ModelLake(pipeline, tables, windows)
+
+
+def shown_until(tick: int, generation: int = 1) -> dict[str, int]:
+    """What a table says of how far it is made."""
+    return {"journal_step": tick, "generation": generation}
 
 
 def _pipeline(weighted: bool) -> dict[str, Any]:

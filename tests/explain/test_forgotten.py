@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.explain.model_lake import ModelLake, made_by_model, with_offsets
+from tests.explain.model_lake import ModelLake, made_by_model, shown_until, with_offsets
 from tests.explain.runs import LATE_RUN
 from windrow.drivers.inspect.explain.explain import explained_in
 from windrow.drivers.inspect.explain.question import Question
+from windrow.engine.tick.counters import Counters
 from windrow.spec.times import SECOND
 from windrow.store.journal.control import FORGETTING, Control
 from windrow.view.explain.life import IN_RESULT
@@ -27,11 +28,12 @@ def lake() -> ModelLake:
     hers |= {"_reason": "forgotten", "_rule": "the person was forgotten"}
     journal = lake.tables["stage/journal/1"].content
     last = Control.from_json(max(journal, key=lambda row: row["tick"])["_control"])
-    control = replace(last, tick=TICK, kind=FORGETTING, watermark_before=last.clock.watermark)
+    made = Counters(panes=1)
+    control = replace(last, tick=TICK, kind=FORGETTING, watermark_before=last.clock.watermark, counters=made)
     journal.append({"tick": TICK, "_control": control.to_json(), "_kind": "control"})
     pane = {**next(row for row in lake.panes if row["weight"] > 0), "tick": TICK, "n": 3, "total": 20}
     pane |= {"change": "insert", "timing": "on_time", "trigger": "backfill", "pane_index": 0, "is_last": True}
-    lake.tables["stage/panes"].content[:] = [pane]
+    lake.tables["stage/panes"] = replace(lake.tables["stage/panes"], content=[pane], noted=shown_until(TICK))
     return lake
 
 

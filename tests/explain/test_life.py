@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.explain.model_lake import ModelLake, made_by_model, with_offsets
+from tests.explain.model_lake import ModelLake, made_by_model, shown_until, with_offsets
 from tests.explain.runs import LATE_RUN, STAGE, element
 from tests.laws.strategies import Run, TickInput
 from tests.view.browser import check_picture, needs_browser
@@ -91,6 +91,27 @@ def test_a_key_of_which_nothing_came(lake: ModelLake) -> None:
     life = explained(lake, k="nobody")
     assert life.panes == [] and life.missing[0] == "no row of this key fell into the window"
     assert "no pane has been shown" in life.text(100)
+
+
+@pytest.mark.parametrize(("name", "last"), [("panes", 2), ("panes", 3), ("dead_letters", 4)])
+def test_a_tick_that_a_table_does_not_show_yet_is_not_told(name: str, last: int) -> None:
+    """Tables are written behind the journal; each tick of this run has panes but for the first and last, a letter."""
+    lake = with_offsets(made_by_model(LATE_RUN))
+    behind = lake.tables[f"stage/{name}"]
+    rows = [row for row in behind.content if row["tick"] <= last]
+    lake.tables[f"stage/{name}"] = replace(behind, content=rows, noted=shown_until(last))
+    life = explained(lake)
+    assert life.tick == last and life.differences == []
+    assert {pane.tick for pane in life.panes} == {2, 3, 4} & {*range(last + 1)}
+    assert {e.place for e in life.elements if (e.step or 0) > last} == {"not read yet"}
+
+
+def test_tables_of_an_older_generation_are_not_explained_by_the_newest() -> None:
+    lake = with_offsets(made_by_model(LATE_RUN))
+    newer = {"stage": "stage", "generation": 2, "fingerprint": "{}", "step": 2}
+    lake.tables["_windrow/generations"].content.append(newer)
+    with pytest.raises(SpecError, match=r"stages.stage is made anew \(generation 2\), .* still show generation 1"):
+        explained(lake)
 
 
 def test_a_dead_row_of_the_key_is_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -62,7 +63,8 @@ def write(path: Path, table: Table, kinds: dict[str, str]) -> None:
     schema = pa.schema([(name, ARROW[kind]) for name, kind in kinds.items()])
     rows = pa.Table.from_pylist([{name: row.get(name) for name in kinds} for row in table.content], schema)
     step = [Transaction("windrow-raw-source", table.last)] if table.last else None
-    write_deltalake(path, rows, commit_properties=CommitProperties(app_transactions=step))
+    notes = {"userMetadata": json.dumps({"step": 1, "writer": "w", **table.noted})}
+    write_deltalake(path, rows, commit_properties=CommitProperties(custom_metadata=notes, app_transactions=step))
 
 
 def test_text(file: Path) -> None:

@@ -83,16 +83,19 @@ class StageStatus:
     Rows: `read` = `in_windows` + `filtered` + `unassigned` + the sum of `dead`. Pairs of element and window:
     `assigned` = `aggregated` + `late` + `closed`. `in_raw` are the
     rows that landed up to where the stage has read, by another count than `read`. Panes: `timings` are those that were
-    emitted, `withdrawn` the retractions, `shown` the rows of `current`, which lacks
-    the panes of `ticks_to_refresh`. Where `reads_a_stage`, rows are panes of
-    that stage, and batches its ticks. `held_by` says in words what holds the watermark back; `committed_at` is about
-    when the last tick was committed, by the clock of its writer.
+    emitted, `withdrawn` the retractions, `shown` the rows of `current`, which lacks the panes of `ticks_to_refresh`.
+    Where `reads_a_stage`, rows are panes of that stage, and batches its ticks. Of the last tick: its `kind`,
+    `planning_ms` before its job, and `emits`, whether it has panes or retractions. `held_by` says in words what holds
+    the watermark back; `committed_at` is about when the last tick was committed, by the clock of its writer.
     """
 
     stage: str
     generation: int | None = None
     changed: Sequence[str] = ()
     tick: int | None = None
+    kind: str = ""
+    planning_ms: int | None = None
+    emits: bool = False
     now: int | None = None
     watermark: int | None = None
     partitions: Sequence[PartitionStatus] = ()

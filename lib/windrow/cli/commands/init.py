@@ -39,7 +39,9 @@ def _lines(guess: Guess) -> list[str]:
     arrival = "not known: no column says when a row arrived" if guess.arrival is None else guess.arrival.column
     behind = f"at most {about(late.most)} behind a later row" if late.most else "no row is behind a later one"
     order = "in the order of arrival" if late.by_arrival else "in the order of the file"
+    header = [] if guess.has_header else ["header       none, so columns have numbers for names"]
     return [
+        *header,
         f"event time   {guess.event_time.column} ({guess.event_time.format}): {guess.event_time.why}",
         f"arrival      {arrival}",
         f"key          {key}",

@@ -5,14 +5,15 @@ Rule: docs/first-pipeline.md#what-is-guessed.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from windrow.drivers.init.names import YAML_WORDS
 from windrow.drivers.init.table import Texts, read
 from windrow.drivers.init.times import Times, arrival_of, event_time_of, times_in
+from windrow.drivers.init.words import words_of
 from windrow.spec.stages.keys import RESERVED_NAMES
 from windrow.spec.times import DAY, HOUR, MINUTE, SECOND
 from windrow.view.init.guess import Guess, Key, Lateness, Time
@@ -27,6 +28,8 @@ _KEY_NAMES = ("id", "key", "user", "device", "station", "sensor", "host", "custo
               "category", "type", "country", "city", "region", "name", "code")  # fmt: skip
 _WORD_LONGER_THAN = 3
 """A longer one may be within a word, as in `userid`; a shorter one is a word: `humidity` and `bid` are no ids."""
+_NO_NAMES = RESERVED_NAMES | {"at", "window"}
+"""No key or aggregate has one of these in a pipeline, or in a transcript."""
 _FEW_NUMBERS = 20
 """Whole numbers of more values are measured, where the name of their column does not say that they are a key."""
 _SAMPLE = 10
@@ -36,7 +39,7 @@ def guess(path: Path) -> Guess:
     """The pipeline that is guessed of a CSV file. Errors: SpecError where it cannot be read, or has no times."""
     texts = read(path)
     rows, times = texts.table.num_rows, times_in(texts)
-    event = event_time_of(str(path), times, rows)
+    event = event_time_of(str(path), texts, times)
     arrival = arrival_of(times, event)
     taken = {one.column for one in times}
     key = _key(texts, taken)
@@ -66,14 +69,16 @@ def guess(path: Path) -> Guess:
 
 def _name(path: Path) -> str:
     name = "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in path.stem).strip("_").lower()
-    return name if name and not name[0].isdigit() else f"data_{name}".rstrip("_")
+    return name if name and not name[0].isdigit() and name not in YAML_WORDS else f"data_{name}".rstrip("_")
 
 
 def _why(event: Times, times: list[Times]) -> str:
+    clock = "; all of its times are midnights" if event.has_no_clock else ""
     if len(times) == 1:
-        return "the only column of times"
+        return f"the only column of times{clock}"
     others = ", ".join(one.column for one in times if one is not event)
-    return f"by its name; times are also in {others}"
+    how = "the first" if event.says_nothing else "by its name"
+    return f"{how}; times are also in {others}{clock}"
 
 
 def _told_arrival(arrival: Times) -> Time:
@@ -88,7 +93,7 @@ def _key(texts: Texts, taken: set[str]) -> Key | None:
     found: list[tuple[int, int, Key]] = []
     for place, column in enumerate(texts.columns):
         values = texts.of(column.name)
-        if column.name in taken or column.kind == "double" or column.name.lower() in RESERVED_NAMES:
+        if column.name in taken or column.kind == "double" or column.name.lower() in _NO_NAMES:
             continue
         number = pc.count_distinct(values, mode="only_valid").as_py()
         if not 2 <= number <= max(2, len(values) // 3) or values.null_count > len(values) // 20:
@@ -103,7 +108,7 @@ def _key(texts: Texts, taken: set[str]) -> Key | None:
 
 def _named(column: str) -> int:
     """The place of a column's name among those that keys have; their number where it is none of them."""
-    words = _words(column)
+    words = words_of(column)
     for place, name in enumerate(_KEY_NAMES):
         if name in words or (len(name) > _WORD_LONGER_THAN and any(name in word for word in words)):
             return place
@@ -112,22 +117,14 @@ def _named(column: str) -> int:
 
 def _is_id(column: str) -> bool:
     """Whether a name ends as those of ids do."""
-    last = (_words(column) or [""])[-1]
+    last = (words_of(column) or [""])[-1]
     return last in ("id", "no", "number", "code", "zip") or (last.endswith("id") and _named(column) < len(_KEY_NAMES))
-
-
-def _words(column: str) -> list[str]:
-    return [word.lower() for word in _WORDS.findall(column)]
-
-
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-"""Of `stationCode`, `user_id` and `ID`."""
 
 
 def _measures(texts: Texts, taken: set[str]) -> list[str]:
     """At most two columns of numbers that are worth a mean: no ids."""
     numbers = [one for one in texts.columns if one.kind in ("bigint", "double") and one.name not in taken]
-    named = [one.name for one in numbers if not _is_id(one.name)]
+    named = [one.name for one in numbers if not _is_id(one.name) and one.name.lower() not in _NO_NAMES]
     varied = [name for name in named if pc.count_distinct(texts.of(name)).as_py() > 1]
     return varied[:2]
 

@@ -11,15 +11,20 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from windrow.drivers.init.table import ISO, OFFSET, Texts
+from windrow.drivers.init.words import words_of
 from windrow.spec.errors import SpecError
-from windrow.spec.times import SECOND, parse_time
+from windrow.spec.times import DAY, SECOND, parse_time
 from windrow.view.init.guess import Time
 
 _EARLIEST = parse_time("1980-01-01")
 _LATEST = parse_time("2100-01-01")
 _UNITS = {"unix_s": SECOND, "unix_ms": 1000, "unix_us": 1}
-_HAPPENED = ("event", "occur", "happen", "sent", "created", "depart", "pickup", "start", "timestamp", "time", "date",
-             "at", "ts")  # fmt: skip
+_HAPPENED = ("event", "occur", "happen", "sent", "created", "depart", "pickup", "start", "timestamp", "time", "zeit",
+             "date", "datum", "at", "ts")  # fmt: skip
+_WHOLE_WORDS = frozenset({"datum", "at", "ts"})
+"""Those that are within words which say nothing of time: `status` and `Geburtsdatum`."""
+_WRITTEN_OTHERWISE = r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?$"
+"""Dates that are read as texts."""
 _ARRIVED = ("arriv", "receiv", "ingest", "landed", "loaded", "stored", "insert", "process")
 _OFTEN = 0.95
 
@@ -36,9 +41,24 @@ class Times:
     @property
     def rank(self) -> int:
         """How much its name sounds like when something happened: the smaller, the more."""
-        words = self.column.lower()
-        found = [number for number, part in enumerate(_HAPPENED) if part in words]
+        name, words = self.column.lower(), words_of(self.column)
+        found = [
+            number
+            for number, part in enumerate(_HAPPENED)
+            if part in words or (part in name and part not in _WHOLE_WORDS)
+        ]
         return min(found, default=len(_HAPPENED)) + (100 if self.sounds_like_arrival else 0)
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether nothing in its name is about time."""
+        return self.rank == len(_HAPPENED)
+
+    @property
+    def has_no_clock(self) -> bool:
+        """Whether all of its times are midnights."""
+        known = self.micros.drop_null()
+        return bool(pc.all(pc.equal(pc.subtract(known, pc.multiply(pc.divide(known, DAY), DAY)), 0)).as_py())
 
     @property
     def sounds_like_arrival(self) -> bool:
@@ -55,12 +75,30 @@ def times_in(texts: Texts) -> list[Times]:
     return [found for column in texts.columns for found in _times(texts, column.name, column.kind)]
 
 
-def event_time_of(path: str, times: list[Times], rows: int) -> Times:
-    """The column that says best when something happened. Errors: SpecError where none holds times."""
-    if not times:
-        hint = "ISO 8601 (2013-01-01T05:00:00Z), or seconds, milli- or microseconds since 1970"
-        raise SpecError(f"{path}:", "must have a column of times", None, hint)
-    return min(times, key=lambda one: (one.rank, one.micros.null_count > rows / 2))
+def event_time_of(path: str, texts: Texts, times: list[Times]) -> Times:
+    """The column that says best when something happened.
+
+    Errors: SpecError where none holds times, or none whose name is about time and another one has dates that cannot be
+    read.
+    """
+    rows, others = texts.table.num_rows, list(_written_otherwise(texts, times))
+    best = min(times, key=lambda one: (one.rank, one.has_no_clock, one.micros.null_count > rows / 2), default=None)
+    if best is None or (best.says_nothing and others):
+        got = ", ".join(f"{name}: {value}" for name, value in others) or ", ".join(one.name for one in texts.columns)
+        hint = "ISO 8601 (2013-01-01T05:00:00Z), or seconds, milli- or microseconds since 1970; others cannot be read"
+        raise SpecError(f"{path}:", "must have a column of times", got, hint)
+    return best
+
+
+def _written_otherwise(texts: Texts, times: list[Times]) -> Iterator[tuple[str, str]]:
+    """Columns of dates that are no ISO 8601, with the first of their values."""
+    taken = {one.column for one in times}
+    for column in texts.columns:
+        known = texts.of(column.name).drop_null()
+        if column.name not in taken and len(known):
+            fits = pc.sum(pc.match_substring_regex(known, _WRITTEN_OTHERWISE)).as_py() or 0
+            if fits >= _OFTEN * len(known):
+                yield column.name, known[0].as_py()
 
 
 def arrival_of(times: list[Times], event: Times) -> Times | None:
@@ -91,7 +129,8 @@ def _times(texts: Texts, name: str, kind: str) -> Iterator[Times]:
             with_offset = pc.match_substring_regex(known, f"{OFFSET}$") if _has_clock(known) else None
             all_say = with_offset is not None and pc.all(with_offset).as_py()
             micros = pa.array([_micros(value) for value in values.to_pylist()], pa.int64())
-            yield Times(name, "iso8601", None if all_say else "UTC", micros)
+            if micros.null_count < len(micros):
+                yield Times(name, "iso8601", None if all_say else "UTC", micros)
 
 
 def _has_clock(known: pa.ChunkedArray) -> bool:

@@ -23,7 +23,11 @@ def write(guess: Guess, data: Path, folder: Path, lake: str) -> tuple[Path, Path
     text = pipeline_file(guess, os.fspath(data), lake)
     Pipeline.from_mapping(load_yaml(text))
     folder.mkdir(parents=True, exist_ok=True)
-    pipeline.write_text(text, encoding="utf-8")
     cases.write_text(transcript(guess), encoding="utf-8")
-    read_transcripts(cases)
+    try:
+        read_transcripts(cases)
+        pipeline.write_text(text, encoding="utf-8")
+    except BaseException:
+        cases.unlink()
+        raise
     return pipeline, cases

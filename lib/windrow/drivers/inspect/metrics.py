@@ -13,9 +13,9 @@ from windrow.drivers.inspect.status.status import status_in
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
 from windrow.spec.times import DAY, SECOND
-from windrow.store.delta.location import Lake
+from windrow.store.delta.location import REWRITES, Lake
 from windrow.store.journal.control import ADMISSION, READING
-from windrow.store.reading.tables import Condition, Groups, Tables
+from windrow.store.reading.tables import Tables
 from windrow.view.metrics import Standing, metrics_of
 from windrow.view.status import StageStatus
 
@@ -81,7 +81,7 @@ def standing_in(tables: Tables, pipeline: Pipeline) -> Standing:
     """The same, as these tables tell it."""
     sources, stages = status_in(tables, pipeline)
     lake = Lake.of(pipeline.lake)
-    phases = {one.stage: phases_of(tables, lake, one) for one in stages if one.generation is not None}
+    phases = {one.stage: phases_of(tables, lake, one) for one in stages if one.tick is not None}
     hidden = frozenset(
         stage.name
         for stage in pipeline.stages
@@ -97,18 +97,15 @@ def phases_of(tables: Tables, lake: Lake, status: StageStatus) -> Mapping[str, f
     The commit is known where the processing time of the tick was that of the clock, and not that of a history or, as
     that of a backfill, of the tick before.
     """
-    assert status.generation is not None
-    committed, phases, reads = status.committed_at, dict[str, float](), True
-    ticks, panes = (tables.open(lake.table(status.stage, name)) for name in ("ticks", "panes"))
-    if ticks is not None:
-        newest = (Condition("generation", "=", status.generation), Condition("tick", "=", status.projected_to))
-        for row in ticks.groups(Groups(by=("kind",), greatest=("duration_ms",)), *newest).to_pylist():
-            reads = row["kind"] in (*READING, ADMISSION)
-            if reads and row["duration_ms"] is not None:
-                phases["planning"] = row["duration_ms"] / 1000
-    if reads and committed is not None and status.now is not None and 0 <= committed - status.now < DAY:
-        phases["commit"] = max(0.0, (committed - status.now) / SECOND - phases.get("planning", 0.0))
-    shown = None if panes is None else panes.stepped_at()
-    if committed is not None and shown is not None and shown >= committed:
+    committed, phases = status.committed_at, dict[str, float]()
+    if status.kind in (*READING, ADMISSION):
+        planning = (status.planning_ms or 0) / 1000
+        phases["planning"] = planning
+        if committed is not None and status.now is not None and 0 <= committed - status.now < DAY:
+            phases["commit"] = max(0.0, (committed - status.now) / SECOND - planning)
+    panes = tables.open(lake.table(status.stage, "panes")) if status.emits else None
+    notes, shown = ({}, None) if panes is None else (panes.notes(), panes.stepped_at())
+    is_its = notes.get("journal_step") == status.tick and notes.get("generation") == status.generation
+    if is_its and not notes.get(REWRITES) and committed is not None and shown is not None and shown >= committed:
         phases["projection"] = (shown - committed) / SECOND
     return phases

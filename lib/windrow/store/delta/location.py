@@ -28,6 +28,9 @@ READABLE: Mapping[str, str] = {
 LOG = "_delta_log"
 """The folder of a table's commits."""
 
+REWRITES = "rewrites"
+"""The note of a step that changes rows of other steps."""
+
 STAGING = "staging"
 """The folder of the lake's own tables where runs stage windows."""
 

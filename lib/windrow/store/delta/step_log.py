@@ -19,9 +19,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.copy_on_write import Rewrite, rewrite
-from windrow.store.delta.location import INDEXED, READABLE
+from windrow.store.delta.location import INDEXED, READABLE, REWRITES
 from windrow.store.delta.retries import ATTEMPTS, StepTaken
-from windrow.store.delta.steps import REWRITES, Notes, Steps
+from windrow.store.delta.steps import Notes, Steps
 from windrow.store.delta.transactions import CONFLICTS, Appender
 
 

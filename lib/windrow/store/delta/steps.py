@@ -16,14 +16,11 @@ from pyspark.sql.types import StructType
 from windrow.compile.sql.columns import named, null, quoted
 from windrow.engine.frames import local
 from windrow.store.delta.commit_files import AddedFile, CommitFiles
-from windrow.store.delta.location import Location
+from windrow.store.delta.location import REWRITES, Location
 
 Notes = Mapping[str, Any]
 """What a commit says beside its step and writer, as plain values."""
 
-
-REWRITES = "rewrites"
-"""The note of a step that changes rows of other steps."""
 
 LOOK_BACK = 256
 """How many older commits are looked at, at most, to find the files of a step."""

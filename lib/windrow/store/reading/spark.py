@@ -28,7 +28,7 @@ from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.file_system import AT_ONCE, FileState, file_state
 from windrow.store.delta.foreign import ForeignTable
 from windrow.store.delta.location import Location
-from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.steps import Commit, Steps
 from windrow.store.reading.tables import NUMBER, Condition, Groups, Kind
 
 _HOLDS: Mapping[str, Callable[[Column, Any], Column]] = {
@@ -72,7 +72,7 @@ class SparkTables:
 
 @dataclass(frozen=True)
 class SparkTable:
-    """A table: ask for its last step first, as its rows may be those of later ones."""
+    """A table: ask for its last step first, as its rows may be those of later ones. That it stays, once asked for."""
 
     spark: SparkSession
     location: Location
@@ -82,18 +82,15 @@ class SparkTable:
         return self.location.read(self.spark)
 
     def last_step(self, log: str) -> int:
-        commit = StepLog(self.location, log).last(self.spark)
-        return 0 if commit is None else commit.step
+        return 0 if self._newest is None else self._newest.step
 
     def notes(self) -> Mapping[str, Any]:
-        commit = StepLog(self.location, "").last(self.spark)
-        return {} if commit is None else commit.notes
+        return {} if self._newest is None else self._newest.notes
 
     def stepped_at(self) -> int | None:
-        commit = StepLog(self.location, "").last(self.spark)
-        if commit is None:
+        if self._newest is None:
             return None
-        made = where(self.location.table(self.spark).history(), col("version") == lit(commit.version))
+        made = where(self.location.table(self.spark).history(), col("version") == lit(self._newest.version))
         return int(select(made, {"at": call("unix_micros", col("timestamp"))}).collect()[0]["at"])
 
     def number_of_rows(self) -> int:
@@ -124,6 +121,15 @@ class SparkTable:
         return set(self._foreign.gone(paths))
 
     @cached_property
+    def _log(self) -> Steps:
+        return Steps(self.location, "", folders=LogColumn.KIND)
+
+    @cached_property
+    def _newest(self) -> Commit | None:
+        """The commit of the newest step."""
+        return self._log.last(self.spark)
+
+    @cached_property
     def _foreign(self) -> ForeignTable:
         return ForeignTable(self.spark, self.location.path)
 
@@ -133,11 +139,10 @@ class SparkTable:
         yield from select(self._where(conditions), wanted).toArrow().to_batches()
 
     def newest_rows(self, columns: Sequence[str], kind: str, step: str) -> Iterator[pa.RecordBatch]:
-        log = StepLog(self.location, "", folders=LogColumn.KIND)
-        commit = log.last(self.spark)
-        if commit is None:
+        if self._newest is None:
             return
-        found = log.rows(self.spark, commit.step - 1, commit.step, step, (kind,))
+        newest = self._newest.step
+        found = self._log.rows(self.spark, newest - 1, newest, step, (kind,))
         wanted = {name: _plain(col(name), found.schema[name].dataType) for name in columns}
         yield from select(found, wanted).toArrow().to_batches()
 

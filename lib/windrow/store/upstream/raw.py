@@ -34,9 +34,9 @@ from windrow.spec.sources.evolution import Landed, Resolved, resolved
 from windrow.spec.sources.source import Source
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.commit_files import AddedFile, FileStatistics
-from windrow.store.delta.location import Lake
+from windrow.store.delta.location import REWRITES, Lake
 from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.steps import REWRITES, Commit, Notes
+from windrow.store.delta.steps import Commit, Notes
 from windrow.store.projections.creation import struct_of
 from windrow.store.upstream.places import IN_PLACE
 

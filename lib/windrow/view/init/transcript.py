@@ -73,4 +73,5 @@ def _value(value: Any) -> str:
         return "null"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
-    return json.dumps(value)
+    text = json.dumps(value)
+    return text.replace("e", ".0e") if "e" in text and "." not in text and isinstance(value, float) else text

@@ -16,12 +16,14 @@ from windrow.drivers.inspect.explain.question import Bounds
 from windrow.drivers.inspect.explain.reading.elements import Member, as_rows
 from windrow.drivers.inspect.explain.reading.judging import Judge, Judged
 from windrow.drivers.inspect.explain.reading.rows import PaneLog, Row, Rows, bounds_of
+from windrow.drivers.inspect.explain.reading.shown import Shown
 from windrow.drivers.inspect.explain.reading.ticks import Ticks
 from windrow.spec.pipelines.masks import masks_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.cogroups import by_input
 from windrow.spec.stages.stage import Stage
 from windrow.store.delta.location import Lake
+from windrow.store.journal.control import Control
 from windrow.store.reading.generations import Generation
 from windrow.store.reading.tables import Condition, Tables
 from windrow.view.explain.life import IN_RESULT, Relative
@@ -38,7 +40,7 @@ class Chain:
     pipeline: Pipeline
     lake: Lake
     generations: Mapping[str, Generation]
-    _ticks: dict[str, Ticks] = field(default_factory=dict)
+    _shown: dict[str, Shown] = field(default_factory=dict)
 
     def upstream(self, members: Sequence[Member]) -> list[Relative]:
         """The windows of the stages that are read whose panes are these members, each once."""
@@ -65,8 +67,7 @@ class Chain:
     def _of_reader(
         self, stage: Stage, rows: Sequence[Row], reader: Stage, alone: Stage, seen: set[tuple[str, str, Bounds]]
     ) -> Iterator[Relative]:
-        log = PaneLog.of(self.tables, self.lake, reader)
-        kinds = PaneLog.of(self.tables, self.lake, stage).kinds
+        log, kinds = self.panes(reader), self.panes(stage).kinds
         judge = Judge(alone, kinds, weight="weight")
         judged = [one for row in as_rows(Rows(kinds, rows), stage.name).rows for one in judge.judged(row)]
         for one in judged:
@@ -105,14 +106,27 @@ class Chain:
         shown = {name: "***" if name.lower() in masked else value for name, value in own.items()}
         return Relative(stage.name, shown, window, panes)
 
-    def ticks(self, stage: Stage) -> Ticks:
-        """The control rows of a stage, read once."""
-        if stage.name not in self._ticks:
+    def shown(self, stage: Stage) -> Shown:
+        """What the tables of a stage show, looked at once: no tick that has read panes which are not shown yet."""
+        if stage.name not in self._shown:
             generation = self.generations.get(stage.name)
-            number = 0 if generation is None else generation.number
-            journal = self.tables.open(self.lake.journal(stage.name, number).location)
-            self._ticks[stage.name] = Ticks.of(journal, stage)
-        return self._ticks[stage.name]
+            found = Shown.of(self.tables, self.lake, stage, 0 if generation is None else generation.number)
+            read = self.pipeline.upstreams_of(stage).items()
+            ends = {name: self.panes(one).until for name, one in read if isinstance(one, Stage)}
+
+            def has_read_shown(control: Control) -> bool:
+                return all(control.offsets.of(name) <= end for name, end in ends.items())
+
+            self._shown[stage.name] = found.until(has_read_shown)
+        return self._shown[stage.name]
+
+    def ticks(self, stage: Stage) -> Ticks:
+        """The control rows of a stage."""
+        return self.shown(stage).ticks
+
+    def panes(self, stage: Stage) -> PaneLog:
+        """The panes that a stage shows."""
+        return self.shown(stage).panes
 
 
 def _is_of(stage: Stage, key: Mapping[str, Any], row: Row) -> bool:

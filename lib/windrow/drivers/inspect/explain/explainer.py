@@ -32,6 +32,8 @@ from windrow.store.reading.generations import Generation, newest_generations
 from windrow.store.reading.tables import Tables
 from windrow.view.explain.life import Life, LifeElement, LifePane, WatermarkPoint
 
+_REBUILT = "ask again when the run that makes it has reached the end of its input"
+
 
 @dataclass(frozen=True)
 class Explainer:
@@ -45,13 +47,18 @@ class Explainer:
 
     @classmethod
     def of(cls, tables: Tables, pipeline: Pipeline, question: Question) -> Explainer:
-        """Errors: SpecError where the stage has not run in the lake."""
+        """Errors: SpecError where the stage has not run in the lake, or its tables show an older generation."""
         lake = Lake.of(pipeline.lake)
         generations = newest_generations(tables, lake.internal("generations"))
         if question.stage.name not in generations:
             hint = "windrow run, or --set lake=..."
             raise SpecError(f"stages.{question.stage.name}", "has not run in this lake", pipeline.lake, hint)
-        return cls(tables, pipeline, lake, question, generations)
+        made = cls(tables, pipeline, lake, question, generations)
+        shown, newest = made.chain.shown(question.stage).generation, generations[question.stage.name].number
+        if shown != newest:
+            rule = f"is made anew (generation {newest}), and its tables still show generation {shown}"
+            raise SpecError(f"stages.{question.stage.name}", rule, None, _REBUILT)
+        return made
 
     def life(self) -> Life:
         """All that is known of the window."""
@@ -153,11 +160,12 @@ class Explainer:
 
     @cached_property
     def inputs(self) -> Inputs:
-        return Inputs(self.tables, self.pipeline, self.lake, self.question, self.ticks, self._by_letters)
+        panes_of = self.chain.panes
+        return Inputs(self.tables, self.pipeline, self.lake, self.question, self.ticks, panes_of, self._by_letters)
 
     @cached_property
     def panes(self) -> PaneLog:
-        return PaneLog.of(self.tables, self.lake, self.question.stage)
+        return self.chain.panes(self.question.stage)
 
     @cached_property
     def chain(self) -> Chain:
@@ -171,7 +179,7 @@ class Explainer:
         """The rows of the key that concern the window, with their dead letters."""
         members = list(self.inputs.members(window, near, self._until(near)))
         members.sort(key=lambda m: (m.step, m.judged.event_time or 0))
-        letters = letters_of(self.tables, self.lake, self.question.stage.name, near)
+        letters = letters_of(self.chain.shown(self.question.stage).letters, self.panes.until, near)
         of_pairs = not self.question.stage.window.depends_on_others and self._holds_all
         found = told(members, letters, window, self._by_letters, of_pairs)
         return found.members, found

@@ -27,7 +27,7 @@ def changed_windows(tables: Tables, pipeline: Pipeline, found: Mapping[tuple[str
     known = {stage.name for stage in pipeline.stages}
     staged = [_staged(result) for (step, subject), result in found.items() if step == "changes" and subject in known]
     made = [
-        _published(tables, pipeline, pipeline.stage(subject), result["tick"])
+        _published(tables, pipeline, pipeline.stage(subject), result.get("generation"), result["tick"])
         for (step, subject), result in found.items()
         if step == "publish" and subject in known
         if result["tick"] is not None and result["changed"] + result["withdrawn"]
@@ -47,10 +47,13 @@ def _masked(pipeline: Pipeline, found: Diff) -> Diff:
     return replace(found, columns=columns, differing=windows)
 
 
-def _published(tables: Tables, pipeline: Pipeline, stage: Stage, tick: int) -> Diff | None:
-    """None of a stage whose panes may clear: what stood before is not known from the panes alone."""
+def _published(tables: Tables, pipeline: Pipeline, stage: Stage, generation: int | None, tick: int) -> Diff | None:
+    """None of a stage whose panes may clear: what stood before is not known from the panes alone.
+
+    Nor of one that shows another generation by now.
+    """
     panes = tables.open(Lake.of(pipeline.lake).table(stage.name, "panes"))
-    if panes is None or stage.is_mixed:
+    if panes is None or stage.is_mixed or generation not in (None, panes.notes().get("generation")):
         return None
     here = shown_at(tables.quote, stage, panes, tick, HERE)
     there = shown_at(tables.quote, stage, panes, tick - 1, THERE)

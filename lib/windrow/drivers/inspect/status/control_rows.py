@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 
-from windrow.engine.tick.counters import KNOWN_AT_COMMIT, Counters
+from windrow.engine.tick.counters import KNOWN_AT_COMMIT, WRITTEN, Counters
 from windrow.spec.errors import SpecError
 from windrow.spec.stages.keys import LogColumn
 from windrow.store.journal.control import CONTROL, FORGETTING, Control
@@ -40,6 +40,16 @@ class ControlRows:
             return cls(Control.from_json(newest), Counters.of(sums), forgettings > 0)
         except SpecError as error:
             raise error.within(f"stages.{stage}") from None
+
+
+def written_since(journal: LakeTable | None, tick: int) -> Counters:
+    """What the ticks behind one counted in the rows that they have written, which their tables may not show yet."""
+    sums, conditions = Counter[str](), (Condition(LogColumn.KIND, "=", CONTROL), Condition("tick", ">", tick))
+    for batch in () if journal is None else journal.rows(_ROW, *conditions):
+        for row in batch.to_pylist():
+            counts = json.loads(row[LogColumn.CONTROL])["counts"]
+            sums.update({name: counts.get(name) or 0 for name in WRITTEN})
+    return Counters.of(sums)
 
 
 def _newest(journal: LakeTable) -> str | None:

@@ -11,13 +11,14 @@ from windrow.compile.panes.panes import TIMINGS
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.freshness import stage_freshness
 from windrow.drivers.inspect.look import look
-from windrow.drivers.inspect.status.control_rows import ControlRows
+from windrow.drivers.inspect.status.control_rows import ControlRows, written_since
 from windrow.drivers.inspect.status.kept import kept_of
 from windrow.drivers.inspect.status.logs import Landed, LogRows, RawRows, dead_rows, panes_of, together
 from windrow.drivers.inspect.status.open_windows_of_slices import OpenWindows
 from windrow.drivers.inspect.status.tick_sums import TickSums
 from windrow.drivers.inspect.waiting.holding import Holding
 from windrow.engine.clocks.clock import StageClock
+from windrow.engine.tick.counters import NOTHING
 from windrow.spec.pipelines.fingerprint import changes, fingerprint_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
@@ -65,7 +66,7 @@ class _Reader:
 
     @classmethod
     def of(cls, tables: Tables, pipeline: Pipeline) -> _Reader:
-        """Journals first, so that what stages read, which is opened behind them, has all that they have read.
+        """Journals first, so that what stages read, which is looked at behind them, has all that they have read.
 
         A stream may land and tick meanwhile.
         """
@@ -94,14 +95,15 @@ class _Reader:
         above = {name: one.number for name, one in self.generations.items()}
         changed = changes(generation.fingerprint, fingerprint_of(stage, read, above))
         cells = self.cells[stage.name]
-        controls = ControlRows.of(cells.journal, stage.name)
+        controls = cells.controls
         if controls is None:
             return StageStatus(stage.name, generation.number, changed)
         last, logs = controls.last, {name: self._log(one) for name, one in read.items()}
         by_input = {name: log.landed(last.offsets.of(name)) for name, log in logs.items()}
         landed = together([*by_input.values()])
         ticks = TickSums.of(self._table(stage, "ticks"), generation.number, last.tick)
-        counters = controls.counters + ticks.counters
+        behind = written_since(cells.journal, ticks.projected_to) if ticks.projected_to < last.tick else NOTHING
+        counters = controls.counters + ticks.counters + behind
         # a weight is judged when its row lands, all other expressions in the tick
         dead = _when_read(dead_rows(landed), counters.dead_rows)
         dead["bad_expression"] = dead.get("bad_expression", 0) + counters.bad_expression - counters.bad_gap
@@ -113,6 +115,9 @@ class _Reader:
             generation=generation.number,
             changed=changed,
             tick=last.tick,
+            kind=last.kind,
+            planning_ms=last.duration_ms,
+            emits=last.counters.panes + last.counters.retractions > 0,
             now=last.clock.now,
             watermark=last.clock.watermark,
             partitions=[p for name, one in read.items() for p in _partitions(stage, name, one, last.clock)],
@@ -130,7 +135,7 @@ class _Reader:
             assigned=counters.assigned,
             late=counters.late,
             closed=counters.closed,
-            timings=self._timings(stage),
+            timings=self._timings(stage, generation.number),
             withdrawn=counters.retractions,
             shown=0 if current is None else current.number_of_rows(),
             open_cells=cells.open_windows(stage, last) if cells.are_slices else ticks.open_cells,
@@ -159,9 +164,10 @@ class _Reader:
         generation = self.generations.get(read.name)
         return panes_of(self.tables, self.lake, read.name, 0 if generation is None else generation.number)
 
-    def _timings(self, stage: Stage) -> dict[str, int]:
+    def _timings(self, stage: Stage, generation: int) -> dict[str, int]:
+        """Those that the table shows; none of an older generation."""
         panes = self._table(stage, "panes")
-        if panes is None:
+        if panes is None or panes.notes().get("generation") != generation:
             return {}
         groups = panes.groups(Groups(by=("timing",)), Condition("weight", ">", 0))
         found = {row["timing"]: row[NUMBER] for row in groups.to_pylist()}
@@ -183,7 +189,7 @@ class _Reader:
 
 @dataclass(frozen=True)
 class _Cells:
-    """The journal of a stage, and its snapshot where cells are slices.
+    """The journal of a stage with its control rows, and its snapshot where cells are slices.
 
     That is opened first: the journal then has all that is behind it, even if somebody compacts meanwhile.
     """
@@ -192,13 +198,15 @@ class _Cells:
     snapshot: LakeTable | None
     snapshot_tick: int
     journal: LakeTable | None
+    controls: ControlRows | None
 
     @classmethod
     def of(cls, tables: Tables, lake: Lake, stage: Stage, generation: int) -> _Cells:
         are_slices, place = keeps_slices(cell_stage(stage)), lake.cells(stage.name, generation)
         snapshot = tables.open(place.location) if are_slices else None
         tick = 0 if snapshot is None else snapshot.last_step(place.app_id)
-        return cls(are_slices, snapshot, tick, tables.open(lake.journal(stage.name, generation).location))
+        journal = tables.open(lake.journal(stage.name, generation).location)
+        return cls(are_slices, snapshot, tick, journal, ControlRows.of(journal, stage.name))
 
     def open_windows(self, stage: Stage, last: Control) -> int:
         assert self.journal is not None

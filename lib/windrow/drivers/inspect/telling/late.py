@@ -23,11 +23,16 @@ class LateRows:
 
 
 def late_rows_in(tables: Tables, lake: Lake, stages: Iterable[str]) -> list[LateRows]:
-    """The dead letters of these stages that a restatement may still count. Raises NotReadable."""
+    """The dead letters of these stages, of their newest generations, that a restatement may still count.
+
+    Raises NotReadable.
+    """
     found, generations = [], newest_generations(tables, lake.internal("generations"))
     for stage in generations.keys() & set(stages):
         letters = tables.open(lake.table(stage, "dead_letters"))
-        groups = [] if letters is None else letters.groups(Groups(("reason", "restated_by"), ("tick",))).to_pylist()
+        if letters is None or letters.notes().get("generation") != generations[stage].number:  # it shows an older one
+            continue
+        groups = letters.groups(Groups(("reason", "restated_by"), ("tick",))).to_pylist()
         late = [group for group in groups if group["reason"] in REASONS and group["restated_by"] is None]
         if late:
             rows, tick = sum(one[NUMBER] for one in late), max(one["tick"] for one in late)

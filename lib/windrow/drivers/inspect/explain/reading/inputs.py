@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -38,6 +38,7 @@ class Inputs:
     lake: Lake
     question: Question
     ticks: Ticks
+    panes_of: Callable[[Stage], PaneLog]
     by_letters: bool
 
     @cached_property
@@ -157,7 +158,7 @@ class Inputs:
     def _panes(self, name: str) -> PaneLog:
         read = self.read[name]
         assert isinstance(read, Stage)
-        return PaneLog.of(self.tables, self.lake, read)
+        return self.panes_of(read)
 
     def _judge(self, name: str, alone: Stage, read: Source | Stage) -> Judge:
         looked = looked_at(self.question.stage)

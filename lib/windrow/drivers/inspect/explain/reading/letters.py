@@ -11,8 +11,7 @@ from windrow.compile.elements.envelope import ARRIVAL_TIME, OFFSET
 from windrow.drivers.inspect.explain.question import Bounds
 from windrow.drivers.inspect.explain.reading.elements import MASK, Member
 from windrow.drivers.inspect.explain.reading.rows import Row, between, bounds_of
-from windrow.store.delta.location import Lake
-from windrow.store.reading.tables import Tables
+from windrow.store.reading.tables import Condition, LakeTable
 from windrow.view.explain.life import IN_RESULT
 from windrow.view.text.times import moment
 
@@ -22,12 +21,13 @@ _COLUMNS = ("reason", "rule", "event_time", "window_start", "window_end", "eleme
             "tick", "restated_by")  # fmt: skip
 
 
-def letters_of(tables: Tables, lake: Lake, stage: str, times: Bounds) -> list[Row]:
-    """The dead letters of a stage whose event time lies in an interval."""
-    table = tables.open(lake.table(stage, "dead_letters"))
+def letters_of(table: LakeTable | None, until: int, times: Bounds) -> list[Row]:
+    """The dead letters of a stage up to a tick whose event time lies in an interval."""
     if table is None:
         return []
-    return [row for batch in table.rows(_COLUMNS, *between("event_time", times)) for row in batch.to_pylist()]
+    batches = table.rows(_COLUMNS, *between("event_time", times), Condition("tick", "<=", until))
+    rows = [row for batch in batches for row in batch.to_pylist()]
+    return [row if (row["restated_by"] or 0) <= until else {**row, "restated_by": None} for row in rows]
 
 
 @dataclass(frozen=True)

@@ -76,14 +76,11 @@ class RawLog:
 
 @dataclass(frozen=True)
 class PaneLog:
-    """The table `panes` of a stage; null where it is not there yet."""
+    """The table `panes` of a stage up to a tick; null where it is not there yet."""
 
     stage: Stage
     table: LakeTable | None
-
-    @classmethod
-    def of(cls, tables: Tables, lake: Lake, stage: Stage) -> PaneLog:
-        return cls(stage, tables.open(lake.table(stage.name, "panes")))
+    until: int
 
     @property
     def kinds(self) -> Mapping[str, str]:
@@ -93,7 +90,7 @@ class PaneLog:
         """The panes and retractions that meet conditions, in the order of ticks, retractions first."""
         if self.table is None:
             return Rows({}, [])
-        rows = _read(self.table, pane_columns(self.stage), list(conditions))
+        rows = _read(self.table, pane_columns(self.stage), [*conditions, Condition("tick", "<=", self.until)])
         return Rows(self.kinds, sorted(rows, key=lambda row: (row["tick"], row["pane_index"], row["weight"])))
 
     def of_window(self, is_key: Callable[[Row], bool], bounds: Bounds, overlapping: bool = False) -> list[Row]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 from windrow.drivers.inspect.explain.question import Bounds
 from windrow.spec.stages.keys import LogColumn
@@ -31,6 +32,10 @@ class Ticks:
         batches = [] if journal is None else journal.rows(*wanted)
         rows = sorted((row["tick"], row[LogColumn.CONTROL]) for batch in batches for row in batch.to_pylist())
         return cls(stage, [Control.from_json(text) for _, text in rows])
+
+    def while_all(self, holds: Callable[[Control], bool]) -> Ticks:
+        """The ticks before the first of which something does not hold."""
+        return Ticks(self.stage, [*takewhile(holds, self.controls)])
 
     @property
     def last(self) -> Control | None:
