@@ -13,8 +13,11 @@ import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, DeltaTable, write_deltalake
 
+from windrow.drivers.inspect.telling.late import late_rows_in
 from windrow.spec.pipelines.loading import load
 from windrow.spec.times import HOUR
+from windrow.store.delta.location import Lake
+from windrow.store.reading.arrow import ArrowTables
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -56,8 +59,10 @@ def tell(folder: Path, lake: str, told: type, events: Events) -> list[dict[str, 
     return [{name: value for name, value in extra.items() if name != "run"} for extra in events[before:]]
 
 
-def write(lake: Path, name: str, **columns: list[Any]) -> None:
-    write_deltalake(str(lake / name), pa.table(columns), mode="append")
+def write(lake: Path, name: str, notes: dict[str, Any] | None = None, **columns: list[Any]) -> None:
+    """Append rows to a table, by a commit with notes if it is of a generation."""
+    told = None if notes is None else CommitProperties(custom_metadata={"userMetadata": json.dumps(notes)})
+    write_deltalake(str(lake / name), pa.table(columns), mode="append", commit_properties=told)
 
 
 def begin(lake: Path, generation: int) -> None:
@@ -69,9 +74,7 @@ def begin(lake: Path, generation: int) -> None:
 def show(lake: Path, generation: int, tick: int) -> None:
     """The table `current` shows the ticks of a generation up to one."""
     notes = {"step": tick, "writer": "w", "generation": generation, "journal_step": tick}
-    told = CommitProperties(custom_metadata={"userMetadata": json.dumps(notes)})
-    rows = pa.table({"num": [tick]})
-    write_deltalake(str(lake / stage_of() / "current"), rows, mode="append", commit_properties=told)
+    write(lake, f"{stage_of()}/current", notes, num=[tick])
 
 
 def shown(lake: Path, generation: int, *panes: int, first: int = 1) -> None:
@@ -188,7 +191,8 @@ def test_late_rows_are_told_of_when_there_are_newer_ones(tmp_path: Path) -> None
 
     def letter(reason: str, tick: int, restated_by: int | None = None) -> None:
         column = pa.array([restated_by], pa.int64())
-        write(tmp_path, f"{stage}/dead_letters", reason=[reason], tick=[tick], restated_by=column)
+        notes = {"step": tick, "writer": "w", "generation": 1, "journal_step": tick}
+        write(tmp_path, f"{stage}/dead_letters", notes, reason=[reason], tick=[tick], restated_by=column)
 
     async def told() -> list[Any]:
         """The events of a second, while letters come."""
@@ -208,6 +212,8 @@ def test_late_rows_are_told_of_when_there_are_newer_ones(tmp_path: Path) -> None
 
     begin(tmp_path, 1)
     assert asyncio.run(told()) == [{"rows": 1, "tick": 4}, {"rows": 2, "tick": 5}]
+    begin(tmp_path, 2)  # whose tables are not written yet: what they show is of the one before
+    assert late_rows_in(ArrowTables(), Lake(str(tmp_path)), [stage]) == []
 
 
 def test_new_panes_are_told_of_when_people_see_them(tmp_path: Path) -> None:

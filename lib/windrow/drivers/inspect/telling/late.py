@@ -29,12 +29,12 @@ def late_rows_in(tables: Tables, lake: Lake, stages: Iterable[str]) -> list[Late
     """
     found, generations = [], newest_generations(tables, lake.internal("generations"))
     for stage in generations.keys() & set(stages):
-        letters = tables.open(lake.table(stage, "dead_letters"))
-        if letters is None or letters.notes().get("generation") != generations[stage].number:  # it shows an older one
+        letters, newest = tables.open(lake.table(stage, "dead_letters")), generations[stage].number
+        if letters is None or letters.notes().get("generation", newest) < newest:  # it still shows an older one
             continue
         groups = letters.groups(Groups(("reason", "restated_by"), ("tick",))).to_pylist()
         late = [group for group in groups if group["reason"] in REASONS and group["restated_by"] is None]
         if late:
             rows, tick = sum(one[NUMBER] for one in late), max(one["tick"] for one in late)
-            found.append(LateRows(stage, generations[stage].number, rows, tick))
+            found.append(LateRows(stage, newest, rows, tick))
     return found
