@@ -179,6 +179,21 @@ def test_values_are_between_what_the_source_says(spark, tmp_path: Path, copy: bo
     assert reconcile(other, spark)[0].equal
 
 
+@pytest.mark.parametrize("copy", [True, False], ids=["copied", "in place"])
+def test_quotes_within_quotes_are_written_twice(spark, tmp_path: Path, copy: bool) -> None:
+    """As RFC 4180 has it, and Python's writer; a backslash is a letter like others."""
+    made = pipeline(tmp_path, "k string, v bigint, at string, gate string", files={"format": "csv", "copy": copy})
+    keys = ['say "hi"', 'a ", b', '"', "C:\\data\\", "a \\ b"]
+    (tmp_path / "data").mkdir()
+    with (tmp_path / "data" / "1.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["k", "v", "at", "gate"])
+        rows.writerows([key, 10**number, iso(number), "A"] for number, key in enumerate(keys))
+    run(made, spark, once=True, drain=True)
+    assert sums(spark, tmp_path) == sorted((key, 1, 10**number) for number, key in enumerate(keys))
+    assert reconcile(made, spark)[0].equal
+
+
 # ---------------------------------------------------------------- a pipeline file that changes
 
 

@@ -158,7 +158,7 @@ def _options(files: Files) -> dict[str, str]:
         return {}
     options = {
         "mode": "PERMISSIVE", "columnNameOfCorruptRecord": RAW, "header": str(files.header).lower(),
-        "sep": files.separator,
+        "sep": files.separator, "escape": '"',  # a quote within quotes is written twice, as RFC 4180 has it
     }  # fmt: skip
     return options if files.copy else {**options, "columnPruning": "false"}  # a line is as long, whatever is read of it
 
