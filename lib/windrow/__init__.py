@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     from windrow.spec.sources.kafka import Kafka as Kafka
     from windrow.spec.sources.rate import Rate as Rate
     from windrow.spec.sources.source import Source as Source
-    from windrow.spec.sources.source import TimeColumn as TimeColumn
+    from windrow.spec.sources.time_columns import TimeColumn as TimeColumn
     from windrow.spec.sources.watermarks import Watermark as Watermark
     from windrow.spec.stages.freshness import Freshness as Freshness
     from windrow.spec.stages.inputs import Input as Input
@@ -203,7 +203,8 @@ _NAMES = {
     "spec.sources.files": "Files",
     "spec.sources.kafka": "Kafka",
     "spec.sources.rate": "Rate",
-    "spec.sources.source": "Source TimeColumn",
+    "spec.sources.source": "Source",
+    "spec.sources.time_columns": "TimeColumn",
     "spec.sources.watermarks": "Watermark",
     "spec.stages.freshness": "Freshness",
     "spec.stages.inputs": "Input JoinKind",

@@ -16,7 +16,8 @@ from windrow.drivers.init.kinds import kind_of
 from windrow.sources.csv_headers import columns_of, header_of
 from windrow.sources.files import files_of
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.times import HOUR, MINUTE, SECOND
+from windrow.spec.sources.time_columns import TimeColumn
+from windrow.spec.times import HOUR, MINUTE, SECOND, parse_time
 from windrow.spec.transcripts.cases import read_transcripts
 
 FIRST = datetime(2024, 3, 30, 22, tzinfo=UTC)
@@ -144,7 +145,11 @@ def test_without_a_header_and_a_sorted_file(tmp_path: Path) -> None:
         ("# exported\nat,b\n2024-01-01,1\n2024-01-01,1\n", "header of as many values as its rows"),
         ('"a\nt",b\n2024-01-01,1\n', "must have a header of one line"),
         ("at,b\n2024-13-01,1\n", "must have a column of times"),
-        ("zeit;tel\n02.03.2026 14:00;491700000\n", 'must have a column of times; got "zeit: 02.03.2026 14:00"'),
+        ("zeit;tel\n02.03.2026 um 14;491700000\n", 'must have a column of times; got "zeit: 02.03.2026 um 14"'),
+        (
+            "at,b\n2024-01-01,1\n" + "a,b,c\n" * 3,
+            'must have 2 values in each line: 3 of 4 lines have others; got "a,b,c"',
+        ),
         ("at,a, A\n2024-01-01,1,2\n", 'must have a name of its own for each column; got "A"'),
     ],
 )
@@ -238,3 +243,60 @@ def test_rows_without_a_time_are_counted(tmp_path: Path) -> None:
     found = guess(csv(tmp_path / "a.csv", "at,k,v", rows))
     assert found.without_time == 6 and len(found.sample) == 10
     assert all(at % SECOND == 0 for at, _ in found.sample)
+
+
+@pytest.mark.parametrize(
+    ("times", "pattern", "first", "doubt"),
+    [
+        (["31.01.2024 09:05", "01.02.2024 10:00"], "dd.MM.yyyy HH:mm", "2024-01-31T09:05:00", ""),
+        (["1.2.2024 9:05:01", "31.12.2024 10:00:00"], "d.M.yyyy H:mm:ss", "2024-02-01T09:05:01", ""),
+        (["1/31/2024 9:05 PM", "2/1/2024 12:00 AM"], "M/d/yyyy h:mm a", "2024-01-31T21:05:00", ""),
+        (["31/01/24", "01/02/24"], "dd/MM/yy", "2024-01-31T00:00:00", ""),
+        (
+            ["1/2/2024 9:05", "1/3/2024 9:05", "1/4/2024 9:05"],
+            "M/d/yyyy H:mm",
+            "2024-01-02T09:05:00",
+            "month before day",
+        ),
+        (
+            ["2/1/2024 9:05", "3/1/2024 9:05", "4/1/2024 9:05"],
+            "d/M/yyyy H:mm",
+            "2024-01-02T09:05:00",
+            "day before month",
+        ),
+        (["2/1/2024 9:05 am", "3/1/2024 9:05 am"], "M/d/yyyy h:mm a", "2024-02-01T09:05:00", "month before day"),
+        (["2024/01/31T09:05:01.5", "2024/02/01T10:00:00"], "yyyy/MM/dd'T'HH:mm:ss[.S]", "2024-01-31T09:05:01.5", ""),
+        (["31-Jan-2024, 09:05", "01-Feb-2024, 10:00:30"], "dd-MMM-yyyy, HH:mm[:ss]", "2024-01-31T09:05:00", ""),
+    ],
+)
+def test_times_as_people_write_them(tmp_path: Path, times: list[str], pattern: str, first: str, doubt: str) -> None:
+    path = csv(tmp_path / "a.csv", "at;k", [f"{at};a" for at in times])
+    found = guess(path)
+    assert (found.event_time.format, found.event_time.zone) == (pattern, "UTC")
+    assert found.sample[0][0] == parse_time(f"{first}Z")
+    assert doubt in found.event_time.why and (doubt or "guess" not in found.event_time.why)
+    out = windrow("init", path, "--output", tmp_path / "out")
+    assert out.code == 0, out.err
+    (source,) = Pipeline.from_yaml(tmp_path / "out" / "a.yaml").sources
+    assert source.event_time == TimeColumn("at", pattern, "UTC")
+
+
+def test_days_that_are_none_have_no_time(tmp_path: Path) -> None:
+    days = [f"{n % 28 + 1:02}.02.2024" for n in range(60)]
+    found = guess(csv(tmp_path / "a.csv", "day;k", [f"{day};a" for day in [*days, "31.02.2024", "soon"]]))
+    assert (found.event_time.format, found.without_time) == ("dd.MM.yyyy", 2)
+
+
+def test_a_first_line_with_a_time_is_no_header(tmp_path: Path) -> None:
+    found = guess(csv(tmp_path / "a.csv", "31.01.2024 09:05;a", ["01.02.2024 09:05;b"]))
+    assert not found.has_header and found.event_time.column == "column_1"
+
+
+def test_lines_with_another_number_of_values_are_passed_over(tmp_path: Path) -> None:
+    rows = [f"{n:02}.02.2024;a;{n}" for n in range(1, 29)]
+    path = csv(tmp_path / "a.csv", "day;k;v", [*rows, "Total;28"])
+    found = guess(path)
+    assert (found.rows, found.unreadable, found.without_time) == (28, 1, 0)
+    out = windrow("init", path, "--output", tmp_path / "out")
+    assert "1 line with another number of values, which will be dead letters" in out.out
+    assert "# 1 line with another number of values will be" in (tmp_path / "out" / "a.yaml").read_text()

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from windrow.compile.sql.columns import col
 from windrow.engine.frames import select
 from windrow.sources.times import micros
-from windrow.spec.sources.source import TimeColumn, TimeFormat
+from windrow.spec.sources.time_columns import TimeColumn, TimeFormat
 
 GREATEST = (1 << 63) - 1
 NUMBERS = (

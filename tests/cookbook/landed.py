@@ -19,7 +19,8 @@ from windrow.spec.errors import SpecError
 from windrow.spec.fields.reading import Named
 from windrow.spec.fields.values import read_value
 from windrow.spec.sources.files import FileFormat
-from windrow.spec.sources.source import Source, TimeColumn, TimeFormat
+from windrow.spec.sources.source import Source
+from windrow.spec.sources.time_columns import TimeColumn, TimeFormat
 from windrow.spec.times import SECOND, micros_of, parse_time
 from windrow.spec.transcripts.steps import TranscriptElement
 

@@ -15,7 +15,7 @@ from windrow.drivers.spark.session import small_session
 from windrow.engine.frames import local
 from windrow.spec.aggregates import Collect
 from windrow.spec.fields.reading import Named
-from windrow.spec.sources.source import TimeColumn
+from windrow.spec.sources.time_columns import TimeColumn
 from windrow.spec.stages.stage import Stage
 from windrow.spec.transcripts.cases import Step
 from windrow.store.projections.creation import struct_of

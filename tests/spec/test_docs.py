@@ -59,7 +59,8 @@ from windrow.spec.quality.expectations import SHAPES
 from windrow.spec.quality.suites import Suite
 from windrow.spec.sources.all import CONNECTORS
 from windrow.spec.sources.files import FileFormat
-from windrow.spec.sources.source import MAX_FUTURE, Source, TimeColumn, TimeFormat
+from windrow.spec.sources.source import MAX_FUTURE, Source
+from windrow.spec.sources.time_columns import TimeColumn, TimeFormat
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.freshness import Freshness
 from windrow.spec.stages.keys import LogColumn
@@ -214,12 +215,14 @@ def test_every_example_can_be_read(path: Path, tmp_path: Path) -> None:
         elif text.startswith("window:"):
             for line in text.splitlines():
                 assert not refusal({**load_yaml(line), "aggregates": {"n": {"count": "*"}}}), line
+        elif text.startswith("event_time:"):
+            assert TimeColumn.from_mapping(load_yaml(text)["event_time"])
         elif text.startswith("schedule:"):
             assert Schedule.from_mapping(load_yaml(text)["schedule"]).spark.env
         elif text.startswith("# conf/quality"):
             assert Suite.from_list(load_yaml(text)).expectations
         else:
-            assert text.startswith("case:"), "an example is a pipeline, a trigger, a suite or a transcript"
+            assert text.startswith("case:"), "an example is a pipeline, a part of one, a suite or a transcript"
             file = tmp_path / "example.yaml"
             file.write_text(text)
             for case in read_transcripts(file):

@@ -12,7 +12,8 @@ from windrow.spec.fields.schemas import Schema, column_type
 from windrow.spec.pipelines.documents import load_yaml, load_yaml_documents
 from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, fix_of, is_of_source, source_of
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.spec.sources.source import Source, TimeColumn, TimeFormat, resolve_environment
+from windrow.spec.sources.source import Source, resolve_environment
+from windrow.spec.sources.time_columns import TimeColumn, TimeFormat
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.inputs import ONLY
 from windrow.spec.times import DAY, HOUR, MINUTE

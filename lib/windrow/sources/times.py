@@ -6,7 +6,7 @@ Rules: docs/semantics.md#event-times-and-clocks, docs/pipeline-files.md#time-col
 from __future__ import annotations
 
 from windrow.compile.sql.columns import Column, bigint, call, coalesce, col, lit, when
-from windrow.spec.sources.source import TimeColumn, TimeFormat
+from windrow.spec.sources.time_columns import TimeColumn, TimeFormat, TimePattern
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
 
 _DATE_TIME = r"^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?))?"
@@ -17,6 +17,8 @@ def micros(column: TimeColumn, kind: str) -> Column:
     """The column as bigint microseconds; null where it cannot be read or lies outside the years 1 to 9999."""
     value = col(column.column)
     match column.format:
+        case TimePattern():
+            read = _written(value, column.format, column.zone)
         case TimeFormat.ISO8601:
             read = _iso(value, column.zone)
         case TimeFormat.TIMESTAMP:
@@ -36,6 +38,16 @@ def _iso(text: Column, zone: str | None) -> Column:
         return instant
     local = when(text.rlike(_DATE_TIME + "$"), text).try_cast("timestamp_ntz")
     return coalesce(instant, _local(local, zone))
+
+
+def _written(text: Column, pattern: TimePattern, zone: str | None) -> Column:
+    """A text that is written as a pattern says. Spark's own zone never counts: without an offset one of zero is put
+    behind both, and what is read is then the time in `zone`.
+    """
+    if zone is None:
+        return call("unix_micros", call("try_to_timestamp", text, str(pattern)))
+    as_if_utc = call("try_to_timestamp", call("concat", text, " Z"), f"{pattern} X")
+    return call("unix_micros", call("to_utc_timestamp", as_if_utc, zone))
 
 
 def _local(local: Column, zone: str) -> Column:

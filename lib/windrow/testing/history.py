@@ -24,7 +24,8 @@ from windrow.spec.pipelines.loading import suites_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.expectations import Expectation
 from windrow.spec.sources.files import Files
-from windrow.spec.sources.source import Source, TimeColumn
+from windrow.spec.sources.source import Source
+from windrow.spec.sources.time_columns import TimeColumn
 from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.stages.stage import Stage

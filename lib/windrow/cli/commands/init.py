@@ -40,8 +40,11 @@ def _lines(guess: Guess) -> list[str]:
     behind = f"at most {about(late.most)} behind a later row" if late.most else "no row is behind a later one"
     order = "in the order of arrival" if late.by_arrival else "in the order of the file"
     header = [] if guess.has_header else ["header       none, so columns have numbers for names"]
+    others = many(guess.unreadable, "line") + " with another number of values"
+    lines = [f"unreadable   {others}, which will be dead letters"] if guess.unreadable else []
     return [
         *header,
+        *lines,
         f"event time   {guess.event_time.column} ({guess.event_time.format}): {guess.event_time.why}",
         f"arrival      {arrival}",
         f"key          {key}",

@@ -63,6 +63,7 @@ def guess(path: Path) -> Guess:
         first=first,
         last=last,
         without_time=event.micros.null_count,
+        unreadable=texts.unreadable,
         sample=_sample(texts, event, [*([key.column] if key else []), *measures]),
     )
 

@@ -14,6 +14,7 @@ import pyarrow.csv as arrow_csv  # type: ignore[import-untyped]
 
 from windrow.drivers.init.kinds import NUMBER, kind_of
 from windrow.drivers.init.names import check_unlike, named
+from windrow.drivers.init.patterns import DATE
 from windrow.spec.errors import SpecError
 from windrow.view.init.guess import Column
 
@@ -35,6 +36,8 @@ class Texts:
     has_header: bool
     separator: str
     is_whole: bool
+    unreadable: int
+    """Lines with another number of values, which are passed over."""
 
     def of(self, name: str) -> pa.ChunkedArray:
         """The texts of a column."""
@@ -68,10 +71,10 @@ def read(path: Path) -> Texts:
     head = _head(path, text)
     check_unlike(path, head.headers)
     names = named(head.headers)
-    table, is_whole = _table(path, names, head)
+    table, is_whole, unreadable = _table(path, names, head)
     known = [(name, header) for name, header in zip(names, head.headers, strict=True) if header]
     columns = [Column(name, header, *kind_of(name, table[name])) for name, header in known]
-    return Texts(table, columns, head.has_header, head.separator, is_whole)
+    return Texts(table, columns, head.has_header, head.separator, is_whole, unreadable)
 
 
 def _no_utf8(path: Path) -> SpecError:
@@ -95,7 +98,7 @@ def _head(path: Path, text: str) -> _Head:
     if len({len(row) for row in rows[1:-1]}) == 1 and len(first) < len(rows[1]):
         hint = "remove the lines before the header"
         raise SpecError(f"{path}:", "must begin with a header of as many values as its rows", lines[0].strip(), hint)
-    plain = re.compile("|".join([NUMBER, ISO]))
+    plain = re.compile("|".join([NUMBER, ISO, DATE]))
     if any(plain.match(value) for value in first if value):  # one that has a number or a time is no header
         return _Head(rows, separator, [f"column_{number}" for number in range(1, len(first) + 1)], False, empty)
     return _Head(rows, separator, first, True, empty + 1)
@@ -116,10 +119,23 @@ def _separator(lines: Sequence[str]) -> str:
     return max(_SEPARATORS, key=likely) if lines else ","
 
 
-def _table(path: Path, names: Sequence[str], head: _Head) -> tuple[pa.Table, bool]:
-    """The first rows with all values as texts, and whether they are all."""
+_UNREADABLE = 0.05
+"""The largest part of the lines that may have another number of values; one may in any case."""
+
+
+def _table(path: Path, names: Sequence[str], head: _Head) -> tuple[pa.Table, bool, int]:
+    """The first rows with all values as texts, whether they are all, and how many lines were passed over.
+
+    Errors: SpecError where too many lines have another number of values, as then something else is wrong.
+    """
+    passed: list[str] = []
+
+    def pass_over(row: arrow_csv.InvalidRow) -> str:
+        passed.append(row.text)
+        return "skip"
+
     reading = arrow_csv.ReadOptions(column_names=list(names), skip_rows=head.skipped)
-    parsing = arrow_csv.ParseOptions(delimiter=head.separator, newlines_in_values=True)
+    parsing = arrow_csv.ParseOptions(delimiter=head.separator, newlines_in_values=True, invalid_row_handler=pass_over)
     texts = arrow_csv.ConvertOptions(
         column_types={name: pa.string() for name in names}, strings_can_be_null=True, null_values=[""]
     )
@@ -134,5 +150,10 @@ def _table(path: Path, names: Sequence[str], head: _Head) -> tuple[pa.Table, boo
         if "UTF8" in str(error):
             raise _no_utf8(path) from error
         raise SpecError(f"{path}:", "cannot be read as CSV", str(error).splitlines()[0]) from error
+    if len(passed) > max(1, _UNREADABLE * number):
+        rule = f"must have {len(names)} values in each line: {len(passed)} of {number + len(passed)} lines have others"
+        raise SpecError(
+            f"{path}:", rule, passed[0].strip(), "remove these lines, or put values with a separator in quotes"
+        )
     table = pa.Table.from_batches(batches)
-    return table.slice(0, MOST_ROWS), number < MOST_ROWS
+    return table.slice(0, MOST_ROWS), number < MOST_ROWS, len(passed)

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from windrow.drivers.init.patterns import written
 from windrow.drivers.init.table import ISO, OFFSET, Texts
 from windrow.drivers.init.words import words_of
 from windrow.spec.errors import SpecError
@@ -31,12 +32,13 @@ _OFTEN = 0.95
 
 @dataclass(frozen=True)
 class Times:
-    """A column of times: how it is written, and its values in microseconds, null where there is none."""
+    """A column of times: how it is written, its values in microseconds, null where there is none, and a doubt."""
 
     column: str
     format: str
     zone: str | None
     micros: pa.Array
+    doubt: str = ""
 
     @property
     def rank(self) -> int:
@@ -67,7 +69,7 @@ class Times:
 
     def told(self, why: str) -> Time:
         """As it stands in a guess."""
-        return Time(self.column, self.format, self.zone, why)
+        return Time(self.column, self.format, self.zone, f"{why}; {self.doubt}" if self.doubt else why)
 
 
 def times_in(texts: Texts) -> list[Times]:
@@ -85,13 +87,13 @@ def event_time_of(path: str, texts: Texts, times: list[Times]) -> Times:
     best = min(times, key=lambda one: (one.rank, one.has_no_clock, one.micros.null_count > rows / 2), default=None)
     if best is None or (best.says_nothing and others):
         got = ", ".join(f"{name}: {value}" for name, value in others) or ", ".join(one.name for one in texts.columns)
-        hint = "ISO 8601 (2013-01-01T05:00:00Z), or seconds, milli- or microseconds since 1970; others cannot be read"
+        hint = "ISO 8601, a date such as 31.12.2013 05:00, or a number of seconds, milli- or microseconds since 1970"
         raise SpecError(f"{path}:", "must have a column of times", got, hint)
     return best
 
 
 def _written_otherwise(texts: Texts, times: list[Times]) -> Iterator[tuple[str, str]]:
-    """Columns of dates that are no ISO 8601, with the first of their values."""
+    """Columns of dates that no pattern reads, with the first of their values."""
     taken = {one.column for one in times}
     for column in texts.columns:
         known = texts.of(column.name).drop_null()
@@ -131,6 +133,14 @@ def _times(texts: Texts, name: str, kind: str) -> Iterator[Times]:
             micros = pa.array([_micros(value) for value in values.to_pylist()], pa.int64())
             if micros.null_count < len(micros):
                 yield Times(name, "iso8601", None if all_say else "UTC", micros)
+        else:
+            yield from _of_a_pattern(name, values)
+
+
+def _of_a_pattern(name: str, values: pa.ChunkedArray) -> Iterator[Times]:
+    found = written(values.to_pylist(), _OFTEN)
+    if found is not None:
+        yield Times(name, str(found.pattern), "UTC", pa.array(found.micros, pa.int64()), found.doubt)
 
 
 def _has_clock(known: pa.ChunkedArray) -> bool:

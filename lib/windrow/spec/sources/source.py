@@ -13,9 +13,8 @@ from typing import Any, Literal
 
 from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
-from windrow.spec.fields import forms
-from windrow.spec.fields.kinds import EXPRESSION, NAME, ZONE, choice, nested
-from windrow.spec.fields.reading import Kind, Named, Spec, form_of, located
+from windrow.spec.fields.kinds import EXPRESSION, NAME, choice, nested
+from windrow.spec.fields.reading import Kind, Named, Spec, located
 from windrow.spec.fields.schemas import SCHEMA, Schema, SchemaLike
 from windrow.spec.fields.typed import Converted, ExpressionLike, converted, plain, specification
 from windrow.spec.notebooks import InNotebooks
@@ -27,6 +26,7 @@ from windrow.spec.sources.fields import DEFAULTS, RENAME, DefaultLike, Fields, c
 from windrow.spec.sources.files import Files
 from windrow.spec.sources.kafka import Kafka
 from windrow.spec.sources.rate import Rate
+from windrow.spec.sources.time_columns import EVENT_TIME, EventTimeLike, TimeColumn
 from windrow.spec.sources.watermarks import UNBOUNDED, Watermark
 from windrow.spec.stages.weights import check_weight
 from windrow.spec.times import DAY
@@ -53,55 +53,6 @@ def resolve_environment(text: str) -> str:
 def without_variables(text: str) -> str:
     """What a path says itself, whatever the environment holds."""
     return _VARIABLE.sub("", text)
-
-
-class TimeFormat(StrEnum):
-    """How a time is written in its column; the unit of a number is stated, never guessed."""
-
-    TIMESTAMP = "timestamp"
-    ISO8601 = "iso8601"
-    UNIX_S = "unix_s"
-    UNIX_MS = "unix_ms"
-    UNIX_US = "unix_us"
-    UNIX_NS = "unix_ns"
-
-
-TimeFormatLike = TimeFormat | Literal["timestamp", "iso8601", "unix_s", "unix_ms", "unix_us", "unix_ns"]
-TIME_FORMAT: Kind[TimeFormat, TimeFormatLike] = choice(
-    TimeFormat, {"iso": "iso8601", "iso_8601": "iso8601", "epoch": "unix_s", "unix": "unix_s"}
-)
-
-
-@specification
-class TimeColumn(Spec):
-    """A column that holds a time. `zone` is that of strings and zone-less timestamps without an offset of their own."""
-
-    column: str = plain(NAME)
-    format: Converted[TimeFormat, TimeFormatLike] = converted(TIME_FORMAT, default=TimeFormat.TIMESTAMP)
-    zone: str | None = plain(ZONE, default=None)
-
-
-def _read_event_time(value: Any) -> TimeColumn | None:
-    if value == "now":
-        return None
-    if isinstance(value, str):
-        raise SpecError("", "must be `now` or a mapping", value, f"for instance {{column: {value}, format: iso8601}}")
-    return TimeColumn.from_mapping(value)
-
-
-def _accept_event_time(value: Any) -> TimeColumn | None:
-    if value is None or value == "now":
-        return None
-    return nested(TimeColumn).accept(value)
-
-
-EventTimeLike = TimeColumn | Literal["now"] | None
-EVENT_TIME: Kind[TimeColumn | None, EventTimeLike] = Kind(
-    _accept_event_time,
-    _read_event_time,
-    lambda column: "now" if column is None else column.to_mapping(),
-    forms.any_of(forms.one_of(["now"]), form_of(TimeColumn)),
-)
 
 
 class Unknown(StrEnum):
@@ -166,7 +117,7 @@ class Source(Spec, InNotebooks):
         for place, column in self._time_columns().items():
             if column is not None:
                 self.columns.require(column.column, f"{place}.column")
-                self._check_type(place, column)
+                located(place, column.check_type, self.columns)
         if self.partition is not None:
             self.columns.require(self.partition, "partition")
         if self.size is not None:
@@ -282,14 +233,3 @@ class Source(Spec, InNotebooks):
 
     def _time_columns(self) -> Mapping[str, TimeColumn | None]:
         return {"event_time": self.event_time, "arrival_time": self.arrival_time}
-
-    def _check_type(self, place: str, column: TimeColumn) -> None:
-        is_text = self.columns[column.column] == "string"
-        is_time = self.columns[column.column] in ("timestamp", "timestamp_ntz", "date")
-        wants_text, wants_time = column.format is TimeFormat.ISO8601, column.format is TimeFormat.TIMESTAMP
-        if wants_text != is_text or wants_time != is_time:
-            fits = "iso8601" if is_text else "timestamp" if is_time else "one of unix_s, unix_ms, unix_us, unix_ns"
-            kind = self.columns[column.column]
-            raise SpecError(
-                f"{place}.format", f"does not fit the type of {column.column} ({kind})", str(column.format), fits
-            )

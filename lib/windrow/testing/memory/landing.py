@@ -16,7 +16,8 @@ from windrow.engine.frames import local
 from windrow.sources.verdicts import landed
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.sources.files import Files
-from windrow.spec.sources.source import Source, TimeColumn
+from windrow.spec.sources.source import Source
+from windrow.spec.sources.time_columns import TimeColumn
 from windrow.spec.sources.watermarks import UNBOUNDED, Watermark
 from windrow.spec.transcripts.cases import TranscriptElement
 from windrow.store.projections.creation import struct_of

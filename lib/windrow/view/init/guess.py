@@ -69,6 +69,7 @@ class Guess:
     first: int
     last: int
     without_time: int
+    unreadable: int
     sample: Sequence[tuple[int, Mapping[str, Any]]]
     """Ten rows: event time and the columns that the stage uses."""
 

@@ -47,6 +47,8 @@ def _head(guess: Guess) -> Iterator[str]:
     yield "# Every guess has a comment that says why. Change what is wrong; `windrow plan` says what the file means."
     if guess.without_time:
         yield f"# {many(guess.without_time, 'row')} without a time will be dead letters `bad_timestamp`."
+    if guess.unreadable:
+        yield f"# {many(guess.unreadable, 'line')} with another number of values will be dead letters `unreadable`."
 
 
 def _source(guess: Guess, data: str, lake: str) -> Iterator[str]:
@@ -87,7 +89,7 @@ def _arrival(guess: Guess) -> Iterator[str]:
 
 def _time(time: Time) -> str:
     zone = "" if time.zone is None else f", zone: {time.zone}"
-    return f"{{column: {time.column}, format: {time.format}{zone}}}"
+    return f"{{column: {time.column}, format: {quoted(time.format)}{zone}}}"
 
 
 def _zone(time: Time) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from windrow.spec.expressions.plain import plain
-from windrow.spec.sources.source import Source, TimeColumn, TimeFormat, Unknown
+from windrow.spec.sources.source import Source, Unknown
+from windrow.spec.sources.time_columns import TimeColumn, TimeFormat, TimePattern
 from windrow.spec.sources.watermarks import Watermark
 from windrow.view.plan.tables import WRITES, tables_of_source, writes
 from windrow.view.text.sections import Section
@@ -78,6 +79,8 @@ def _weight(source: Source) -> list[str]:
 
 
 def _column(column: TimeColumn) -> str:
+    if isinstance(column.format, TimePattern):
+        return f"{column.column} (written as {column.format}{'' if column.zone is None else f', in {column.zone}'})"
     zone = f"; {column.zone} where a time has no offset of its own" if column.zone is not None else ""
     return f"{column.column} ({_UNITS[column.format]}{zone})"
 
