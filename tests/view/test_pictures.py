@@ -156,6 +156,16 @@ def test_each_key_has_a_panel_and_those_beyond_are_named() -> None:
     assert f"and {9 - MOST_KEYS} more keys" in texts(drawn, "start")
 
 
+@pytest.mark.parametrize("label", ["", "1"])
+def test_dots_that_say_nothing_stand_where_their_times_are(label: str) -> None:
+    """To scale a dot only moves for its label; no time is read off it that it does not have."""
+    close = [Element(START + second * SECOND, START + HOUR, label=label) for second in (0, 5, 10)]
+    drawn = svg(Picture("close", [*close, Element(START + HOUR, START + 2 * HOUR, label=label)]))
+    circles = shapes(drawn, "circle", "element" if label else "point")
+    heights = Counter(float(one.get("cy") or 0) for one in circles)
+    assert sorted(heights.values()) == ([1, 3] if not label else [1, 1, 1, 1])
+
+
 def test_many_elements_are_counted_and_none_is_lost() -> None:
     many = [Element(START + n * SECOND, START + n * SECOND + n % 7 * MINUTE, is_late=n % 10 == 0) for n in range(5000)]
     density = density_of(many)

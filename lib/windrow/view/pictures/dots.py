@@ -63,13 +63,18 @@ def radius_of(element: Element) -> float:
     return LARGE if 0 < len(element.label) <= 2 else SMALL
 
 
-def dots_of(elements: Sequence[Element], across: Axis, up: Callable[[Element], float]) -> list[Dot]:
-    """Each element in the first level in which nothing is in its way. `up` says where it is but for the level."""
+def dots_of(
+    elements: Sequence[Element], across: Axis, up: Callable[[Element], float], to_scale: bool = False
+) -> list[Dot]:
+    """Each element in the first level in which nothing is in its way. `up` says where it is but for the level.
+
+    `to_scale`: upward is time. Then only a dot with a label moves, as it could not be read otherwise.
+    """
     dots: list[Dot] = []
     taken: list[Area] = []
     for element in sorted(elements, key=lambda one: (one.processing_time, one.event_time, one.label)):
         x, y = across.at(element.event_time), up(element)
-        if not element.label and len(elements) > _MOST_APART:
+        if not element.label and (to_scale or len(elements) > _MOST_APART):
             dots.append(Dot(element, x, 0))
             continue
         is_left = x + _beside(element) > across.end + 14 and x - _beside(element) > across.start

@@ -162,7 +162,7 @@ class _Layout:
         fired = {pane.processing_time for pane in own.panes}
         below = _BELOW if any(one.processing_time in fired for one in own.elements) else 0.0
         up = ByTime(Axis(*self._times, top + high, top), below)
-        dots = dots_of(own.elements, self.across, up.element)
+        dots = dots_of(own.elements, self.across, up.element, to_scale=True)
         return Panel(own, self.across, up, dots, top, top + high, name)
 
 

@@ -6,7 +6,7 @@ from windrow.compile.triggers.periods import next_boundary
 from windrow.drivers.inspect.explain.triggers.nodes import Added, Moment, Node, short_of
 from windrow.spec.expressions.plain import plain
 from windrow.spec.times import MINUS_INFINITY, saturating_add
-from windrow.spec.words import length, many
+from windrow.spec.words import in_units, many
 from windrow.view.text.times import moment as in_words
 
 
@@ -157,7 +157,7 @@ class Timer(Node):
             return "no new element has started it"
         if self.ready(moment):
             return f"{clock} has reached {in_words(self.deadline)}"
-        return f"{clock} is {length(self.deadline - moment.clock(self.trigger.domain))} short of " + in_words(
+        return f"{clock} is {in_units(self.deadline - moment.clock(self.trigger.domain))} short of " + in_words(
             self.deadline
         )
 

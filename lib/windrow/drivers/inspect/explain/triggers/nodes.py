@@ -15,7 +15,7 @@ from typing import Any
 from windrow.spec.expressions import Expression
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.spec.triggers.all import Domain
-from windrow.spec.words import length
+from windrow.spec.words import in_units
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,14 @@ class Node:
 
 
 def short_of(watermark: int, time: int, what: str) -> str:
-    """`the watermark is 14m short of the end`, or that it has reached it."""
+    """`the watermark is 2h 14m short of the end`, or that it has reached it."""
     if watermark == MINUS_INFINITY:
         return "the watermark is not known yet"
     if watermark >= time:
         return f"the watermark has reached {what}"
     if time == INFINITY:
         return f"{what} is the end of time"
-    return f"the watermark is {length(time - watermark)} short of {what}"
+    return f"the watermark is {in_units(time - watermark)} short of {what}"
 
 
 def leaf_of(trigger: Node, moment: Moment) -> Node:
