@@ -215,8 +215,9 @@ def test_headers_as_they_come(tmp_path: Path, text: str, columns: list[str]) -> 
     ],
 )  # fmt: skip
 def test_the_types_of_texts(values: list[str], kind: str, note: str) -> None:
-    found, said = kind_of("x", pa.chunked_array([pa.array([*values, None])]))
-    assert found == kind and (note in said if note else said == "")
+    found = kind_of("x", pa.chunked_array([pa.array([*values, None])]))
+    assert found.kind == kind and (note in found.note if note else found.note == "")
+    assert found.number == (note if "'.')" in note else "")
 
 
 @pytest.mark.parametrize(
@@ -300,3 +301,34 @@ def test_lines_with_another_number_of_values_are_passed_over(tmp_path: Path) -> 
     out = windrow("init", path, "--output", tmp_path / "out")
     assert "1 line with another number of values, which will be dead letters" in out.out
     assert "# 1 line with another number of values will be" in (tmp_path / "out" / "a.yaml").read_text()
+
+
+def test_numbers_with_a_decimal_comma_are_measured(tmp_path: Path) -> None:
+    """And a column that numbers the rows is not."""
+    rows = [f"{n};Nord;01.02.2024 10:{n:02};1.00{n % 5},{n % 7}5" for n in range(60)]
+    path = csv(tmp_path / "a.csv", "Buchung;Filiale;Zeitpunkt;Betrag", [*rows, "60;Ost;01.02.2024 11:00;7,5"])
+    assert guess(path).measures == ["Betrag"]
+    out = windrow("init", path, "--output", tmp_path / "out")
+    assert out.code == 0, out.err
+    pipeline = Pipeline.from_yaml(tmp_path / "out" / "a.yaml")
+    assert "replace(replace(`Betrag`, '.', ''), ',', '.')" in pipeline.to_yaml()
+    (case,) = read_transcripts(tmp_path / "out" / "a-transcript.yaml")
+    assert not check(case)
+
+
+def test_arrival_by_a_german_name(tmp_path: Path) -> None:
+    rows = [f"01.02.2024 10:{n:02};01.02.2024 10:{n + 1:02};a" for n in range(50)]
+    found = guess(csv(tmp_path / "a.csv", "Zeitpunkt;Eingegangen am;k", rows))
+    assert found.arrival is not None and found.arrival.column == "Eingegangen_am"
+
+
+@pytest.mark.parametrize("name", ["end", "interval", "case", "between", "in", "order"])
+@pytest.mark.parametrize(
+    "values", [[1, 2, 3], ["a", "b", "c"], ["1,5", "2,25", "3,0"]], ids=["numbers", "key", "commas"]
+)
+def test_columns_that_have_the_names_of_words_of_sql(tmp_path: Path, name: str, values: list[object]) -> None:
+    rows = [f"2024-01-01T00:00:{n:02}Z;{values[n % 3]}" for n in range(60)]
+    out = windrow("init", csv(tmp_path / "a.csv", f"at;{name}", rows), "--output", tmp_path)
+    assert out.code == 0, out.err
+    assert windrow("plan", tmp_path / "a.yaml").code == 0
+    assert not [case for case in read_transcripts(tmp_path / "a-transcript.yaml") if check(case)]

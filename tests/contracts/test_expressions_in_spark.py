@@ -6,14 +6,18 @@ nulls, and only there, Spark may be more lenient.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import date
 
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.spec.test_expressions import ACCEPTED
+from windrow.spec.evaluation.evaluate import Evaluator
+from windrow.spec.evaluation.kinds import Failed, NotEvaluated
 from windrow.spec.expressions import Expression
 from windrow.spec.expressions.constants import text_literal
 from windrow.spec.expressions.functions import FUNCTIONS
@@ -317,3 +321,58 @@ def test_java_reads_the_formats_that_are_taken(spark: SparkSession, rows: DataFr
     written = [Expression.parse(f"date_format(ts, '{pattern}')").value_sql for pattern in [*FORMATS, "EEEE DDD", "y"]]
     with ansi(spark, True):
         evaluated(rows, [*read, *written])
+
+
+ALSO = [
+    *[f"date_trunc('{unit}', ts)" for unit in ("year", "quarter", "MONTH", "day", "hour", "minute", "second")],
+    *["date_trunc('millisecond', ts)", "last_day(day)", "weekofyear(day)", "date_diff(day, cast(ts as date))"],
+    *["replace(u, '-', '/')", "replace(u, '', 'x')", "replace(u, ',')", "btrim(u, '24')", "instr(u, '')"],
+    *["lpad(u, 12, 'ab')", "rpad(u, 12, 'ab')", "lpad(u, 3, 'ab')", "rpad(u, 0, 'ab')"],
+    *["date_add(day, -3)", "date_sub(day, i % 100)", "cast(replace(u, ',', '.') as double)", "right(u, 3)"],
+]  # fmt: skip
+"""More of what plain Python knows."""
+
+
+def test_what_plain_python_evaluates_is_what_spark_gives(spark: SparkSession, rows: DataFrame) -> None:
+    """Or it says that it does not know. It is so of many: an evaluator that knows nothing would pass otherwise."""
+    types = Evaluator(COLUMNS)
+    known: list[tuple[Expression, str]] = []
+    for text in [*EVERYTHING, *ALSO]:
+        expression = Expression.parse(text)
+        with suppress(NotEvaluated):
+            known.append((expression, types.kind_of(expression)))
+    times = [f"unix_micros({name}) as {name}" if kind == "timestamp" else name for name, kind in COLUMNS.items()]
+    compared = 0
+    with ansi(spark, False):
+        here = [row.asDict() for row in rows.selectExpr("id", *times).collect()]
+        for start in range(0, len(known), 40):
+            some = known[start : start + 40]
+            values = [f"{AS_NUMBER.get(kind, '')}({e.value_sql})" for e, kind in some]
+            failures = [e.failure_sql or "false" for e, _ in some]
+            texts = [f"{text} as c{place}" for place, text in enumerate([*values, *failures])]
+            found = {row["id"]: row for row in rows.selectExpr("id", *texts).collect()}
+            for place, (expression, _) in enumerate(some):
+                for row in here:
+                    in_spark, fails = (found[row["id"]][f"c{n}"] for n in (place, place + len(some)))
+                    try:
+                        value = types.evaluate(expression, row)
+                    except NotEvaluated:
+                        continue
+                    except Failed:
+                        assert fails, (expression.text, row)
+                        continue
+                    compared += 1
+                    assert same(value, in_spark) and not fails, (expression.text, row, value, in_spark)
+    assert compared > 900
+
+
+AS_NUMBER = {"timestamp": "unix_micros", "date": "unix_date"}
+"""Not all of Spark's dates are Python's."""
+
+
+def same(one: object, other: object) -> bool:
+    if isinstance(one, date):
+        return (one - date(1970, 1, 1)).days == other
+    if isinstance(one, float) and isinstance(other, float):
+        return (one != one and other != other) or math.isclose(one, other, rel_tol=1e-15)
+    return one == other and type(one) is type(other)

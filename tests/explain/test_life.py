@@ -15,11 +15,13 @@ from tests.laws.strategies import Run, TickInput
 from tests.view.browser import check_picture, needs_browser
 from windrow.drivers.inspect.explain.explain import explained_in
 from windrow.drivers.inspect.explain.question import Question, time_and_bounds
+from windrow.spec.aggregates import Count, Sum
 from windrow.spec.errors import SpecError
+from windrow.spec.stages.stage import ElementTime, Stage
 from windrow.spec.times import DAY, SECOND
 from windrow.spec.triggers.all import Repeat, WhenResult
 from windrow.spec.windows.aligned import CumulativeWindows, SlidingWindows
-from windrow.view.explain.life import IN_RESULT, Life
+from windrow.view.explain.life import IN_RESULT, NOT_KNOWN, Life
 
 KEY = {"k": "a"}
 
@@ -152,12 +154,41 @@ def test_rows_that_no_tick_has_read() -> None:
     assert "1 element has landed, and no tick has read it yet" in life.missing and life.differences == []
 
 
-def test_what_only_spark_can_evaluate_is_said() -> None:
-    stage = replace(STAGE, where="md5(k) is not null")
-    lake = with_offsets(made_by_model(Run(replace(stage, where=None), LATE_RUN.ticks)))
+def read_otherwise(stage: Stage) -> Life:
+    """The life of a window of a stage whose file was changed for something that only Spark can evaluate."""
+    lake = with_offsets(made_by_model(LATE_RUN))
     lake.pipeline = replace(lake.pipeline, stages=[stage])
-    life = explained(lake)
-    assert "stage stage, where: the function md5" in life.unknown
+    return explained(lake)
+
+
+def test_an_aggregate_that_only_spark_can_evaluate_is_not_compared() -> None:
+    aggregates = {"n": Count(), "total": Sum("cast(md5(k) as bigint)")}
+    life = read_otherwise(replace(STAGE, aggregates=aggregates))
+    assert life.unknown == ["stage stage, aggregates.total: the function md5"] and life.differences == []
+    assert {name for pane in life.panes for name in pane.computed or ()} == {"n"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "place", "kept"),
+    [
+        ({"where": "md5(k) is not null"}, "where", True),
+        ({"keys": {"k": "if(md5(k) is null, k, k)"}}, "keys.k", False),
+        ({"element_time": ElementTime("1s", "timestamp_micros(length(md5(k)))")}, "element_time", True),
+        ({"explode": {"part": "split(k, ',')"}}, "explode.part", True),
+    ],
+)
+def test_nothing_is_compared_where_only_spark_can_tell_the_elements(
+    changed: dict[str, object], place: str, kept: bool
+) -> None:
+    life = read_otherwise(replace(STAGE, **changed))
+    assert any(said.startswith(f"stage stage, {place}: ") for said in life.unknown)
+    assert "what panes should have been shown, and with which results: only Spark can tell the elements" in life.unknown
+    assert life.differences == [] and not any(pane.computed for pane in life.panes)
+    places = {element.place for element in life.elements}
+    assert (NOT_KNOWN in places) is kept and IN_RESULT not in places
+    said = [line for line in life.missing if "may be elements or not" in line]
+    assert bool(said) is kept and "no row of this key fell into the window" not in (life.missing if kept else [])
+    assert all(f"only Spark can evaluate {place}" in line for line in said)
 
 
 def test_a_condition_over_results() -> None:

@@ -76,7 +76,7 @@ def arguments(node: exp.Expression) -> list[exp.Expression]:
     """The arguments of a call, in order."""
     if isinstance(node, exp.Struct):
         return [field.expression for field in node.expressions]
-    found = [node.this, node.args.get("expression"), *node.expressions]
+    found = [node.this, node.args.get("expression"), node.args.get("replacement"), *node.expressions]
     return [argument for argument in found if isinstance(argument, exp.Expression)]
 
 
@@ -86,7 +86,7 @@ def result_type(node: exp.Expression, kinds: Sequence[str]) -> str:
         return kinds[0]
     if isinstance(node, exp.Length):
         return "int"
-    if isinstance(node, exp.Lower | exp.Upper | exp.Trim | exp.Concat | exp.DPipe):
+    if isinstance(node, exp.Lower | exp.Upper | exp.Trim | exp.Concat | exp.DPipe | exp.Replace):
         return "string"
     if isinstance(node, exp.UnixMicros):
         return "bigint"
@@ -120,6 +120,8 @@ def call(node: exp.Expression, values: Sequence[Any], kinds: Sequence[str]) -> A
             return values[0].upper()
         case exp.Trim():
             return values[0].strip(" ")
+        case exp.Replace():
+            return values[0].replace(*values[1:])
         case exp.Concat() | exp.DPipe():
             return "".join(values)
         case exp.UnixMicros():

@@ -50,6 +50,8 @@ ROW = {"at": MOMENT, "day": None, "s": "2013-01-24T19:30:30Z", "t": " a_b ", "n"
         ("(unix_micros(at) - 30000000) div 60000000", 22_650_930), ("trim(t)", "a_b"), ("upper(t)", " A_B "),
         (r"t like '%a\\_b%'", True), ("t ilike '%A%'", True), ("substring(t, 2, 2)", "a_"), ("left(t, 2)", " a"),
         ("right(t, 2)", "b "), ("substring(t, -2)", "b "), ("startswith(t, ' a')", True), ("contains(t, '_')", True),
+        ("replace(s, ':', '.')", "2013-01-24T19.30.30Z"), ("lpad(t, 7, '-')", "-- a_b "), ("instr(t, '_')", 3),
+        ("date_trunc('day', at)", MOMENT - 70_230_000_000), ("last_day(cast(at as date)) = date '2013-01-31'", True),
         ("nvl2(day, 1, 2)", 2), ("equal_null(day, null)", True), ("floor(n / 5)", 2), ("pmod(-n, 5)", 3),
         ("mod(n, 5)", 2), ("cast(at as bigint)", MOMENT // 1_000_000), ("cast(at as string)", "2013-01-24 19:30:30"),
     ],
@@ -60,8 +62,8 @@ def test_times_and_texts(text: str, value: Any) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["md5(s)", "s rlike 'a+'", "n & 3", "s > n", "cast('2013' as date)", "cast(s as double)", "date_trunc('day', at)",
-     "missing + 1", "round(n / 3, 2)", "array(n, n)", "upper('\u00e4' || s)"],
+    ["md5(s)", "s rlike 'a+'", "n & 3", "s > n", "cast('2013' as date)", "cast(s as double)", "at - at",
+     "missing + 1", "round(n / 3, 2)", "array(n, n)", "upper('\u00e4' || s)", "date_format(at, 'yyyy')"],
 )  # fmt: skip
 def test_what_only_spark_knows_is_not_evaluated(text: str) -> None:
     with pytest.raises(NotEvaluated):

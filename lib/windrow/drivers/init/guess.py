@@ -94,7 +94,8 @@ def _key(texts: Texts, taken: set[str]) -> Key | None:
     found: list[tuple[int, int, Key]] = []
     for place, column in enumerate(texts.columns):
         values = texts.of(column.name)
-        if column.name in taken or column.kind == "double" or column.name.lower() in _NO_NAMES:
+        is_number = column.kind == "double" or column.number
+        if column.name in taken or is_number or column.name.lower() in _NO_NAMES:
             continue
         number = pc.count_distinct(values, mode="only_valid").as_py()
         if not 2 <= number <= max(2, len(values) // 3) or values.null_count > len(values) // 20:
@@ -123,11 +124,23 @@ def _is_id(column: str) -> bool:
 
 
 def _measures(texts: Texts, taken: set[str]) -> list[str]:
-    """At most two columns of numbers that are worth a mean: no ids."""
-    numbers = [one for one in texts.columns if one.kind in ("bigint", "double") and one.name not in taken]
+    """At most two columns of numbers that are worth a mean: no ids, and no first column that numbers the rows."""
+    first = texts.columns[0].name
+    numbers = [
+        one for one in texts.columns if (one.kind in ("bigint", "double") or one.number) and one.name not in taken
+    ]
     named = [one.name for one in numbers if not _is_id(one.name) and one.name.lower() not in _NO_NAMES]
     varied = [name for name in named if pc.count_distinct(texts.of(name)).as_py() > 1]
-    return varied[:2]
+    return [name for name in varied if name != first or not _numbers_rows(texts.of(name), texts.kind(name))][:2]
+
+
+def _numbers_rows(values: pa.ChunkedArray, kind: str) -> bool:
+    """Whether values are whole numbers that follow each other, each once."""
+    if kind != "bigint" or values.null_count:
+        return False
+    number = values.cast(pa.int64())
+    span = pc.max(number).as_py() - pc.min(number).as_py() + 1
+    return bool(span == len(number) == pc.count_distinct(number).as_py())
 
 
 def _lateness(event: Times, arrival: Times | None) -> Lateness:

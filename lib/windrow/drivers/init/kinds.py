@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from windrow.view.init.guess import in_sql
 
 _KINDS = {
     "bigint": r"^-?\d{1,18}$",
@@ -19,17 +23,25 @@ _DECIMAL_COMMA = r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$"
 _MOST = 0.9
 
 
-def kind_of(name: str, values: pa.ChunkedArray) -> tuple[str, str]:
-    """The type of a column, and a note where somebody may have thought of another one, or nothing."""
+class Kind(NamedTuple):
+    """The type of a column, a note where somebody may have thought of another one, and how its texts become numbers."""
+
+    kind: str
+    note: str = ""
+    number: str = ""
+
+
+def kind_of(name: str, values: pa.ChunkedArray) -> Kind:
+    """What a column of these texts is."""
     known = values.drop_null()
     if len(known) == 0:
-        return "string", "has no values"
+        return Kind("string", "has no values")
     if _any(known, _LEADING_ZERO) and _all(known, _KINDS["bigint"]):
-        return "string", "some values begin with a zero, so it is read as text"
+        return Kind("string", "some values begin with a zero, so it is read as text")
     for kind, pattern in _KINDS.items():
         if _all(known, pattern):
-            return kind, _between_thousands(known) if kind == "double" else ""
-    return "string", _with_commas(name, known) or _others(known)
+            return Kind(kind, _between_thousands(known) if kind == "double" else "")
+    return _with_commas(name, known) or Kind("string", _others(known))
 
 
 def _between_thousands(known: pa.ChunkedArray) -> str:
@@ -37,18 +49,19 @@ def _between_thousands(known: pa.ChunkedArray) -> str:
     return "read as fractions; where the point stands between thousands, make it a string" if every else ""
 
 
-def _with_commas(name: str, known: pa.ChunkedArray) -> str:
-    """How numbers with commas become numbers."""
+def _with_commas(name: str, known: pa.ChunkedArray) -> Kind | None:
+    """A column of numbers with commas, and how they become numbers; None where it is none."""
     if not _any(known, ","):
-        return ""
+        return None
+    column = in_sql(name)
     if _all(known, _BY_THREE[","]):
-        return (
-            f"numbers with commas are text; if they stand between thousands: cast(replace({name}, ',', '') AS double)"
-        )
+        number = f"cast(replace({column}, ',', '') AS double)"
+        return Kind("string", f"numbers with commas are text; if they stand between thousands: {number}")
     if _all(known, _DECIMAL_COMMA):
-        plain = f"replace({name}, '.', '')" if _any(known, r"\.") else name
-        return f"numbers with a decimal comma are text; in expressions: cast(replace({plain}, ',', '.') AS double)"
-    return ""
+        plain = f"replace({column}, '.', '')" if _any(known, r"\.") else column
+        number = f"cast(replace({plain}, ',', '.') AS double)"
+        return Kind("string", f"numbers with a decimal comma are text; in expressions: {number}", number)
+    return None
 
 
 def _others(known: pa.ChunkedArray) -> str:

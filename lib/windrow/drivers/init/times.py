@@ -26,7 +26,8 @@ _WHOLE_WORDS = frozenset({"datum", "at", "ts"})
 """Those that are within words which say nothing of time: `status` and `Geburtsdatum`."""
 _WRITTEN_OTHERWISE = r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?$"
 """Dates that are read as texts."""
-_ARRIVED = ("arriv", "receiv", "ingest", "landed", "loaded", "stored", "insert", "process")
+_ARRIVED = ("arriv", "receiv", "ingest", "landed", "loaded", "stored", "insert", "process", "eingang", "eingegang",
+            "empfang")  # fmt: skip
 _OFTEN = 0.95
 
 

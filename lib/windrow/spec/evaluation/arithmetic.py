@@ -6,14 +6,26 @@ import math
 from decimal import Decimal, localcontext
 from typing import Any
 
-from windrow.spec.evaluation.kinds import Failed, adjusted, as_decimal, checked, common, converted, decimal_parts
+from windrow.spec.evaluation.kinds import (
+    Failed,
+    NotEvaluated,
+    adjusted,
+    as_decimal,
+    checked,
+    common,
+    converted,
+    decimal_parts,
+    is_numeric,
+)
 
 OPERATORS = frozenset({"+", "-", "*", "/", "%", "div"})
 
 
 def result_kind(operator: str, left: str, right: str) -> str:
-    """The type of `left operator right`."""
+    """The type of `left operator right`. Raises NotEvaluated where they are no numbers, such as two times."""
     kind = common(left, right)
+    if kind != "void" and not is_numeric(kind):
+        raise NotEvaluated(f"{left} {operator} {right}")
     if operator == "div":
         return "bigint"
     if decimal_parts(kind) is None:

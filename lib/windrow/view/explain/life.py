@@ -13,6 +13,8 @@ from typing import Any
 IN_RESULT = "in the result"
 """The place of an element that the window's results count. Others are the reasons of dead letters, or as below."""
 FILTERED, NOT_READ, COUNTED_BY_BATCH = "filtered", "not read yet", "counted by a backfill"
+NOT_KNOWN = "not known here"
+"""The place of a row of which only Spark can say what it is."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +22,9 @@ class LifeElement:
     """A row of the key whose event time lies in the window, or is not known, and what became of it.
 
     `tick` is the one that read it (null: none has), `processing_time` the clock of that tick. `place` is IN_RESULT, a
-    reason of dead letters, FILTERED, NOT_READ or COUNTED_BY_BATCH; `why` says more, in words. `step` and `row` tell it
-    from the other rows of what it was read from (`source`, a source or a stage), `offset` is its file or its offset.
+    reason of dead letters, FILTERED, NOT_READ, NOT_KNOWN or COUNTED_BY_BATCH; `why` says more, in words. `step` and
+    `row` tell it from the other rows of what it was read from (`source`, a source or a stage), `offset` is its file or
+    its offset.
     `values` are what the aggregates take of it, `restated_by` the backfill that counted it although it was late.
     """
 

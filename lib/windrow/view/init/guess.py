@@ -6,15 +6,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from windrow.spec.errors import SpecError
+from windrow.spec.expressions import Expression
+
+
+def in_sql(name: str) -> str:
+    """A column as an expression has it: in quotes where its name is a word of SQL, such as `end`."""
+    try:
+        is_plain = Expression.parse(name).columns == (name,)
+    except SpecError:
+        is_plain = False
+    return name if is_plain else f"`{name}`"
+
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name in the pipeline, that in the header, its type, and what of its values stands in the way."""
+    """A column: its name in the pipeline, that in the header, its type, and what of its values stands in the way.
+
+    `number` is the expression by which its texts, with a decimal comma, become numbers.
+    """
 
     name: str
     header: str
     kind: str
     note: str = ""
+    number: str = ""
 
 
 @dataclass(frozen=True)
@@ -78,6 +94,10 @@ class Guess:
         """The name of the aggregate that counts: no column has it."""
         taken = {column.name.lower() for column in self.columns}
         return next(name for name in ("events", "number", "counted", "events_counted") if name not in taken)
+
+    def number(self, name: str) -> str:
+        """The expression that has the numbers of a column."""
+        return next(column.number or in_sql(name) for column in self.columns if column.name == name)
 
     @property
     def types(self) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from windrow.spec.times import format_duration
-from windrow.view.init.guess import Guess, Time
+from windrow.view.init.guess import Guess, Time, in_sql
 from windrow.view.text.times import about, many, moment
 
 _PLAIN = re.compile(r"[A-Za-z_./][A-Za-z0-9_./-]*")
@@ -22,7 +22,7 @@ def pipeline_file(guess: Guess, data: str, lake: str) -> str:
 
 def stage_fields(guess: Guess, indent: str) -> list[str]:
     """The fields of the stage that a transcript has too."""
-    key = [] if guess.key is None else [f"keys: [{guess.key.column}]"]
+    key = [] if guess.key is None else [f"keys: [{_key(guess.key.column)}]"]
     fields = [
         *key,
         f"window: {{fixed: {{size: {format_duration(guess.size)}}}}}",
@@ -30,9 +30,19 @@ def stage_fields(guess: Guess, indent: str) -> list[str]:
         f"allowed_lateness: {format_duration(guess.lateness.allowed)}",
         "aggregates:",
         f'  {guess.count}: {{count: "*"}}',
-        *[f"  {kind}_{name}: {{{kind}: {name}}}" for name in guess.measures for kind in ("mean", "max")],
+        *[
+            f"  {kind}_{name}: {{{kind}: {quoted(guess.number(name))}}}"
+            for name in guess.measures
+            for kind in ("mean", "max")
+        ],
     ]
     return [f"{indent}{line}" for line in fields]
+
+
+def _key(column: str) -> str:
+    """A key, with its expression where that is not its name."""
+    expression = in_sql(column)
+    return column if expression == column else f"{{{column}: {quoted(expression)}}}"
 
 
 def stage_name(guess: Guess) -> str:

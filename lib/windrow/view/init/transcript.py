@@ -50,8 +50,13 @@ def _steps(guess: Guess) -> Iterator[str]:
 
 def _most(guess: Guess, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for name in guess.measures:
-        known = [row[name] for row in rows if row[name] is not None]
+        known = [_number(row[name]) for row in rows if row[name] is not None]
         yield f"max_{name}: {_value(max(known, default=None))}"
+
+
+def _number(value: Any) -> Any:
+    """A value, or the number of a text with a decimal comma."""
+    return float(value.replace(".", "").replace(",", ".")) if isinstance(value, str) else value
 
 
 def _grouped(guess: Guess) -> dict[tuple[Any, int], list[Mapping[str, Any]]]:

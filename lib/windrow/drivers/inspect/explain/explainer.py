@@ -70,7 +70,13 @@ class Explainer:
         contents = Contents(self.question.stage, self.inputs.value_kinds, key, self._result_kinds)
         verdicts, unfollowed = self._followed(window, members, contents)
         comparison = Comparison(
-            self.question.stage, self.ticks, members, contents, self._masked, verdicts, self._holds_all
+            self.question.stage,
+            self.ticks,
+            members,
+            contents,
+            self._masked,
+            verdicts,
+            is_exact=self._holds_all and self.inputs.decide,
         )
         compared = comparison.of(rows)
         elements = [life_element(m, self.inputs.masks[m.input], found.letters.get(n)) for n, m in enumerate(members)]
@@ -216,6 +222,8 @@ class Explainer:
         self, window: Bounds | None, members: Sequence[Member], contents: Contents
     ) -> tuple[dict[int, Verdict] | None, list[str]]:
         """What each tick of the stream should have done, by its number; or why that is not said."""
+        if not self.inputs.decide:
+            return None, ["what panes should have been shown, and with which results: only Spark can tell the elements"]
         if window is None or not self._holds_all or self.question.stage.window.depends_on_others:
             why = "which panes its trigger should have shown: that is computed only for windows that stay as they are"
             return None, [] if window is None else [why]

@@ -17,7 +17,7 @@ from windrow.spec.stages.stage import Stage
 from windrow.spec.times import INFINITY
 from windrow.spec.words import length, many
 from windrow.store.journal.control import READING, Control
-from windrow.view.explain.life import FILTERED, IN_RESULT, NOT_READ, LifeElement, LifeTick
+from windrow.view.explain.life import FILTERED, IN_RESULT, NOT_KNOWN, NOT_READ, LifeElement, LifeTick
 from windrow.view.text.times import moment
 
 _MOST = 5
@@ -125,7 +125,7 @@ def missing(stage: Stage, members: Sequence[Member], elements: Sequence[LifeElem
     """Where the rows of the key are that the results do not count, and that there are none, if so."""
     said = []
     inside = [element for element, member in zip(elements, members, strict=True) if member.is_element]
-    if not inside:
+    if not inside and not any(element.place == NOT_KNOWN for element in elements):
         said.append("no row of this key fell into the window")
     by_place: dict[str, list[LifeElement]] = {}
     for element in elements:
@@ -141,6 +141,9 @@ def _of_place(place: str, some: Sequence[LifeElement]) -> list[str]:
     if place == FILTERED:
         whys = "; ".join(dict.fromkeys(element.why for element in some))
         return [f"{many(number, 'row')} of this key {'was' if number == 1 else 'were'} filtered ({whys})"]
+    if place == NOT_KNOWN:
+        whys = "; ".join(dict.fromkeys(element.why for element in some))
+        return [f"{many(number, 'row')} of this key may be elements or not ({whys})"]
     if place == NOT_READ:
         return [f"{many(number, 'element')} {'has' if number == 1 else 'have'} landed, and no tick has read it yet"]
     lines = [f"one is a dead letter `{place}`{_where(element)}" for element in some[:_MOST]]

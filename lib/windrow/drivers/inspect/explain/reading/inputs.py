@@ -76,6 +76,11 @@ class Inputs:
         return {name: kind for judge in self.judges.values() for name, kind in judge.value_kinds.items()}
 
     @property
+    def decide(self) -> bool:
+        """Whether it is known of all rows so far whether they are elements."""
+        return all(judge.decides for judge in self.judges.values())
+
+    @property
     def unknown(self) -> list[str]:
         """What could not be evaluated, and which rows are not in the lake."""
         elsewhere = [

@@ -2,7 +2,8 @@
 
 Rule: docs/semantics.md#where-every-row-is.
 
-What only Spark can evaluate is said (`unknown`), and nothing is concluded from it.
+What only Spark can evaluate is said (`unknown`), and nothing is concluded from it: of aggregates that take such a value
+no result is computed (`uncomputed`), and where it decides which rows are elements, nothing is compared (`decides`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from windrow.spec.expressions import Expression
 from windrow.spec.expressions.plain import plain
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import EARLIEST_EVENT_TIME, LATEST_EVENT_TIME
-from windrow.view.explain.life import FILTERED, IN_RESULT
+from windrow.view.explain.life import FILTERED, IN_RESULT, NOT_KNOWN
 
 _FAILED = object()
 """The value of an expression that fails, or that only Spark can evaluate, where that does not matter."""
@@ -28,7 +29,7 @@ _FAILED = object()
 
 @dataclass(frozen=True)
 class Judged:
-    """A row as an element. `place` is IN_RESULT where it goes into windows, FILTERED, or why it is dead.
+    """A row as an element. `place` is IN_RESULT where it goes into windows, FILTERED, why it is dead, or NOT_KNOWN.
 
     `key` is null where it cannot be said. `facts` are the values of the expressions that the trigger looks at.
     """
@@ -51,7 +52,8 @@ class Judge:
 
     `kinds` are the types of the rows' columns, `looked_at` what the trigger wants to know of an element, `weight` the
     column of +1 and -1, `size` the bytes of a row, `max_future` how far ahead of its arrival a row may be. `unknown`
-    grows with what could not be evaluated.
+    grows with what could not be evaluated, `uncomputed` with the aggregates that take such values, and `decides` is
+    false from when on a row could not be judged.
     """
 
     alone: Stage
@@ -61,6 +63,8 @@ class Judge:
     size: Expression | None = None
     max_future: int | None = None
     unknown: dict[str, None] = field(default_factory=dict)
+    uncomputed: set[str] = field(default_factory=set)
+    decides: bool = True
 
     @cached_property
     def evaluator(self) -> Evaluator:
@@ -75,11 +79,13 @@ class Judge:
                 kinds[name] = kind.removeprefix("array<").removesuffix(">") if item else kind
         return Evaluator(kinds)
 
-    @cached_property
+    @property
     def value_kinds(self) -> Mapping[str, str]:
-        """The types of what each aggregate takes, as far as they are known."""
+        """The types of what each aggregate takes, as far as its values are known."""
         found = {}
         for name, aggregate in self.alone.aggregates.items():
+            if name in self.uncomputed:
+                continue
             try:
                 kinds = [self.evaluator.kind_of(expression) for expression in aggregate.expressions]
                 found[name] = kinds[0] if kinds else "int"
@@ -98,6 +104,9 @@ class Judge:
             yield Judged(
                 row, "bad_expression", row[EVENT_TIME], self._key(row), f"an expression of select fails: {why}"
             )
+            return
+        except NotEvaluated as what:
+            yield Judged(row, NOT_KNOWN, row[EVENT_TIME], self._key(row), str(what))
             return
         if not items:
             yield Judged(row, FILTERED, row[EVENT_TIME], self._key(row), "it has no item to explode")
@@ -119,8 +128,8 @@ class Judge:
             if value is not _FAILED:
                 columns[name] = value
         for name, expression in self.alone.explode.items():
-            items = self._value(expression, columns, f"explode.{name}")
-            yield from ({**columns, name: item} for item in ([] if items in (None, _FAILED) else items))
+            items = self._deciding(expression, columns, f"explode.{name}")
+            yield from ({**columns, name: item} for item in items or [])
             return
         yield columns
 
@@ -131,18 +140,19 @@ class Judge:
             if at is None:
                 return Judged(row, "bad_timestamp", None, self._key(columns), "its element time is none")
             where = self.alone.where
-            if where is not None and self._value(where, columns, "where") in (False, None):
+            if where is not None and self._deciding(where, columns, "where") is not True:
                 return Judged(row, FILTERED, at, self._key(columns), f"where: {plain(where)} is not true")
-            key = {n: self._value(e, columns, f"keys.{n}") for n, e in self.alone.keys.items()}
+            key = {n: self._deciding(e, columns, f"keys.{n}") for n, e in self.alone.keys.items()}
             values = self._values(columns)
             facts = {e: value for e in self.looked_at if (value := self._value(e, columns, "trigger")) is not _FAILED}
             size = self._bytes(columns)
         except Failed as why:
             return Judged(row, "bad_expression", at, self._key(columns), f"an expression fails: {why}")
-        known = None if _FAILED in key.values() else key
+        except NotEvaluated as what:
+            return Judged(row, NOT_KNOWN, at, self._key(columns), str(what))
         weight = 1 if self.weight is None else int(columns[self.weight])
         own = bounds_of(row) if self.alone.window.FOLLOWS_PANES else None
-        return Judged(row, IN_RESULT, at, known, "", values, facts, size, weight, own)
+        return Judged(row, IN_RESULT, at, key, "", values, facts, size, weight, own)
 
     def _bytes(self, columns: Mapping[str, Any]) -> int | None:
         """The size of a row by the source's expression; null where there is none, as only Spark knows them then."""
@@ -155,7 +165,7 @@ class Judge:
         if self.alone.element_time is None:
             return at
         try:
-            own = self._value(self.alone.element_time.of, columns, "element_time")
+            own = self._deciding(self.alone.element_time.of, columns, "element_time")
         except Failed:
             return None
         return own if isinstance(own, int) and EARLIEST_EVENT_TIME <= own <= LATEST_EVENT_TIME else None
@@ -164,9 +174,19 @@ class Judge:
         found: dict[str, Any] = {}
         for name, aggregate in self.alone.aggregates.items():
             values = [self._value(e, columns, f"aggregates.{name}") for e in aggregate.expressions]
-            if _FAILED not in values:
+            if _FAILED in values:
+                self.uncomputed.add(name)
+            else:
                 found[name] = values[0] if values else 1
         return found
+
+    def _deciding(self, expression: Expression, columns: Mapping[str, Any], place: str) -> Any:
+        """The value where it decides what becomes of the row. Raises Failed and NotEvaluated."""
+        value = self._value(expression, columns, place)
+        if value is _FAILED:
+            self.decides = False
+            raise NotEvaluated(f"only Spark can evaluate {place}")
+        return value
 
     def _value(self, expression: Expression, columns: Mapping[str, Any], place: str) -> Any:
         """The value, or _FAILED where only Spark can evaluate it. Raises Failed where it fails on the row."""
