@@ -332,3 +332,31 @@ def test_columns_that_have_the_names_of_words_of_sql(tmp_path: Path, name: str, 
     assert out.code == 0, out.err
     assert windrow("plan", tmp_path / "a.yaml").code == 0
     assert not [case for case in read_transcripts(tmp_path / "a-transcript.yaml") if check(case)]
+
+
+def test_the_date_and_the_time_of_day_in_two_columns(tmp_path: Path) -> None:
+    header = "date;time;arrived date;arrived time;k"
+    rows = [f"01.02.2024;10:{n:02};01.02.2024;10:{n + 2:02}:30;a" for n in range(50)]
+    path = csv(tmp_path / "a.csv", header, rows)
+    found = guess(path)
+    event, arrival = found.event_time, found.arrival
+    assert (event.names, event.format) == ("date and time", "dd.MM.yyyy H:mm")
+    assert arrival is not None and (arrival.column, arrival.clock) == ("arrived_date", "arrived_time")
+    assert found.first == parse_time("2024-02-01T10:00:00Z") and found.key is None
+    assert windrow("init", path, "--output", tmp_path / "out").code == 0
+    (source,) = Pipeline.from_yaml(tmp_path / "out" / "a.yaml").sources
+    assert source.event_time == TimeColumn("date", "dd.MM.yyyy H:mm", "UTC", "time")
+    assert source.arrival_time == TimeColumn("arrived_date", "dd.MM.yyyy H:mm:ss", "UTC", "arrived_time")
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "names"),
+    [
+        ("date;k;clock", "2024-02-01;a;10:{n:02}:00", "date and clock"),
+        ("date;from;k;to", "2024-02-01;10:{n:02};a;11:00", "date and from"),
+        ("date;k;from;to", "2024-02-01;a;10:{n:02};11:00", "date"),
+        ("at;clock;k", "2024-02-01 09:{n:02};10:{n:02};a", "at"),
+    ],
+)  # fmt: skip
+def test_which_column_has_the_time_of_day(tmp_path: Path, header: str, row: str, names: str) -> None:
+    assert guess(csv(tmp_path / "a.csv", header, [row.format(n=n) for n in range(50)])).event_time.names == names

@@ -15,6 +15,7 @@ from windrow.spec.times import parse_time
 CASES = (
     ("dd.MM.yyyy HH:mm", "Europe/Berlin", {
         "29.03.2025 12:30": "2025-03-29T11:30:00Z", "30.03.2025 12:30": "2025-03-30T10:30:00Z",
+        "30.03.2025 02:30": "2025-03-30T01:30:00Z", "26.10.2025 02:30": "2025-10-26T00:30:00Z",
         "30.03.2025 24:30": None, "31.02.2025 12:30": None, "1.3.2025 12:30": None, "30.03.2025": None, "": None,
         "30.03.2025 12:30:10": None, " 30.03.2025 12:30": None, "30.03.2025 12:30 Z": None, "soon": None,
     }),
@@ -76,3 +77,18 @@ def test_init_and_spark_read_the_same(spark: SparkSession, texts: list[str]) -> 
     read = {row["at"]: row["micros"] for row in
             select(rows, {"at": col("at"), "micros": micros(time, "string")}).collect()}  # fmt: skip
     assert [read[text] for text in texts] == list(found.micros)
+
+
+def test_the_time_of_day_is_behind_the_date(spark: SparkSession) -> None:
+    texts = [
+        ("01.02.2024", "10:00"),
+        ("01.02.2024", None),
+        (None, "10:00"),
+        ("01.02.2024", "soon"),
+        ("2024-02-01", "10:00"),
+    ]
+    rows = spark.createDataFrame(texts, "day string, clock string")
+    for pattern, expected in (("dd.MM.yyyy HH:mm", 0), ("iso8601", 4)):
+        time = TimeColumn("day", pattern, "UTC", "clock")
+        found = [row["at"] for row in select(rows, {"at": micros(time, "string")}).collect()]
+        assert found == [parse_time("2024-02-01T10:00:00Z") if place == expected else None for place in range(5)]

@@ -107,11 +107,11 @@ def _verdicts(
         if latest is not None and source.max_ahead is not None:
             rule = f"the arrival time is at most {format_duration(source.max_ahead)} after the clock"
             verdicts.append((_time(source, "arrival_time") > latest, "future_timestamp", rule))
-        rule = f"{column.column} is an arrival time ({column.format})"
+        rule = f"{' and '.join(column.columns)} is an arrival time ({column.format})"
         verdicts.append((col(envelope.ARRIVAL_TIME).is_null(), "bad_timestamp", rule))
     if source.event_time is not None:
         column = source.event_time
-        rule = f"{column.column} is an event time ({column.format})"
+        rule = f"{' and '.join(column.columns)} is an event time ({column.format})"
         verdicts.append((col(envelope.EVENT_TIME).is_null(), "bad_timestamp", rule))
     if source.max_future is not None:
         latest = col(envelope.ARRIVAL_TIME) + bigint(source.max_future)

@@ -36,7 +36,7 @@ def _lines(guess: Guess) -> list[str]:
     key = "none that groups the rows"
     if guess.key is not None:
         key = f"{guess.key.column} ({many(guess.key.values, 'value')})"
-    arrival = "not known: no column says when a row arrived" if guess.arrival is None else guess.arrival.column
+    arrival = "not known: no column says when a row arrived" if guess.arrival is None else guess.arrival.names
     behind = f"at most {about(late.most)} behind a later row" if late.most else "no row is behind a later one"
     order = "in the order of arrival" if late.by_arrival else "in the order of the file"
     header = [] if guess.has_header else ["header       none, so columns have numbers for names"]
@@ -45,7 +45,7 @@ def _lines(guess: Guess) -> list[str]:
     return [
         *header,
         *lines,
-        f"event time   {guess.event_time.column} ({guess.event_time.format}): {guess.event_time.why}",
+        f"event time   {guess.event_time.names} ({guess.event_time.format}): {guess.event_time.why}",
         f"arrival      {arrival}",
         f"key          {key}",
         f"lateness     {behind}, {order}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -26,6 +26,7 @@ _WHOLE_WORDS = frozenset({"datum", "at", "ts"})
 """Those that are within words which say nothing of time: `status` and `Geburtsdatum`."""
 _WRITTEN_OTHERWISE = r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?$"
 """Dates that are read as texts."""
+_CLOCK = r"^\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?( [AaPp][Mm])?$"
 _ARRIVED = ("arriv", "receiv", "ingest", "landed", "loaded", "stored", "insert", "process", "eingang", "eingegang",
             "empfang")  # fmt: skip
 _OFTEN = 0.95
@@ -33,13 +34,17 @@ _OFTEN = 0.95
 
 @dataclass(frozen=True)
 class Times:
-    """A column of times: how it is written, its values in microseconds, null where there is none, and a doubt."""
+    """A column of times: how it is written, its values in microseconds, null where there is none, and a doubt.
+
+    `clock` is the column with the time of day, where this one has only dates.
+    """
 
     column: str
     format: str
     zone: str | None
     micros: pa.Array
     doubt: str = ""
+    clock: str | None = None
 
     @property
     def rank(self) -> int:
@@ -58,6 +63,11 @@ class Times:
         return self.rank == len(_HAPPENED)
 
     @property
+    def says_time(self) -> bool:
+        """Whether its texts have a time of day."""
+        return "m" in self.format if self.format != "iso8601" else not self.has_no_clock
+
+    @property
     def has_no_clock(self) -> bool:
         """Whether all of its times are midnights."""
         known = self.micros.drop_null()
@@ -70,12 +80,13 @@ class Times:
 
     def told(self, why: str) -> Time:
         """As it stands in a guess."""
-        return Time(self.column, self.format, self.zone, f"{why}; {self.doubt}" if self.doubt else why)
+        return Time(self.column, self.format, self.zone, f"{why}; {self.doubt}" if self.doubt else why, self.clock)
 
 
 def times_in(texts: Texts) -> list[Times]:
     """The columns that hold times, in their order. A number is one if nearly all are between 1980 and 2100."""
-    return [found for column in texts.columns for found in _times(texts, column.name, column.kind)]
+    found = [found for column in texts.columns for found in _times(texts, column.name, column.kind)]
+    return [_with_clock(texts, one) for one in found]
 
 
 def event_time_of(path: str, texts: Texts, times: list[Times]) -> Times:
@@ -95,7 +106,7 @@ def event_time_of(path: str, texts: Texts, times: list[Times]) -> Times:
 
 def _written_otherwise(texts: Texts, times: list[Times]) -> Iterator[tuple[str, str]]:
     """Columns of dates that no pattern reads, with the first of their values."""
-    taken = {one.column for one in times}
+    taken = {name for one in times for name in (one.column, one.clock)}
     for column in texts.columns:
         known = texts.of(column.name).drop_null()
         if column.name not in taken and len(known):
@@ -127,21 +138,43 @@ def _times(texts: Texts, name: str, kind: str) -> Iterator[Times]:
                 yield Times(name, unit, None, pc.multiply(number, micros))
                 return
     elif kind == "string" and len(known):
-        read = pc.match_substring_regex(known, f"{ISO}({OFFSET})?$")
-        if (pc.sum(read).as_py() or 0) >= _OFTEN * len(known):
-            with_offset = pc.match_substring_regex(known, f"{OFFSET}$") if _has_clock(known) else None
-            all_say = with_offset is not None and pc.all(with_offset).as_py()
-            micros = pa.array([_micros(value) for value in values.to_pylist()], pa.int64())
-            if micros.null_count < len(micros):
-                yield Times(name, "iso8601", None if all_say else "UTC", micros)
-        else:
-            yield from _of_a_pattern(name, values)
+        yield from _of_texts(name, values)
 
 
-def _of_a_pattern(name: str, values: pa.ChunkedArray) -> Iterator[Times]:
-    found = written(values.to_pylist(), _OFTEN)
-    if found is not None:
-        yield Times(name, str(found.pattern), "UTC", pa.array(found.micros, pa.int64()), found.doubt)
+def _of_texts(name: str, values: pa.ChunkedArray) -> Iterator[Times]:
+    known = values.drop_null()
+    read = pc.match_substring_regex(known, f"{ISO}({OFFSET})?$")
+    if (pc.sum(read).as_py() or 0) < _OFTEN * len(known):
+        found = written(values.to_pylist(), _OFTEN)
+        if found is not None:
+            yield Times(name, str(found.pattern), "UTC", pa.array(found.micros, pa.int64()), found.doubt)
+        return
+    with_offset = pc.match_substring_regex(known, f"{OFFSET}$") if _has_clock(known) else None
+    all_say = with_offset is not None and pc.all(with_offset).as_py()
+    micros = pa.array([_micros(value) for value in values.to_pylist()], pa.int64())
+    if micros.null_count < len(micros):
+        yield Times(name, "iso8601", None if all_say else "UTC", micros)
+
+
+def _with_clock(texts: Texts, one: Times) -> Times:
+    """A column of dates with that of the time of day: the one behind it, or else the only one."""
+    if texts.kind(one.column) != "string" or one.says_time:
+        return one
+    names = [column.name for column in texts.columns]
+    clocks = [name for name in names if _is_clock(texts.of(name).drop_null())]
+    behind = [name for name in clocks if names.index(name) == names.index(one.column) + 1]
+    (clock,) = behind or (clocks if len(clocks) == 1 else [None])
+    if clock is None:
+        return one
+    both = pc.binary_join_element_wise(texts.of(one.column), texts.of(clock), " ")
+    found = next(_of_texts(one.column, both), None)
+    return one if found is None else replace(found, clock=clock)
+
+
+def _is_clock(known: pa.ChunkedArray) -> bool:
+    """Whether texts are times of day."""
+    fits = pc.match_substring_regex(known, _CLOCK) if len(known) else None
+    return fits is not None and (pc.sum(fits).as_py() or 0) >= _OFTEN * len(known)
 
 
 def _has_clock(known: pa.ChunkedArray) -> bool:

@@ -171,7 +171,7 @@ class _Input:
         elif isinstance(self.read, Stage):
             yield Origin(self.read.name, "window_end", TRANSFORMATION)
         elif self.read.event_time is not None:
-            yield Origin(self.read.name, self.read.event_time.column, TRANSFORMATION)
+            yield from (Origin(self.read.name, name, TRANSFORMATION) for name in self.read.event_time.columns)
 
 
 def _once(origins: Iterable[Origin]) -> tuple[Origin, ...]:

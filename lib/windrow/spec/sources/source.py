@@ -116,7 +116,8 @@ class Source(Spec, InNotebooks):
         self._take_weight()
         for place, column in self._time_columns().items():
             if column is not None:
-                self.columns.require(column.column, f"{place}.column")
+                for field, name in zip(("column", "clock"), column.columns, strict=False):
+                    self.columns.require(name, f"{place}.{field}")
                 located(place, column.check_type, self.columns)
         if self.partition is not None:
             self.columns.require(self.partition, "partition")
@@ -210,7 +211,8 @@ class Source(Spec, InNotebooks):
             rule = f"is for rows that name their fields: {self.connector.kind_words()} do not"
             raise SpecError("rename", rule, ", ".join(self.rename), "leave it out")
         check_rename(self.rename, self.schema, frozenset(name.lower() for name in (*ENVELOPE_NAMES, *self._beside)))
-        times = {column.column: f"the {place}" for place, column in self._time_columns().items() if column is not None}
+        timed = [(place, column) for place, column in self._time_columns().items() if column is not None]
+        times = {name: f"the {place}" for place, column in timed for name in column.columns}
         others = {name: f"the {place}" for place in ("partition", "weight") if (name := getattr(self, place))}
         check_defaults(self.defaults, self.schema, {**others, **times})
 

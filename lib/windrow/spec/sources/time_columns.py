@@ -143,13 +143,20 @@ class TimeColumn(Spec):
 
     `format` is a `TimeFormat`, or a pattern of Spark's letters for texts, for instance `dd.MM.yyyy HH:mm`. `zone` is
     that of texts and zone-less timestamps without an offset of their own; a pattern without an offset needs it.
+    `clock` is a second column, with the time of day, if the first one has only the date: the time is then read from
+    both texts, with a blank between them.
     """
 
     column: str = plain(NAME)
     format: Converted[Format, FormatLike] = converted(FORMAT, default=TimeFormat.TIMESTAMP)
     zone: str | None = plain(ZONE, default=None)
+    clock: str | None = plain(NAME, default=None)
 
     def validate(self) -> None:
+        if self.clock is not None and self.clock.lower() == self.column.lower():
+            raise SpecError("clock", "must be another column than that of the date", self.clock, "leave it out")
+        if self.clock is not None and not self.is_text:
+            raise SpecError("clock", "is for times in texts: iso8601, or a pattern", self.clock, "leave it out")
         if not isinstance(self.format, TimePattern):
             return
         if self.zone is None and not self.format.has_offset:
@@ -157,17 +164,28 @@ class TimeColumn(Spec):
         if self.zone is not None and self.format.has_offset:
             raise SpecError("zone", f"is not for {self.format}: such times have an offset", self.zone, "leave it out")
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it is read from."""
+        return (self.column,) if self.clock is None else (self.column, self.clock)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is read from texts."""
+        return self.format is TimeFormat.ISO8601 or isinstance(self.format, TimePattern)
+
     def check_type(self, columns: Schema) -> None:
         """Refuse a format that is not for the type of the column. Errors: SpecError."""
         kind = columns[self.column]
         is_text, is_time = kind == "string", kind in ("timestamp", "timestamp_ntz", "date")
-        wants_text = self.format is TimeFormat.ISO8601 or isinstance(self.format, TimePattern)
         wants_time = self.format is TimeFormat.TIMESTAMP
-        if wants_text != is_text or wants_time != is_time:
+        if self.is_text != is_text or wants_time != is_time:
             texts = f"iso8601, or a pattern such as {_EXAMPLE}"
             fits = texts if is_text else "timestamp" if is_time else "one of unix_s, unix_ms, unix_us, unix_ns"
             rule = f"does not fit the type of {self.column} ({kind})"
             raise SpecError("format", rule, str(self.format), fits)
+        if self.clock is not None and columns[self.clock] != "string":
+            raise SpecError("clock", f"must be a column of texts, not of {columns[self.clock]}", self.clock)
 
 
 def _read_event_time(value: Any) -> TimeColumn | None:

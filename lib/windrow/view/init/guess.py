@@ -35,12 +35,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Time:
-    """A column of times: its format, the zone of texts without an offset, and why it was taken."""
+    """A column of times: its format, the zone of texts without an offset, why it was taken, and that of the clock."""
 
     column: str
     format: str
     zone: str | None
     why: str
+    clock: str | None = None
+
+    @property
+    def names(self) -> str:
+        """Its column, or that of the date and that of the time of day."""
+        return self.column if self.clock is None else f"{self.column} and {self.clock}"
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,8 @@ def _arrival(guess: Guess) -> Iterator[str]:
 
 def _time(time: Time) -> str:
     zone = "" if time.zone is None else f", zone: {time.zone}"
-    return f"{{column: {time.column}, format: {quoted(time.format)}{zone}}}"
+    clock = "" if time.clock is None else f", clock: {time.clock}"
+    return f"{{column: {time.column}{clock}, format: {quoted(time.format)}{zone}}}"
 
 
 def _zone(time: Time) -> str:

@@ -79,10 +79,11 @@ def _weight(source: Source) -> list[str]:
 
 
 def _column(column: TimeColumn) -> str:
+    names = " and ".join(column.columns)
     if isinstance(column.format, TimePattern):
-        return f"{column.column} (written as {column.format}{'' if column.zone is None else f', in {column.zone}'})"
+        return f"{names} (written as {column.format}{'' if column.zone is None else f', in {column.zone}'})"
     zone = f"; {column.zone} where a time has no offset of its own" if column.zone is not None else ""
-    return f"{column.column} ({_UNITS[column.format]}{zone})"
+    return f"{names} ({_UNITS[column.format]}{zone})"
 
 
 def _watermark(source: Source) -> list[str]:

@@ -86,7 +86,7 @@ def widened(source: Source, rows: DataFrame, part: Part, rules: Sequence[str]) -
 
 def _judging(source: Source) -> set[str]:
     """The columns by which the rows of a source without row rules are judged."""
-    times = [time.column for time in (source.event_time, source.arrival_time) if time is not None]
+    times = [name for time in (source.event_time, source.arrival_time) if time is not None for name in time.columns]
     rest = [name for name in (source.partition, source.weight) if name is not None]
     return {*times, *rest, *([RESCUED] if source.unknown is Unknown.REJECT else [])}
 
