@@ -341,7 +341,7 @@ def test_the_date_and_the_time_of_day_in_two_columns(tmp_path: Path) -> None:
     found = guess(path)
     event, arrival = found.event_time, found.arrival
     assert (event.names, event.format) == ("date and time", "dd.MM.yyyy H:mm")
-    assert arrival is not None and (arrival.column, arrival.clock) == ("arrived_date", "arrived_time")
+    assert arrival is not None and (arrival.column, arrival.time_of_day) == ("arrived_date", "arrived_time")
     assert found.first == parse_time("2024-02-01T10:00:00Z") and found.key is None
     assert windrow("init", path, "--output", tmp_path / "out").code == 0
     (source,) = Pipeline.from_yaml(tmp_path / "out" / "a.yaml").sources

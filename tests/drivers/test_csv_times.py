@@ -27,7 +27,7 @@ def pipeline(root: Path, copy: bool) -> Pipeline:
     source = {
         "name": "rows", "files": {"path": str(root / "data"), "format": "csv", "separator": ";", "copy": copy},
         "schema": "day string, clock string, k string", "watermark": {"bounded_delay": "0s"},
-        "event_time": {"column": "day", "clock": "clock", "format": "dd.MM.yyyy HH:mm", "zone": "Europe/Berlin"},
+        "event_time": {"column": "day", "time_of_day": "clock", "format": "dd.MM.yyyy HH:mm", "zone": "Europe/Berlin"},
     }  # fmt: skip
     stage: dict[str, Any] = {
         "name": "counts", "keys": ["k"], "window": {"fixed": {"size": "1h"}}, "trigger": {"repeat": {"after_count": 1}},

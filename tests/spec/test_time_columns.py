@@ -88,14 +88,14 @@ def test_the_format_is_a_timestamp_unless_it_is_said() -> None:
     assert TimeColumn("at").format is TimeFormat.TIMESTAMP
 
 
-def test_a_clock_is_a_second_column_of_texts() -> None:
+def test_a_time_of_day_is_a_second_column_of_texts() -> None:
     column = TimeColumn("day", "dd.MM.yyyy HH:mm", "UTC", "time")
     assert column.columns == ("day", "time")
-    assert column.to_mapping() == {"column": "day", "format": "dd.MM.yyyy HH:mm", "zone": "UTC", "clock": "time"}
+    assert column.to_mapping() == {"column": "day", "format": "dd.MM.yyyy HH:mm", "zone": "UTC", "time_of_day": "time"}
     column.check_type(Schema({"day": "string", "time": "string"}))
-    with pytest.raises(SpecError, match="clock must be a column of texts, not of int"):
+    with pytest.raises(SpecError, match="time_of_day must be a column of texts, not of int"):
         column.check_type(Schema({"day": "string", "time": "int"}))
-    with pytest.raises(SpecError, match="clock must be another column"):
+    with pytest.raises(SpecError, match="time_of_day must be another column"):
         TimeColumn("day", "iso8601", "UTC", "Day")
-    with pytest.raises(SpecError, match="clock is for times in texts"):
-        TimeColumn("day", "unix_s", clock="time")
+    with pytest.raises(SpecError, match="time_of_day is for times in texts"):
+        TimeColumn("day", "unix_s", time_of_day="time")

@@ -15,7 +15,8 @@ _OFFSET = r"(Z|[+-]\d{2}(?::?\d{2})?)"
 
 def micros(column: TimeColumn, kind: str) -> Column:
     """The column as bigint microseconds; null where it cannot be read or lies outside the years 1 to 9999."""
-    value = col(column.column) if column.clock is None else call("concat", col(column.column), " ", col(column.clock))
+    first, *rest = map(col, column.columns)
+    value = call("concat", first, " ", *rest) if rest else first
     match column.format:
         case TimePattern():
             read = _written(value, column.format, column.zone)

@@ -41,7 +41,7 @@ def guess(path: Path) -> Guess:
     rows, times = texts.table.num_rows, times_in(texts)
     event = event_time_of(str(path), texts, times)
     arrival = arrival_of(times, event)
-    taken = {name for one in times for name in (one.column, one.clock) if name is not None}
+    taken = {name for one in times for name in (one.column, one.time_of_day) if name is not None}
     key = _key(texts, taken)
     measures = _measures(texts, taken | ({key.column} if key else set()))
     known = event.micros.drop_null()

@@ -26,7 +26,7 @@ _WHOLE_WORDS = frozenset({"datum", "at", "ts"})
 """Those that are within words which say nothing of time: `status` and `Geburtsdatum`."""
 _WRITTEN_OTHERWISE = r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}([ T].*)?$"
 """Dates that are read as texts."""
-_CLOCK = r"^\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?( [AaPp][Mm])?$"
+_TIME_OF_DAY = r"^\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?( [AaPp][Mm])?$"
 _ARRIVED = ("arriv", "receiv", "ingest", "landed", "loaded", "stored", "insert", "process", "eingang", "eingegang",
             "empfang")  # fmt: skip
 _OFTEN = 0.95
@@ -36,7 +36,7 @@ _OFTEN = 0.95
 class Times:
     """A column of times: how it is written, its values in microseconds, null where there is none, and a doubt.
 
-    `clock` is the column with the time of day, where this one has only dates.
+    `time_of_day` is the column with the time of day, where this one has only dates.
     """
 
     column: str
@@ -44,7 +44,7 @@ class Times:
     zone: str | None
     micros: pa.Array
     doubt: str = ""
-    clock: str | None = None
+    time_of_day: str | None = None
 
     @property
     def rank(self) -> int:
@@ -80,13 +80,15 @@ class Times:
 
     def told(self, why: str) -> Time:
         """As it stands in a guess."""
-        return Time(self.column, self.format, self.zone, f"{why}; {self.doubt}" if self.doubt else why, self.clock)
+        return Time(
+            self.column, self.format, self.zone, f"{why}; {self.doubt}" if self.doubt else why, self.time_of_day
+        )
 
 
 def times_in(texts: Texts) -> list[Times]:
     """The columns that hold times, in their order. A number is one if nearly all are between 1980 and 2100."""
     found = [found for column in texts.columns for found in _times(texts, column.name, column.kind)]
-    return [_with_clock(texts, one) for one in found]
+    return [_with_time_of_day(texts, one) for one in found]
 
 
 def event_time_of(path: str, texts: Texts, times: list[Times]) -> Times:
@@ -106,7 +108,7 @@ def event_time_of(path: str, texts: Texts, times: list[Times]) -> Times:
 
 def _written_otherwise(texts: Texts, times: list[Times]) -> Iterator[tuple[str, str]]:
     """Columns of dates that no pattern reads, with the first of their values."""
-    taken = {name for one in times for name in (one.column, one.clock)}
+    taken = {name for one in times for name in (one.column, one.time_of_day)}
     for column in texts.columns:
         known = texts.of(column.name).drop_null()
         if column.name not in taken and len(known):
@@ -156,24 +158,24 @@ def _of_texts(name: str, values: pa.ChunkedArray) -> Iterator[Times]:
         yield Times(name, "iso8601", None if all_say else "UTC", micros)
 
 
-def _with_clock(texts: Texts, one: Times) -> Times:
+def _with_time_of_day(texts: Texts, one: Times) -> Times:
     """A column of dates with that of the time of day: the one behind it, or else the only one."""
     if texts.kind(one.column) != "string" or one.says_time:
         return one
     names = [column.name for column in texts.columns]
-    clocks = [name for name in names if _is_clock(texts.of(name).drop_null())]
-    behind = [name for name in clocks if names.index(name) == names.index(one.column) + 1]
-    (clock,) = behind or (clocks if len(clocks) == 1 else [None])
-    if clock is None:
+    found = [name for name in names if _is_time_of_day(texts.of(name).drop_null())]
+    behind = [name for name in found if names.index(name) == names.index(one.column) + 1]
+    if not behind and len(found) != 1:
         return one
-    both = pc.binary_join_element_wise(texts.of(one.column), texts.of(clock), " ")
-    found = next(_of_texts(one.column, both), None)
-    return one if found is None else replace(found, clock=clock)
+    (name,) = behind or found
+    both = pc.binary_join_element_wise(texts.of(one.column), texts.of(name), " ")
+    whole = next(_of_texts(one.column, both), None)
+    return one if whole is None else replace(whole, time_of_day=name)
 
 
-def _is_clock(known: pa.ChunkedArray) -> bool:
+def _is_time_of_day(known: pa.ChunkedArray) -> bool:
     """Whether texts are times of day."""
-    fits = pc.match_substring_regex(known, _CLOCK) if len(known) else None
+    fits = pc.match_substring_regex(known, _TIME_OF_DAY) if len(known) else None
     return fits is not None and (pc.sum(fits).as_py() or 0) >= _OFTEN * len(known)
 
 

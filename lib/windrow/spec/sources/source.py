@@ -116,7 +116,7 @@ class Source(Spec, InNotebooks):
         self._take_weight()
         for place, column in self._time_columns().items():
             if column is not None:
-                for field, name in zip(("column", "clock"), column.columns, strict=False):
+                for field, name in zip(("column", "time_of_day"), column.columns, strict=False):
                     self.columns.require(name, f"{place}.{field}")
                 located(place, column.check_type, self.columns)
         if self.partition is not None:

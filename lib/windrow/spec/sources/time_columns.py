@@ -143,20 +143,24 @@ class TimeColumn(Spec):
 
     `format` is a `TimeFormat`, or a pattern of Spark's letters for texts, for instance `dd.MM.yyyy HH:mm`. `zone` is
     that of texts and zone-less timestamps without an offset of their own; a pattern without an offset needs it.
-    `clock` is a second column, with the time of day, if the first one has only the date: the time is then read from
-    both texts, with a blank between them.
+    `time_of_day` is a second column, if the first one has only the date: the time is then read from both texts, with a
+    blank between them.
     """
 
     column: str = plain(NAME)
     format: Converted[Format, FormatLike] = converted(FORMAT, default=TimeFormat.TIMESTAMP)
     zone: str | None = plain(ZONE, default=None)
-    clock: str | None = plain(NAME, default=None)
+    time_of_day: str | None = plain(NAME, default=None)
 
     def validate(self) -> None:
-        if self.clock is not None and self.clock.lower() == self.column.lower():
-            raise SpecError("clock", "must be another column than that of the date", self.clock, "leave it out")
-        if self.clock is not None and not self.is_text:
-            raise SpecError("clock", "is for times in texts: iso8601, or a pattern", self.clock, "leave it out")
+        if self.time_of_day is not None and self.time_of_day.lower() == self.column.lower():
+            raise SpecError(
+                "time_of_day", "must be another column than that of the date", self.time_of_day, "leave it out"
+            )
+        if self.time_of_day is not None and not self.is_text:
+            raise SpecError(
+                "time_of_day", "is for times in texts: iso8601, or a pattern", self.time_of_day, "leave it out"
+            )
         if not isinstance(self.format, TimePattern):
             return
         if self.zone is None and not self.format.has_offset:
@@ -167,7 +171,7 @@ class TimeColumn(Spec):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that it is read from."""
-        return (self.column,) if self.clock is None else (self.column, self.clock)
+        return (self.column,) if self.time_of_day is None else (self.column, self.time_of_day)
 
     @property
     def is_text(self) -> bool:
@@ -184,8 +188,10 @@ class TimeColumn(Spec):
             fits = texts if is_text else "timestamp" if is_time else "one of unix_s, unix_ms, unix_us, unix_ns"
             rule = f"does not fit the type of {self.column} ({kind})"
             raise SpecError("format", rule, str(self.format), fits)
-        if self.clock is not None and columns[self.clock] != "string":
-            raise SpecError("clock", f"must be a column of texts, not of {columns[self.clock]}", self.clock)
+        if self.time_of_day is not None and columns[self.time_of_day] != "string":
+            raise SpecError(
+                "time_of_day", f"must be a column of texts, not of {columns[self.time_of_day]}", self.time_of_day
+            )
 
 
 def _read_event_time(value: Any) -> TimeColumn | None:

@@ -35,18 +35,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Time:
-    """A column of times: its format, the zone of texts without an offset, why it was taken, and that of the clock."""
+    """A column of times: its format, the zone of texts without an offset, why it was taken, and the time of day."""
 
     column: str
     format: str
     zone: str | None
     why: str
-    clock: str | None = None
+    time_of_day: str | None = None
 
     @property
     def names(self) -> str:
         """Its column, or that of the date and that of the time of day."""
-        return self.column if self.clock is None else f"{self.column} and {self.clock}"
+        return self.column if self.time_of_day is None else f"{self.column} and {self.time_of_day}"
 
 
 @dataclass(frozen=True)

@@ -99,8 +99,8 @@ def _arrival(guess: Guess) -> Iterator[str]:
 
 def _time(time: Time) -> str:
     zone = "" if time.zone is None else f", zone: {time.zone}"
-    clock = "" if time.clock is None else f", clock: {time.clock}"
-    return f"{{column: {time.column}{clock}, format: {quoted(time.format)}{zone}}}"
+    of_day = "" if time.time_of_day is None else f", time_of_day: {time.time_of_day}"
+    return f"{{column: {time.column}{of_day}, format: {quoted(time.format)}{zone}}}"
 
 
 def _zone(time: Time) -> str:
