@@ -22,6 +22,7 @@ from windrow.spec.times import DAY, SECOND
 from windrow.spec.triggers.all import Repeat, WhenResult
 from windrow.spec.windows.aligned import CumulativeWindows, SlidingWindows
 from windrow.view.explain.life import IN_RESULT, NOT_KNOWN, Life
+from windrow.view.explain.parts import answer
 
 KEY = {"k": "a"}
 
@@ -187,7 +188,8 @@ def test_nothing_is_compared_where_only_spark_can_tell_the_elements(
     places = {element.place for element in life.elements}
     assert (NOT_KNOWN in places) is kept and IN_RESULT not in places
     said = [line for line in life.missing if "may be elements or not" in line]
-    assert bool(said) is kept and "no row of this key fell into the window" not in (life.missing if kept else [])
+    assert bool(said) is kept and "no row of this key fell into the window" not in life.missing
+    assert life.checked == [] and not any("of 0 elements" in line for line in answer(life))
     assert all(f"only Spark can evaluate {place}" in line for line in said)
 
 

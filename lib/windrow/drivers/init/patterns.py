@@ -54,7 +54,8 @@ def written(texts: Sequence[str | None], often: float) -> Written | None:
         return None
     pattern = TimePattern(_pattern(alike, order))
     micros = [None if one is None or _shape(one) != _shape(first) else _micros(one, order) for one in found]
-    return Written(pattern, micros, doubt) if any(at is not None for at in micros) else None
+    is_read = sum(at is not None for at in micros) >= often * sum(text is not None for text in texts)
+    return Written(pattern, micros, doubt) if is_read else None
 
 
 def _shape(one: _Found) -> tuple[object, ...]:

@@ -130,7 +130,7 @@ class Life:
     `rules` are what the stage says of itself, in words. `missing` says where rows are that one might look for here,
     `differences` what the rows say otherwise than the journal, `checked` what was compared, `unknown` what was not.
     `upstream` are the windows whose panes are its elements, `behind` those of stages that read it. `clears` says that
-    the stage discards what it has shown.
+    the stage discards what it has shown, `decided` that it is known which rows are elements of the window.
     """
 
     pipeline: str
@@ -155,6 +155,7 @@ class Life:
     differences: Sequence[str] = ()
     unknown: Sequence[str] = ()
     clears: bool = False
+    decided: bool = True
 
     @property
     def windows(self) -> Sequence[tuple[int, int]]:

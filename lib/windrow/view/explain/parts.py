@@ -48,18 +48,14 @@ def answer(life: Life) -> list[str]:
     elif last.is_retraction:
         lines = [f"nothing stands: tick {last.tick} has retracted the last pane"]
     else:
-        counted = sum(element.is_counted for element in life.elements)
+        of = f", of {many(sum(element.is_counted for element in life.elements), 'element')}" if life.decided else ""
         results = ", ".join(f"{name} {cell(value)}" for name, value in last.value.items())
-        lines = [f"{results}: pane {last.index} ({last.timing}), shown by tick {last.tick}, {_of(counted)}"]
+        lines = [f"{results}: pane {last.index} ({last.timing}), shown by tick {last.tick}{of}"]
     if life.differences:
         lines.append(f"{many(len(life.differences), 'difference')} between the rows and the journal, below")
     elif any(pane.computed for pane in life.panes):
         lines.append("the rows give the same")
     return lines
-
-
-def _of(counted: int) -> str:
-    return f"of {many(counted, 'element')}"
 
 
 def parts(life: Life) -> Iterator[Part]:

@@ -104,11 +104,12 @@ class Explainer:
             corrections=corrections(self.ticks, near, rows, elements),
             upstream=self.chain.upstream(members),
             behind=self.chain.behind(self.question.stage, rows),
-            missing=[*self._no_window(window), *missing(self.question.stage, members, elements), *unread],
+            missing=[*self._no_window(window), *missing(members, elements, self.inputs.decide), *unread],
             checked=self._checked(elements, panes, verdicts),
             differences=[*found.differences, *differences, *comparison.unshown(rows)],
             unknown=[*self.inputs.unknown, *contents.unknown, *unfollowed],
             clears=self.question.stage.is_discarding,
+            decided=self.inputs.decide,
         )
 
     # ---------------------------------------------------------------- which window
@@ -278,6 +279,8 @@ class Explainer:
         verdicts: Mapping[int, Verdict] | None,
     ) -> list[str]:
         """What was computed from the rows and compared."""
+        if not self.inputs.decide:
+            return []
         computed = [pane for pane in panes if pane.computed]
         names = sorted({name for pane in computed for name in pane.computed})
         counted = sum(element.is_counted for element in elements)

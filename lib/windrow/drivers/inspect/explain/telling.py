@@ -121,11 +121,11 @@ def corrections(ticks: Ticks, window: Bounds, rows: Sequence[Row], elements: Seq
     return said
 
 
-def missing(stage: Stage, members: Sequence[Member], elements: Sequence[LifeElement]) -> list[str]:
-    """Where the rows of the key are that the results do not count, and that there are none, if so."""
+def missing(members: Sequence[Member], elements: Sequence[LifeElement], decided: bool) -> list[str]:
+    """Where the rows of the key are that the results do not count; and that there are none, if that is known."""
     said = []
     inside = [element for element, member in zip(elements, members, strict=True) if member.is_element]
-    if not inside and not any(element.place == NOT_KNOWN for element in elements):
+    if not inside and decided:
         said.append("no row of this key fell into the window")
     by_place: dict[str, list[LifeElement]] = {}
     for element in elements:
