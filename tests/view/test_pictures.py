@@ -138,6 +138,18 @@ def test_values_of_one_window_are_not_written_over_each_other() -> None:
                 assert min(right, b) <= max(left, a) or min(bottom, d) <= max(top, c), case.name
 
 
+def test_labels_beside_dots_are_not_written_over_each_other() -> None:
+    """Neither those of one moment nor those of two that are close: each has a line of text."""
+    (table,) = (
+        case for case in read_transcripts(TRANSCRIPTS / "atlas.yaml") if case.name == "table 1 - without watermarks"
+    )
+    (picture,) = pictures(table)
+    lines = [(float(one.get("x") or 0), float(one.get("y") or 0)) for one in shapes(svg(picture), "text", "label")]
+    assert len(lines) == len(picture.elements) == 10
+    for number, (x, y) in enumerate(lines):
+        assert all(abs(y - other_y) >= 12 or abs(x - other_x) > 50 for other_x, other_y in lines[number + 1 :])
+
+
 def test_ticks_that_the_clock_does_not_tell_apart_have_rows() -> None:
     (case,) = (
         case for case in read_transcripts(TRANSCRIPTS / "drawings.yaml") if case.name == "accumulation-discarding"
@@ -164,6 +176,21 @@ def test_dots_that_say_nothing_stand_where_their_times_are(label: str) -> None:
     circles = shapes(drawn, "circle", "element" if label else "point")
     heights = Counter(float(one.get("cy") or 0) for one in circles)
     assert sorted(heights.values()) == ([1, 3] if not label else [1, 1, 1, 1])
+
+
+@pytest.mark.parametrize("label", ["", "1"])
+def test_a_firing_moves_the_dots_of_no_other_moment(label: str) -> None:
+    """An element that arrives at once lies on the line of no delay, whatever else is in the picture."""
+    at_once, fired = Element(START + HOUR, START + HOUR, label=label), START + 3 * HOUR
+    pane = Pane(START, START + 2 * HOUR, fired, 1, "late", "2")
+    drawn = svg(Picture("moments", [at_once, Element(START, fired, label=label)], panes=[pane]))
+    heights = sorted(float(one.get("cy") or 0) for one in shapes(drawn, "circle", "element" if label else "point"))
+    (line,) = shapes(drawn, "polyline", "ideal")
+    (left, low), (right, high) = (tuple(map(float, point.split(","))) for point in (line.get("points") or "").split())
+    across = float(shapes(drawn, "circle", "element" if label else "point")[0].get("cx") or 0)
+    assert heights[-1] == pytest.approx(low + (high - low) * (across - left) / (right - left), abs=0.2)
+    _, box = shapes(drawn, "rect", "box late")  # behind its sample in the legend
+    assert heights[0] == pytest.approx(float(box.get("y") or 0) + (11 if label else 0), abs=0.2)
 
 
 def test_many_elements_are_counted_and_none_is_lost() -> None:

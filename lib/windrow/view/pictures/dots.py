@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from windrow.view.pictures.axes import Axis
@@ -12,7 +12,9 @@ from windrow.view.pictures.values import Element
 LARGE, SMALL = 9.0, 4.0
 """The radius of a dot with its label inside, and of one without, or with it beside."""
 LEVEL = 19.0
-"""From one level to the next."""
+"""From one level to the next, where labels are inside of the dots."""
+_LINE = 13.0
+"""And where they are beside them: a line of text."""
 _MOST_LEVELS = 8
 _MOST_APART = 60
 """More dots than these are not kept from lying on each other, unless they have labels."""
@@ -54,8 +56,18 @@ class Dot:
     def is_inside(self) -> bool:
         return self.radius == LARGE
 
+    @property
+    def down(self) -> float:
+        """How far its level moves it."""
+        return self.level * step_of(self.element)
+
     def area(self, y: float) -> Area:
         return _area(self.element, self.x, y, self.is_left)
+
+
+def step_of(element: Element) -> float:
+    """From one level to the next for an element."""
+    return LEVEL if radius_of(element) == LARGE else _LINE
 
 
 def radius_of(element: Element) -> float:
@@ -79,14 +91,11 @@ def dots_of(
             continue
         is_left = x + _beside(element) > across.end + 14 and x - _beside(element) > across.start
         area = _area(element, x, y, is_left)
-        level = next((n for n in _levels() if not any(area.moved(n * LEVEL).overlaps(one) for one in taken)), 0)
-        taken.append(area.moved(level * LEVEL))
+        moved = [area.moved(level * step_of(element)) for level in range(_MOST_LEVELS)]
+        level = next((n for n, at in enumerate(moved) if not any(at.overlaps(one) for one in taken)), 0)
+        taken.append(moved[level])
         dots.append(Dot(element, x, level, is_left))
     return dots
-
-
-def _levels() -> Iterator[int]:
-    yield from range(_MOST_LEVELS)
 
 
 def _beside(element: Element) -> float:
@@ -98,4 +107,5 @@ def _area(element: Element, x: float, y: float, is_left: bool) -> Area:
     radius = radius_of(element)
     beside = _beside(element) if radius == SMALL and element.label else radius
     left, right = (beside, radius) if is_left else (radius, beside)
-    return Area(x - left, y - radius, x + right, y + radius)
+    half = max(radius, _LINE / 2) if beside > radius else radius
+    return Area(x - left, y - half, x + right, y + half)

@@ -21,8 +21,6 @@ MOST_KEYS = 6
 """Keys that have a panel of their own; those behind them are not drawn."""
 _RIGHT, _LINE, _GAP = 16.0, 18.0, 14.0
 _HIGH = {1: 330.0, 2: 230.0, 3: 190.0}
-_BELOW = 11.0
-"""How far below the line of its tick an element stands that came in the moment of a firing."""
 
 
 def svg(picture: Picture, width: int = WIDTH, heading: bool = True, is_inline: bool = False) -> str:
@@ -159,9 +157,7 @@ class _Layout:
 
     def _to_scale(self, own: Picture, top: float, name: str) -> Panel:
         high = _HIGH.get(len(self._keys), 170.0)
-        fired = {pane.processing_time for pane in own.panes}
-        below = _BELOW if any(one.processing_time in fired for one in own.elements) else 0.0
-        up = ByTime(Axis(*self._times, top + high, top), below)
+        up = ByTime(Axis(*self._times, top + high, top), frozenset(pane.processing_time for pane in own.panes))
         dots = dots_of(own.elements, self.across, up.element, to_scale=True)
         return Panel(own, self.across, up, dots, top, top + high, name)
 

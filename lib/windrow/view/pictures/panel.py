@@ -10,7 +10,7 @@ from math import log2
 from windrow.spec.times import MINUS_INFINITY
 from windrow.view.pictures.axes import Axis
 from windrow.view.pictures.boxes import Box, boxes_of, first_of, open_windows
-from windrow.view.pictures.dots import LEVEL, Dot
+from windrow.view.pictures.dots import Dot
 from windrow.view.pictures.labels import Labels
 from windrow.view.pictures.shapes import LETTER, Shapes
 from windrow.view.pictures.upward import ByTick, ByTime, Upward
@@ -56,7 +56,7 @@ class Panel:
     @cached_property
     def placed(self) -> dict[Dot, float]:
         """Each dot with its place upward."""
-        return {dot: self.up.element(dot.element) + dot.level * LEVEL for dot in self.dots}
+        return {dot: self.up.element(dot.element) + dot.down for dot in self.dots}
 
     @property
     def ideal(self) -> tuple[Point, Point] | None:

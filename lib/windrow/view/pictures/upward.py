@@ -19,6 +19,8 @@ from windrow.view.pictures.values import Element, Pane, Picture, WatermarkPoint
 LANE = 18.0
 """How high the top of a box is that stands above others in a row."""
 _LEAST = 20.0
+_BELOW = 11.0
+"""How far below the line of its tick a label stands that came in the moment of a firing."""
 _GAP = 5.0
 
 
@@ -49,13 +51,17 @@ class Upward(Protocol):
 
 @dataclass(frozen=True)
 class ByTime:
-    """To scale. `below`: how far below its time an element stands that was shown the moment that it came."""
+    """To scale. Only an element with a label that came at a moment of `fired` stands below its time.
+
+    Its label would be on the top of the box that was shown then.
+    """
 
     axis: Axis
-    below: float = 0.0
+    fired: frozenset[int] = frozenset()
 
     def element(self, one: Element) -> float:
-        return self.axis.at(one.processing_time) + self.below
+        is_below = bool(one.label) and one.processing_time in self.fired
+        return self.axis.at(one.processing_time) + (_BELOW if is_below else 0.0)
 
     def watermark(self, one: WatermarkPoint) -> float:
         return self.axis.at(one.processing_time)
@@ -127,16 +133,16 @@ def ticks_of(picture: Picture) -> list[int]:
 
 def by_tick(picture: Picture, ticks: Sequence[int], dots: Sequence[Dot], across: Axis, bottom: float) -> ByTick:
     """Rows from the bottom up."""
-    levels: dict[int, int] = defaultdict(int)
+    needed: dict[int, float] = defaultdict(float)
     for dot in dots:
-        levels[dot.element.tick or 0] = max(levels[dot.element.tick or 0], dot.level + 1)
+        needed[dot.element.tick or 0] = max(needed[dot.element.tick or 0], dot.down + LEVEL)
     lanes = lanes_of(picture.panes, across)
     high: dict[int, int] = defaultdict(int)
     for pane, lane in lanes.items():
         high[pane.tick or 0] = max(high[pane.tick or 0], lane + 1)
     rows = {}
     for tick in ticks:
-        watermark = bottom - max(LEVEL * levels[tick] + 2, 0 if high[tick] else _LEAST - _GAP)
+        watermark = bottom - max(needed[tick] + 2, 0 if high[tick] else _LEAST - _GAP)
         top = watermark - LANE * high[tick] - _GAP
         rows[tick] = Row(bottom, watermark + LEVEL / 2 + 1, watermark, top)
         bottom = top
