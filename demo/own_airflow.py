@@ -24,6 +24,11 @@ BIN = Path(sys.prefix) / "bin"
 JVM = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
 """No step here lives long enough for the second compiler, nor has it memory that is worth more threads."""
 SERVICES = ("api-server", "scheduler", "dag-processor", "triggerer")
+PRELOADED = (
+    "airflow.executors.local_executor", "airflow.sdk.execution_time.task_runner",
+    "windrow.airflow", "deltalake", "pyarrow.dataset", "pandas",
+)  # fmt: skip
+"""What every task imports. It is imported once, by a server from which the workers of the executor are forked."""
 
 
 @dataclass
@@ -52,6 +57,9 @@ class Airflow:
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
             "AIRFLOW__CORE__PARALLELISM": "4",
+            "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{self.home}/airflow.db?timeout=60",
+            "AIRFLOW__SCHEDULER__MP_START_METHOD": "forkserver",
+            "AIRFLOW__SCHEDULER__MP_FORKSERVER_PRELOAD": ",".join(PRELOADED),
             "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{url}/execution/",
             "AIRFLOW__API__HOST": "127.0.0.1",
             "AIRFLOW__API__PORT": str(self.port),

@@ -12,6 +12,7 @@ import pytest
 import typer.main
 
 import windrow
+from demo.own_airflow import PRELOADED
 from tests.layers import LAYERS
 from tests.model.transcripts import check as check_on_model
 from tests.spec.pages import (
@@ -409,3 +410,7 @@ def test_every_figure_of_the_paper_is_shown() -> None:
     for file in ("drawings.yaml", "paper.yaml"):
         for case in read_transcripts(TRANSCRIPTS / file):
             assert f"drawings/{case.name}.svg" in PAGES["semantics" if file == "drawings.yaml" else "pictures"]
+
+
+def test_what_the_airflow_of_the_demo_preloads_is_what_the_page_says() -> None:
+    assert f"mp_forkserver_preload = {','.join(PRELOADED)}\n" in PAGES["quality"]
