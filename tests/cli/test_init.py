@@ -363,7 +363,10 @@ def test_which_column_has_the_time_of_day(tmp_path: Path, header: str, row: str,
 
 
 @pytest.mark.parametrize("code", ["12-34-5678", "99.99.2024", "12-Mai-2024"])
-def test_texts_that_only_look_like_dates_are_no_times(tmp_path: Path, code: str) -> None:
+def test_texts_that_only_look_like_dates_are_no_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
     """Even where a few of them could be."""
+    monkeypatch.chdir(tmp_path)  # where a pipeline file would be written
     path = csv(tmp_path / "a.csv", "time;k", [*[f"{code};a"] * 40, f"01{code[2]}02{code[2]}2024;b"])
     assert windrow("init", path).code == 2

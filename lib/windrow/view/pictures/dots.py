@@ -13,7 +13,7 @@ LARGE, SMALL = 9.0, 4.0
 """The radius of a dot with its label inside, and of one without, or with it beside."""
 LEVEL = 19.0
 """From one level to the next, where labels are inside of the dots."""
-_LINE = 13.0
+LINE = 13.0
 """And where they are beside them: a line of text."""
 _MOST_LEVELS = 8
 _MOST_APART = 60
@@ -67,7 +67,7 @@ class Dot:
 
 def step_of(element: Element) -> float:
     """From one level to the next for an element."""
-    return LEVEL if radius_of(element) == LARGE else _LINE
+    return LEVEL if radius_of(element) == LARGE else LINE
 
 
 def radius_of(element: Element) -> float:
@@ -107,5 +107,5 @@ def _area(element: Element, x: float, y: float, is_left: bool) -> Area:
     radius = radius_of(element)
     beside = _beside(element) if radius == SMALL and element.label else radius
     left, right = (beside, radius) if is_left else (radius, beside)
-    half = max(radius, _LINE / 2) if beside > radius else radius
+    half = LINE / 2 if beside > radius else radius
     return Area(x - left, y - half, x + right, y + half)

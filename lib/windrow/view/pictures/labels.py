@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from windrow.view.pictures.boxes import Box
-from windrow.view.pictures.dots import Area
+from windrow.view.pictures.dots import LINE, Area
 from windrow.view.pictures.shapes import Shapes, shortened, width_of
 
-_LINE = 13.0
 _ABOVE = 4.0
 
 
@@ -36,10 +35,10 @@ class Labels:
         self.shapes.text(kind, x, y, text)
 
     def _places(self, box: Box, half: float, is_above: bool) -> Iterator[tuple[float, float]]:
-        first = 11.5 if box.pane.is_retraction else _LINE
+        first = 11.5 if box.pane.is_retraction else LINE
         rows = [box.top - _ABOVE] if is_above else [box.top + first]
         if not is_above:
-            rows += [y for y in (box.top + 2 * _LINE, box.top + 3 * _LINE) if y <= box.bottom]
+            rows += [y for y in (box.top + 2 * LINE, box.top + 3 * LINE) if y <= box.bottom]
         for y in rows:
             for x in ((box.left + box.right) / 2, box.right - half - 3, box.left + half + 3):
                 yield min(max(x, self.left + half), self.right - half), y
