@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Seen = TypeVar("Seen")
+_JOB: ContextVar[str | None] = ContextVar("job", default=None)
+"""The name of the job that this process is; None where `spark-submit` has not started it."""
 
 
 @contextmanager
@@ -46,7 +49,7 @@ def session(
         from windrow.quality.early import import_early
 
         import_early(suites_of(pipeline).values())
-    before = SparkSession.getActiveSession()
+    before = SparkSession.getActiveSession() if (job := _JOB.get()) is None else _submitted(job)
     if before is not None:
         if settings:
             raise SpecError(
@@ -60,6 +63,26 @@ def session(
         yield spark
     finally:
         spark.stop()
+
+
+@contextmanager
+def in_job(name: str) -> Iterator[None]:
+    """Commands within take the session of the job that this process is, with that name, when they first need one."""
+    token = _JOB.set(name)
+    try:
+        yield
+    finally:
+        _JOB.reset(token)
+
+
+def _submitted(job: str) -> SparkSession:
+    """The session of the job. Errors: SpecError for a setting with which it was submitted."""
+    from windrow.drivers.spark.session import submitted_session
+
+    try:
+        return submitted_session(job)
+    except SpecError as error:
+        raise error.within("spark-submit --conf:") from None
 
 
 def looked(

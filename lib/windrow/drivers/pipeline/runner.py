@@ -113,9 +113,10 @@ class StageRunner(TickRunner):
     def take_over_cells(self) -> Control | None:
         """Where the allowed lateness was smaller, there may be other cells than windows: a tick opens those.
 
-        Errors: StepTaken where another writer has committed meanwhile.
+        None where only batches have read, which leave no cells. Errors: StepTaken where another writer has committed
+        meanwhile.
         """
-        if self.last is None:
+        if self.last is None or not self.last.streams:
             return None
         made = turned_into_windows(self.spark, self.journal, self.last, self.admission)
         self._last = made or self.last

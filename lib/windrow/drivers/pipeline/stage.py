@@ -63,7 +63,11 @@ class StageWork:
         self.pending = {}
         if last is not None and self.projections.behind(last.tick):
             self._check_kept()
-            self.pending = self.runner.journal.controls(self.runner.spark, self.projections.projected_to, last.tick)
+            after = self.projections.projected_to
+            is_one = after + 1 == last.tick
+            self.pending = (
+                {last.tick: last} if is_one else self.runner.journal.controls(self.runner.spark, after, last.tick)
+            )
 
     def _check_kept(self) -> None:
         """Errors: SpecError where the journal no longer holds what a table lacks."""

@@ -45,8 +45,8 @@ from windrow.store.upstream.offsets import START, Offsets
 class TickState(Protocol):
     """What a stage keeps between ticks: the control rows and the cells."""
 
-    def last(self, spark: SparkSession) -> Control | None:
-        """The control row of the newest tick, or None before the first."""
+    def last(self, spark: SparkSession, known: Control | None = None) -> Control | None:
+        """The control row of the newest tick, or None before the first; that which is `known` is not read again."""
 
     def controls(self, spark: SparkSession, after: int, until: int) -> dict[int, Control]:
         """The control rows of the ticks after < tick <= until."""
@@ -85,7 +85,7 @@ class TickRunner:
     clocks: Clocks
     journal: TickState
     is_read: bool = False
-    _last: Control | None = field(init=False)
+    _last: Control | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.refresh()
@@ -97,7 +97,7 @@ class TickRunner:
 
     def refresh(self) -> None:
         """Read the newest tick again, after what another writer may have committed."""
-        self._last = self.journal.last(self.spark)
+        self._last = self.journal.last(self.spark, self._last)
 
     def write(self, control: Control, plan: TickPlan) -> Control:
         """Commit a tick, and give its control row. Raises StepTaken where another writer has committed meanwhile."""

@@ -95,12 +95,13 @@ class TickRows:
 class Control:
     """What a tick leaves behind beside transitions and dead letters.
 
-    `kind` is stream, follow (a tick like those of a stream, made by someone else who needed it), admission,
-    backfill, restatement or forgetting; `offsets` says how far the stage has read, and `streams` whether a stream has,
-    and not only batches; `shows` says that a batch has published, early or as last; `watermark_before` is that of the
-    tick; `late_until` the end up to which windows had expired for its elements; `counters` what it counted, `rows`
-    what its transitions are; `backfilled` the intervals that backfills made so far; `quarantined_files` the files in
-    quarantine whose late rows this one did not count.
+    `kind` is stream, follow (a tick like those of a stream, made by someone else who needed it), admission, backfill,
+    restatement or forgetting; `offsets` says how far the stage has read, and `streams` whether a stream has, and not
+    only batches; `shows` says that a batch has published, early or as last, and `shows_early` that one has published
+    windows early, whatever became of them; `watermark_before` is that of the tick; `late_until` the end up to which
+    windows had expired for its elements; `counters` what it counted, `rows` what its transitions are; `backfilled` the
+    intervals that backfills made so far; `quarantined_files` the files in quarantine whose late rows this one did not
+    count.
     """
 
     tick: int
@@ -114,6 +115,7 @@ class Control:
     quarantined_files: tuple[str, ...] = ()
     duration_ms: int = 0
     shows: bool = False
+    shows_early: bool = False
     late_until: int = MINUS_INFINITY
     rows: TickRows = TickRows()
 
@@ -137,6 +139,7 @@ class Control:
                 "quarantined_files": list(self.quarantined_files),
                 "duration_ms": self.duration_ms,
                 "shows": self.shows,
+                "shows_early": self.shows_early,
                 "late_until": self.late_until,
             }
         )
@@ -160,6 +163,7 @@ class Control:
             quarantined_files=tuple(values["quarantined_files"]),
             duration_ms=values["duration_ms"],
             shows=values["shows"],
+            shows_early=values.get("shows_early", values["shows"]),  # older versions did not say how
             late_until=values["late_until"],
             rows=TickRows(**values["rows"]),
         )

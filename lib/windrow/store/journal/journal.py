@@ -82,12 +82,12 @@ class Journal:
     def location(self) -> Location:
         return self.log.location
 
-    def last(self, spark: SparkSession) -> Control | None:
-        """The control row of the newest tick, or None before the first."""
+    def last(self, spark: SparkSession, known: Control | None = None) -> Control | None:
+        """The control row of the newest tick, or None before the first; that which is `known` is not read again."""
         commit = self.log.last(spark)
         if commit is None:
             return None
-        return self.control(spark, commit.step)
+        return known if known is not None and known.tick == commit.step else self.control(spark, commit.step)
 
     def control(self, spark: SparkSession, tick: int) -> Control:
         """The control row of a tick."""

@@ -41,7 +41,7 @@ class MemoryState:
     dead_letters: list[list[Row]] = field(default_factory=list)
     emitted: list[DataFrame | None] = field(default_factory=list)
 
-    def last(self, spark: SparkSession) -> Control | None:
+    def last(self, spark: SparkSession, known: Control | None = None) -> Control | None:
         return self.ticks[-1] if self.ticks else None
 
     def controls(self, spark: SparkSession, after: int, until: int) -> dict[int, Control]:

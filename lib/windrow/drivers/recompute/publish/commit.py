@@ -67,7 +67,7 @@ def commit(
         return _written_at_once(item, scope, batch, restated)
     result = counted_windows(work, item, scope, batch.windows)
     found: AbstractContextManager[Changes]
-    if not dry_run and _is_first(runner.last):
+    if not dry_run and _is_unshown(item, scope):
         found = nullcontext(all_new(item, scope, batch.windows, result.windows))
     else:
         found = compared(work, item, scope, batch.windows, restated)
@@ -76,6 +76,8 @@ def commit(
         if dry_run or not changes.is_any:
             return result
         control = _control(runner, scope, batch.restates, restated.quarantined_files, joins=not changes.restates)
+        is_early = result.waiting is not None and result.waiting.early
+        control = replace(control, shows_early=control.shows_early or is_early)
         result = replace(result, tick=control.tick)
         if announce is not None:
             announce(result)
@@ -117,6 +119,21 @@ def _transitions(runner: StageRunner, scope: Scope, changes: Changes) -> DataFra
 def _is_first(last: Control | None) -> bool:
     """Whether nothing of the stage is shown yet, so that there is nothing to compare with."""
     return not has_stream(last) and (last is None or not last.shows)
+
+
+def _is_unshown(item: StageWork, scope: Scope) -> bool:
+    """Whether nothing of these windows is shown yet, so that there is nothing to compare with.
+
+    So it is from one day of a schedule to the next, where the windows of an element are known by its time alone: no
+    batch has published any that starts in these spans, and none was shown before it had expired.
+    """
+    stage, last = item.runner.stage, item.runner.last
+    if last is None or _is_first(last):
+        return True
+    is_by_time = stage.windows.is_aligned and not stage.stage.window.IS_GLOBAL
+    if has_stream(last) or last.shows_early or not is_by_time:
+        return False
+    return not any(one.start < end and start < one.end for one in last.backfilled for start, end in scope.spans)
 
 
 def counted_windows(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFrame) -> BackfillResult:
@@ -167,6 +184,7 @@ def _control(
         backfilled=intervals or (*before, *made),
         quarantined_files=quarantined_files,
         shows=True,
+        shows_early=last.shows_early,
     )
 
 

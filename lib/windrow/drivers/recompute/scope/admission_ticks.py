@@ -104,4 +104,5 @@ def _control(last: Control | None, clock: StageClock, until: Offsets, counters: 
         counters=counters,
         backfilled=() if last is None else last.backfilled,
         shows=last is not None and last.shows,
+        shows_early=last is not None and last.shows_early,
     )
