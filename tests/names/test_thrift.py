@@ -132,7 +132,9 @@ def test_beeline_and_python_ask_the_server(lake: windrow.Pipeline, server: Serve
     home = {**os.environ, "SPARK_HOME": str(BEELINE.parents[1])}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=home)
     assert done.returncode == 0, done.stderr
-    assert [line for line in done.stdout.splitlines() if line] == [f"{origin},{number}" for origin, number in meant]
+    prompt = f"0: {server.url}> "  # beeline prints it where its input is no terminal
+    lines = [line.removeprefix(prompt) for line in done.stdout.splitlines() if line]
+    assert lines == [f"{origin},{number}" for origin, number in meant]
     hive: Any = pytest.importorskip("pyhive.hive", reason="the client of the page is not installed")
     cursor = hive.connect("127.0.0.1", server.port, database="flights").cursor()
     cursor.execute(query)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import os
+
+from windrow.drivers.spark.jvm import session_jars
+from windrow.drivers.spark.machine import defaults
+
+CLASS_PATH = "spark.driver.extraClassPath"
+
 
 def served_settings(host: str, port: int, warehouse: str) -> dict[str, str]:
     """Where it listens, and a metastore in its memory: the names are made anew when it starts.
 
     `spark.hadoop.hive.metastore.uris` puts a metastore that others share in its place. `warehouse` is a folder for the
-    tables that somebody makes in the session; those of the lake stay where they are.
+    tables that somebody makes in the session; those of the lake stay where they are. The jars are on the class path of
+    the JVM, as the threads that answer connections do not see those of a session. Errors: SpecError where Delta's are
+    not set up.
     """
+    theirs = defaults().get(CLASS_PATH)
     return {
+        CLASS_PATH: os.pathsep.join([*session_jars(), *filter(None, [theirs])]),
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:windrow;create=true",
         "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
