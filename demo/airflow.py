@@ -54,12 +54,12 @@ def arrive(project: Path, number: int) -> None:
 
 
 def show_early(project: Path) -> None:
-    """From now on a run that has waited for 30 seconds shows the windows that have not expired.
+    """From now on a run that has waited for 15 seconds shows the windows that have not expired.
 
     Tasks read the file when they begin, so nothing has to be told to Airflow.
     """
     file = project / FILE
-    file.write_text(file.read_text().replace("poke_interval: 5s", "poke_interval: 5s, wait: 30s, on_timeout: early"))
+    file.write_text(file.read_text().replace("poke_interval: 5s", "poke_interval: 5s, wait: 15s, on_timeout: early"))
 
 
 def shown(project: Path, *arguments: str) -> str:
@@ -93,7 +93,7 @@ def main() -> None:
             tasks = ", ".join(f"{task} {state}" for task, state in airflow.tasks(DAG, run).items())
             print(f"   {run}: {state} ({tasks})")
         print(f"   {time.monotonic() - started:.0f} s")
-        print("== wait: 30s, on_timeout: early in the pipeline file, and a run of a day that is not over")
+        print("== wait: 15s, on_timeout: early in the pipeline file, and a run of a day that is not over")
         show_early(project)
         span = {"from": "2013-01-06T03:00:00+00:00", "to": "2013-01-07T03:00:00+00:00"}
         airflow.trigger(DAG, EARLY, span)

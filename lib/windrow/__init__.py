@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from windrow.drivers.inspect.report import report as report
     from windrow.drivers.inspect.show.show import show as show
     from windrow.drivers.inspect.status.status import status as status
+    from windrow.drivers.inspect.waiting.windows import WaitingWindows as WaitingWindows
     from windrow.drivers.maintain import Maintained as Maintained
     from windrow.drivers.maintain import maintain as maintain
     from windrow.drivers.recompute.backfill import backfill as backfill
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from windrow.drivers.recompute.reconcile import reconcile as reconcile
     from windrow.drivers.recompute.restate import RestateResult as RestateResult
     from windrow.drivers.recompute.restate import restate as restate
-    from windrow.drivers.recompute.scope.waiting_windows import WaitingWindows as WaitingWindows
     from windrow.drivers.register.duckdb import views as views
     from windrow.drivers.register.registered import Registered as Registered
     from windrow.drivers.register.spark import register_names as register_names
@@ -170,12 +170,12 @@ _NAMES = {
     "drivers.inspect.report": "report",
     "drivers.inspect.show.show": "show",
     "drivers.inspect.status.status": "status",
+    "drivers.inspect.waiting.windows": "WaitingWindows",
     "drivers.maintain": "Maintained maintain",
     "drivers.recompute.backfill": "backfill",
     "drivers.recompute.publish.commit": "BackfillResult",
     "drivers.recompute.reconcile": "Difference Reconciliation reconcile",
     "drivers.recompute.restate": "RestateResult restate",
-    "drivers.recompute.scope.waiting_windows": "WaitingWindows",
     "drivers.simulate.simulate": "simulate",
     "drivers.register.duckdb": "views",
     "drivers.register.registered": "Registered",

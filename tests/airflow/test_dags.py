@@ -13,6 +13,7 @@ import pytest
 from deltalake import write_deltalake
 
 from windrow.spec.errors import WINDOWS_WAIT
+from windrow.spec.times import parse_time
 from windrow.store.journal.outcomes import OUTCOME, subject_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -155,8 +156,39 @@ def test_a_step_behind_landing_is_made_again_whatever_has_come(ends: Ends) -> No
 
 def test_a_run_that_has_waited_makes_its_step_again(bag, ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     task = bag.dags["flights_backfill"].get_task("land")
-    monkeypatch.setattr(type(task), "execute", lambda self, context: context["run_id"])
+    monkeypatch.setattr(type(task), "_made", lambda self, context, seen: context["run_id"])
     assert task.resume(started(), "departures_hourly: the windows of the interval have expired") == ID
+
+
+def test_what_is_seen_to_wait_needs_no_job_before_something_happens(bag, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    from airflow.sdk.exceptions import TaskDeferred
+
+    from windrow.airflow.tasks import steps
+    from windrow.drivers.inspect.waiting.windows import WaitingWindows
+
+    waits = WaitingWindows("departures_hourly", 0, None, None, 20, 10, "source departures")
+    dag, asked = bag.dags["flights_backfill"], []
+    monkeypatch.setattr(steps, "foreseen", lambda tables, pipeline, span, sources: asked.append(span) or [waits])
+    task = dag.get_task("land")
+    monkeypatch.setattr(task, "lake", str(tmp_path))
+    span = ["--from", "2013-01-01T03:00:00+00:00", "--to", "2013-01-02T03:00:00+00:00"]
+    monkeypatch.setattr(task, "application_args", ["land", "flights.yaml", *span])
+    context = started()
+    with pytest.raises(TaskDeferred) as deferred:
+        task.execute(context)
+    assert context["page"]["waits_for"].startswith(
+        "windrow: waits: departures_hourly: the last windows of the interval"
+    )
+    assert deferred.value.trigger.until == {"departures_hourly": 20} and "attempt" not in context["page"]
+    assert asked == [(parse_time(span[1]), parse_time(span[3]))]
+    assert submitting(task, started(timedelta(hours=37)), monkeypatch)[0] == "land", "it has waited long enough"
+    assert submitting(dag.get_task("compute"), started(), monkeypatch)[0] == "compute"
+    with monkeypatch.context() as patch:
+        patch.setattr(type(task), "execute", lambda self, context: pytest.fail("it looks at the lake again"))
+        patch.setattr(type(task), "_made", lambda self, context, seen: "a job")
+        assert task.resume(started(), "something may have come") == "a job"
+    monkeypatch.setattr(steps, "foreseen", lambda *_: 1 / 0)
+    assert submitting(task, started(), monkeypatch)[0] == "land", "whatever cannot be seen is left to the job"
 
 
 def test_the_first_step_is_told_to_wait_and_each_job_has_a_name_of_its_own(bag, tmp_path, monkeypatch) -> None:  # type: ignore[no-untyped-def]

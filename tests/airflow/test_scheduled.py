@@ -20,7 +20,7 @@ import pytest
 
 from demo.own_airflow import ROOT, Airflow
 from tests.airflow import submits
-from windrow.cli.commands.report import page_name
+from windrow.drivers.inspect.reports.pages import page_name
 
 pytestmark = [pytest.mark.airflow, pytest.mark.long]
 

@@ -9,8 +9,7 @@ import pytest
 from windrow.drivers.inspect.reports.changed import changed_windows
 from windrow.drivers.inspect.reports.history import history_of
 from windrow.drivers.inspect.reports.outcome import in_windows, outcome_of, stage_figures, waiting_lines
-from windrow.drivers.pipeline.clocks import ClocksOfSource
-from windrow.drivers.recompute.scope.waiting_windows import slowest_of
+from windrow.drivers.inspect.waiting.holding import slowest_of
 from windrow.engine.clocks.clock import StageClock
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.expectations import Severity
@@ -117,7 +116,8 @@ def people(mask: list[str]) -> Pipeline:
 def test_what_holds_a_watermark_back_shows_no_masked_value(mask: list[str], words: str) -> None:
     """It stands in the log and on the page of a run that waits."""
     made, clock = people(mask), StageClock().seen({"a": HOUR, "b": HOUR, "c": 9 * HOUR}, 9 * HOUR, None)
-    assert slowest_of(ClocksOfSource.of(made.sources[0], made.stages[0]), clock) == words
+    (source,), (stage,) = made.sources, made.stages
+    assert slowest_of(source.name, stage.watermark_over(source.watermark), source.hides_partitions, clock) == words
 
 
 def test_a_run_has_a_page_when_its_stage_is_no_longer_in_the_file() -> None:

@@ -25,7 +25,6 @@ from windrow.airflow.tasks.steps import REPORT, STEPS, ReportStep, Step, TellSte
 from windrow.airflow.telling.assets import assets_of
 from windrow.airflow.telling.notify import LOGGED
 from windrow.airflow.telling.watchers import Watched, watched_of
-from windrow.drivers.inspect.waiting.arrivals import Arrivals
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import Schedule
 from windrow.view.plan.pipeline import headline, plan_sections
@@ -155,9 +154,8 @@ class _Dags:
                 *(_SPAN if kind.has_span else ()), *(self._page(kind, step) if kind.has_page else ()),
                 *kind.arguments(schedule),
             ],
-            lake=self.pipeline.lake,
+            pipeline=self.pipeline,
             run_of=partial(kind.run_of, self.pipeline.pipeline),
-            sources=[Arrivals.of(source) for source in self.pipeline.sources],
             schedule=schedule,
             watch=watch_of(self.pipeline, self.options),
             name=f"{self.pipeline.pipeline} {step}",

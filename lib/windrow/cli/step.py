@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from windrow.cli.commands.backfill import Early, Whole
-from windrow.cli.commands.report import Link, Output, write_report
+from windrow.cli.commands.report import Link, Output
 from windrow.cli.common import Common, command
 from windrow.cli.errors import TRACE, shown_plainly, step_code
 from windrow.cli.options import From, To, time_of
@@ -89,6 +89,8 @@ def step(
             for one in steps:
                 with recorded(pipeline, spark, run, attempt, one), common.gate_told(output):
                     if one is Step.REPORT:
+                        from windrow.drivers.inspect.reports.pages import write_report
+
                         span = time_of("--from", from_), time_of("--to", to)
                         typer.echo(write_report(pipeline, spark, run, *span, output, common.typed, link))
                     else:

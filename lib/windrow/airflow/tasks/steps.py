@@ -8,8 +8,7 @@ gate that stopped is not tried again.
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -24,8 +23,12 @@ from windrow.airflow.tasks.jobs import Job
 from windrow.airflow.tasks.trigger import LANDED, STALE, WindowsExpired
 from windrow.airflow.telling.freshness import FreshnessWatch
 from windrow.drivers.inspect.waiting.arrivals import Arrivals
-from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, SpecError
+from windrow.drivers.inspect.waiting.foreseen import foreseen
+from windrow.drivers.inspect.waiting.windows import wait_for
+from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, SpecError, WindowsWait
+from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import OnTimeout, Schedule
+from windrow.spec.times import parse_time
 from windrow.store.delta.location import Lake
 from windrow.store.journal.audits import Audits
 from windrow.store.journal.outcomes import StepOutcome, outcome_of
@@ -47,26 +50,26 @@ ATTEMPT = "attempt"
 class Step(SparkSubmitOperator):
     """One step of a backfill; `schedule` says how long it waits for windows that have not expired.
 
-    `lake` is where steps record how each attempt has ended, `run_of` gives the name of a run there; `sources` are what
-    those of the pipeline read. While it waits, `watch` tells of results that grow stale.
+    The lake of the `pipeline` is where steps record how each attempt has ended, `run_of` gives the name of a run there.
+    While it waits, `watch` tells of results that grow stale.
     """
 
     def __init__(
         self,
         *,
-        lake: str,
+        pipeline: Pipeline,
         run_of: Callable[[str], str],
-        sources: Sequence[Arrivals],
         schedule: Schedule,
         watch: FreshnessWatch,
         **options: Any,
     ) -> None:
         super().__init__(conn_id=schedule.spark.connection, durable=False, **options)
-        self.lake = lake
+        self.pipeline = pipeline
+        self.lake = pipeline.lake
         self.run_of = run_of
         self.watch = watch
         self.deadline = None if schedule.deadline is None else timedelta(microseconds=schedule.deadline)
-        self.sources = list(sources)
+        self.sources = [Arrivals.of(source) for source in pipeline.sources]
         self.submission = schedule.spark
         self.wait = timedelta(microseconds=schedule.wait)
         self.poke_interval = timedelta(microseconds=schedule.poke_interval)
@@ -76,11 +79,21 @@ class Step(SparkSubmitOperator):
         """Tell how the step has ended, where a job has made it, or submit one.
 
         A gate that stopped fails the task for good, a machine that failed lets it be tried again. Windows that have not
-        expired leave it to the triggerer until there is something to do.
+        expired leave it to the triggerer until there is something to do: without a job where that can be seen from
+        here, as nothing has come since the last one.
         """
+        seen = self._seen()
+        if self.task_id == STEPS[0] and datetime.now(UTC) < self._waits_until(context):
+            waits = self._foreseen(seen)
+            if waits is not None:
+                self._wait_for(context, f"windrow: {waits.in_words}", waits.until, seen)
+        return self._made(context, seen)
+
+    def _made(self, context: Any, seen: list[Arrivals]) -> Any:
+        """The same, by a job where none has made it."""
         has_waited = datetime.now(UTC) >= self._waits_until(context)
         ends = has_waited and self.on_timeout is not OnTimeout.FAIL
-        seen, attempt = self._seen(), self._attempt_before(context)
+        attempt = self._attempt_before(context)
         outcome = None if attempt is None else self._outcome(self.run_of(context["run_id"]), attempt)
         if outcome is None or (outcome.exit_code == WINDOWS_WAIT and ends):
             attempt = uuid4().hex
@@ -90,9 +103,7 @@ class Step(SparkSubmitOperator):
         context["ti"].xcom_push(key=ATTEMPT, value=attempt)
         context["task_state_store"].set(ATTEMPT, attempt)
         if outcome.exit_code == WINDOWS_WAIT and not has_waited:
-            self.log.info("Windows have not expired. Looking again in %s; %s", self.poke_interval, outcome.message)
-            context["ti"].xcom_push(key=WAITS_FOR, value=outcome.message)
-            self._wait(context, outcome.until, [asdict(source) for source in seen])
+            self._wait_for(context, outcome.message, outcome.until, seen)
         if outcome.exit_code:
             raise self._error(outcome)
 
@@ -110,7 +121,17 @@ class Step(SparkSubmitOperator):
         if isinstance(event, Mapping) and STALE in event:
             self._wait(context, until or {}, sources, event[LANDED])
         self.log.info("The run goes on: %s", event)
-        return self.execute(context)
+        return self._made(context, self._seen())
+
+    def _foreseen(self, seen: Sequence[Arrivals]) -> WindowsWait | None:
+        """What a job would wait for, where that can be seen from here."""
+        try:
+            span = parse_time(self._option("--from")), parse_time(self._option("--to"))
+            found = foreseen(ArrowTables(), self.pipeline, span, seen)
+        except Exception as error:  # whatever it is, the job meets it too, and says so
+            self.log.info("What the run waits for is not known before its job: %s", error)
+            return None
+        return wait_for(found) if found else None
 
     def _attempt_before(self, context: Any) -> str | None:
         """The attempt of the task before, whose job goes on with this step; None where this task has told its outcome.
@@ -146,6 +167,12 @@ class Step(SparkSubmitOperator):
     def _get_hook(self) -> Job:
         """The job, with what the operator adds for OpenLineage. Raises AirflowFailException."""
         return Job.of(self.submission, self.name, self.application_args or (), self.conf)
+
+    def _wait_for(self, context: Any, message: str, until: Mapping[str, int], seen: Sequence[Arrivals]) -> None:
+        """Say on the page of the task what it waits for, and leave it to the triggerer. Raises TaskDeferred."""
+        self.log.info("Windows have not expired. Looking again in %s; %s", self.poke_interval, message)
+        context["ti"].xcom_push(key=WAITS_FOR, value=message)
+        self._wait(context, until, [asdict(source) for source in seen])
 
     def _wait(
         self,
@@ -211,8 +238,12 @@ class Step(SparkSubmitOperator):
     @property
     def page(self) -> str | None:
         """Where the report of the run is written, if it has one."""
-        words = list(self.application_args or ())
-        return str(words[words.index("--output") + 1]) if "--output" in words else None
+        return self._option("--output")
+
+    def _option(self, name: str) -> str | None:
+        """What the job is given behind a word; None where that is not among its arguments."""
+        words = [str(word) for word in self.application_args or ()]
+        return words[words.index(name) + 1] if name in words else None
 
 
 class ReportStep(Step):
@@ -234,12 +265,20 @@ class ReportStep(Step):
             return self.page
         if not Audits.of(Lake.of(self.lake)).read_run(ArrowTables(), run):
             raise AirflowSkipException("the run has left nothing in the lake, so there is no page")
-        words = [sys.executable, "-m", "windrow", "report", *(self.application_args or ())[1:]]
-        made = subprocess.run(words, capture_output=True, text=True)
-        if made.returncode:
-            raise self._error(StepOutcome(made.returncode, made.stderr.strip()))
-        self.log.info("%s", made.stdout.strip())
+        try:
+            self.log.info("%s", self._write(run))
+        except SpecError as error:
+            raise self._error(StepOutcome(WRONG_INPUT, f"windrow: {error.in_words}")) from None
         return self.page
+
+    def _write(self, run: str) -> str:
+        """Write the page, and give its path. Errors: SpecError."""
+        from windrow.drivers.inspect.reports.pages import write_report
+
+        _, file, project_option, project = (str(word) for word in list(self.application_args or ())[:4])
+        typed = shlex.join([file, project_option, project])
+        start, end = (None if (text := self._option(name)) is None else parse_time(text) for name in ("--from", "--to"))
+        return write_report(self.pipeline, None, run, start, end, self.page, typed, self._option("--link"))
 
 
 class TellStep(BaseOperator):

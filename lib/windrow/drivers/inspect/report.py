@@ -25,7 +25,7 @@ from windrow.spec.quality.broken_rows import MOST
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import DAY, HOUR, instant
 from windrow.store.delta.location import Lake, Location
-from windrow.store.journal.audits import STREAM_RUN, Audits, Found
+from windrow.store.journal.audits import LAND, STREAM_RUN, Audits, Found
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
 from windrow.view.report import Balance, Chart, Part, Rejected, Report, page
 from windrow.view.reports.arrival import WIDTHS
@@ -225,7 +225,7 @@ def _landed(found: Mapping[tuple[str, str], Found]) -> list[Balance]:
     """What the run has landed, by verdict."""
     balances = []
     for (step, subject), result in found.items():
-        if step == "land" and result["rows"]:
+        if step == LAND and result["rows"]:
             rows: dict[str, int] = result["rows"]
             parts = [Part(reason or "good", number, REASONS.get(reason, "")) for reason, number in sorted(rows.items())]
             balances.append(Balance(subject, "rows that this run has landed", int(result["read"]), parts))
@@ -234,7 +234,7 @@ def _landed(found: Mapping[tuple[str, str], Found]) -> list[Balance]:
 
 def _rejected(found: Mapping[tuple[str, str], Found]) -> list[Rejected]:
     """What rules have rejected of the rows that the run has landed."""
-    landed = {subject: result.get("rejected", ()) for (step, subject), result in found.items() if step == "land"}
+    landed = {subject: result.get("rejected", ()) for (step, subject), result in found.items() if step == LAND}
     return [Rejected(source, **one) for source, rejected in landed.items() for one in rejected]
 
 

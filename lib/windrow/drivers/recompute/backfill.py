@@ -20,6 +20,8 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from windrow.drivers.clock import clock_micros
+from windrow.drivers.inspect.waiting.arrivals import Arrivals
+from windrow.drivers.inspect.waiting.windows import wait_for
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.counting import landed
@@ -30,7 +32,7 @@ from windrow.drivers.recompute.scope.catching_up import offsets_of
 from windrow.drivers.recompute.scope.complete_windows import first_of
 from windrow.drivers.recompute.scope.request import Mode, Request
 from windrow.drivers.recompute.scope.scope import scope_of
-from windrow.drivers.recompute.scope.waiting_windows import still_waiting, wait_for
+from windrow.drivers.recompute.scope.waiting_windows import still_waiting
 from windrow.drivers.recompute.staged_run import StagedRun
 from windrow.drivers.recompute.windows.recomputed import recomputed
 from windrow.drivers.spark.session import group_at_large
@@ -39,7 +41,7 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import format_time, instant
 from windrow.store.delta.retries import tried_again
-from windrow.store.journal.audits import BEGIN, Found
+from windrow.store.journal.audits import BEGIN, LAND, SEEN, Found
 
 
 def backfill(
@@ -224,7 +226,7 @@ class Backfill:
     def _begun(self) -> dict[str, int]:
         """The last landing step of every source when the run began."""
         found = self._run.found()
-        if {step for step, _ in found} in ({BEGIN}, {BEGIN, "land"}) and found[BEGIN, ""].get("mode") == self._how:
+        if {step for step, _ in found} in ({BEGIN}, {BEGIN, LAND}) and found[BEGIN, ""].get("mode") == self._how:
             return dict(found[BEGIN, ""]["steps"])  # it was killed then, or has waited
         self._settle(found)
         steps = {landing.source.name: landing.raw.last_step(self.work.spark) for landing in self.work.landings}
@@ -235,10 +237,12 @@ class Backfill:
 
     def _land(self, begun: Mapping[str, int]) -> None:
         for landing, projection in zip(self.work.landings, self.work.sources, strict=True):
+            before = Arrivals.of(landing.source).looked_at() if self.waits else None
             landing.run()
             projection.project()
             name, after = landing.source.name, landing.raw.last_step(self.work.spark)
-            self._run.record("land", name, landed(self.work.spark, landing.raw, begun[name], after))
+            found = landed(self.work.spark, landing.raw, begun[name], after)
+            self._run.record(LAND, name, found if before is None else {**found, SEEN: before.seen})
 
     def _check_expired(self) -> None:
         """Raises WindowsWait where a window of the run has not expired by the watermark of what has landed."""

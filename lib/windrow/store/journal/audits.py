@@ -21,6 +21,12 @@ STREAM_RUN = "stream"
 BEGIN = "begin"
 """The step with which a run begins, or is repeated."""
 
+LAND = "land"
+"""The step that lands; its subjects are the sources."""
+
+SEEN = "seen"
+"""Among what it finds: what stood in front of the source when it began (`drivers.inspect.waiting.arrivals`)."""
+
 Found = Mapping[str, Any]
 """What one step found about one source or stage, as plain values."""
 
@@ -100,6 +106,14 @@ class Audits:
         batches = [] if table is None else table.rows(("run", *_ROW), *only)
         rows = [row for batch in batches for row in batch.to_pylist() if row["run"] in runs]
         return [Recorded(**{**row, "result": json.loads(row["result"])}) for row in sorted(rows, key=_by_time)]
+
+    def found_last(self, tables: Tables, step: str) -> dict[str, Found]:
+        """By subject, what that step has found last, of whichever run."""
+        table = tables.open(self.location)
+        batches = [] if table is None else table.rows(("subject", "at", "result"), Condition("step", "=", step))
+        rows = sorted((row for batch in batches for row in batch.to_pylist()), key=_by_time)
+        newest = {row["subject"]: row["result"] for row in rows}
+        return {subject: json.loads(result) for subject, result in newest.items()}
 
     def runs(self, tables: Tables) -> dict[str, int]:
         """When each run has found something last, by its name, the newest first."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from windrow.store.delta.location import Lake
-from windrow.store.journal.audits import BEGIN, Audits, Recorded
+from windrow.store.journal.audits import BEGIN, LAND, Audits, Recorded
 from windrow.store.journal.outcomes import OUTCOME
 from windrow.store.reading.tables import Tables
 from windrow.view.reports.parts import Attempt, StepTime
@@ -15,7 +15,7 @@ MOST = 60
 """Steps and tries that are listed, the last ones."""
 
 _NAMES = {
-    BEGIN: "begin", "land": "landed", "gate": "judged", "rows": "computed", "changes": "compared",
+    BEGIN: "begin", LAND: "landed", "gate": "judged", "rows": "computed", "changes": "compared",
     "publishing": "publishing", "publish": "published", "mode": "told otherwise",
 }  # fmt: skip
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from windrow.engine.clocks.clock import InputClock
+from windrow.engine.clocks.clock import InputClock, StageClock
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
+from windrow.spec.sources.watermarks import Watermark
 from windrow.spec.stages.stage import Stage
 from windrow.spec.words import length, many
 from windrow.store.journal.control import Control
@@ -58,3 +59,20 @@ class Holding:
         some = "a partition" if read.hides_partitions else f"partition {', '.join(str(name) for name in names[:3])}"
         more = f" and {many(len(names) - 3, 'other')}" if len(names) > 3 else ""
         return False, least, f"held back by {some}{more}{source}, {of}"
+
+
+def slowest_of(source: str, rule: Watermark, hides_partitions: bool, clock: StageClock) -> str:
+    """The source, or those of its partitions that are behind the others by its rule."""
+    named = f"source {source}"
+    if not clock.partitions:
+        return f"{named}, which has sent nothing"
+    idle = clock.idle(rule)
+    awake = {name: at for name, at in clock.partition_watermarks(rule).items() if name not in idle}
+    if not awake:
+        return f"{named}, which is idle"
+    slowest = sorted(str(name) for name, at in awake.items() if at == min(awake.values()))
+    if len(clock.partitions) == 1:
+        return named
+    if hides_partitions:
+        return f"{len(slowest)} of {len(clock.partitions)} partitions of {named}"
+    return f"partition {', '.join(slowest[:3])} of {named}"

@@ -82,13 +82,13 @@ def waiting_in(
     """
     generations = {name: one.number for name, one in newest_generations(tables, lake.internal("generations")).items()}
     stages = [_stage(tables, lake, name, generations.get(name), end) for name, end in until.items()]
-    landed = [_source(tables, lake, arrivals.source) for arrivals in sources]
+    landed = [landed_source(tables, lake, arrivals.source) for arrivals in sources]
     has_landed = before is not None and [one.step for one in landed] != [one.step for one in before.sources]
     return Waiting(stages, landed, has_landed or any(arrivals.has_new for arrivals in sources))
 
 
 def _stage(tables: Tables, lake: Lake, name: str, generation: int | None, until: int) -> WaitingStage:
-    control = None if generation is None else _newest(tables, lake, name, generation)
+    control = None if generation is None else newest_control(tables, lake, name, generation)
     if control is None:
         return WaitingStage(name, until)
     current = tables.open(lake.table(name, "current"))
@@ -96,7 +96,7 @@ def _stage(tables: Tables, lake: Lake, name: str, generation: int | None, until:
     return WaitingStage(name, until, control.clock.watermark, has_stream(control), newest)
 
 
-def _newest(tables: Tables, lake: Lake, stage: str, generation: int) -> Control | None:
+def newest_control(tables: Tables, lake: Lake, stage: str, generation: int) -> Control | None:
     """The control row of the newest tick; files of older ones are not read."""
     place = lake.journal(stage, generation)
     journal = tables.open(place.location)
@@ -108,7 +108,8 @@ def _newest(tables: Tables, lake: Lake, stage: str, generation: int) -> Control 
     return Control.from_json(rows[0][LogColumn.CONTROL]) if rows else None
 
 
-def _source(tables: Tables, lake: Lake, name: str) -> LandedSource:
+def landed_source(tables: Tables, lake: Lake, name: str) -> LandedSource:
+    """The newest landing step of a source."""
     place = lake.raw(name)
     raw = tables.open(place.location)
     return LandedSource(name) if raw is None else LandedSource(name, raw.last_step(place.app_id), raw.stepped_at())

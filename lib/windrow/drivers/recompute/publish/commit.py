@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.sql.columns import call, col, struct, when
+from windrow.drivers.inspect.waiting.windows import WaitingWindows
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.runner import StageRunner
@@ -20,7 +21,7 @@ from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.publish.changes import Changes, all_new, compared, is_new, is_some
 from windrow.drivers.recompute.publish.replacing import WAITS, first_transitions, transitions
 from windrow.drivers.recompute.scope.request import Mode, Scope
-from windrow.drivers.recompute.scope.waiting_windows import WaitingWindows, not_expired, waiting_windows
+from windrow.drivers.recompute.scope.waiting_windows import not_expired, waiting_windows
 from windrow.drivers.recompute.windows.recomputed import Recomputed
 from windrow.drivers.recompute.windows.unrestated import restated_by
 from windrow.drivers.retention.kept import check_whole

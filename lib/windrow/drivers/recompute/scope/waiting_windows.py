@@ -5,9 +5,11 @@ Rule: docs/semantics.md#the-watermark-of-a-batch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
+from windrow.drivers.inspect.waiting.holding import slowest_of
+from windrow.drivers.inspect.waiting.windows import WaitingWindows
 from windrow.drivers.pipeline.clocks import ClocksOfSource, ClocksOfStage
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
@@ -19,38 +21,10 @@ from windrow.drivers.recompute.scope.request import Request, Scope
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.compiling.chain import in_band
 from windrow.engine.tick.published import Made, Span
-from windrow.spec.errors import WindowsWait
 from windrow.spec.times import MINUS_INFINITY, format_time, saturating_add
 from windrow.spec.windows.base import LONGEST
 from windrow.store.journal.control import has_stream
-from windrow.view.backfill import not_expired_text
 from windrow.view.text.times import many
-
-
-@dataclass(frozen=True)
-class WaitingWindows:
-    """Windows of a stage that wait. Times are microseconds.
-
-    `windows` counts those that have rows, from `first` to `last` (their bounds; None without one). All have expired
-    when the watermark, which stands at `watermark`, reaches `until`; `held_by` names what holds it back. `early` says
-    that they are shown meanwhile, `is_by_clock` that a schedule waits for them: not for the window of all time, nor for
-    windows over panes that no batch has published, which wait for another batch.
-    """
-
-    stage: str
-    windows: int
-    first: Span | None
-    last: Span | None
-    until: int
-    watermark: int
-    held_by: str
-    early: bool = False
-    is_by_clock: bool = True
-
-
-def wait_for(waiting: Sequence[WaitingWindows]) -> WindowsWait:
-    """The error that names them all."""
-    return WindowsWait("; ".join(map(not_expired_text, waiting)), {one.stage: one.until for one in waiting})
 
 
 def not_expired(item: StageWork, scope: Scope) -> WaitingWindows | None:
@@ -157,21 +131,4 @@ def held_by(item: StageWork, clock: StageClock) -> str:
     if isinstance(only, ClocksOfStage):
         return f"stage {only.panes.name}"
     assert isinstance(only, ClocksOfSource)
-    return slowest_of(only, known.get(name, StageClock()))
-
-
-def slowest_of(clocks: ClocksOfSource, clock: StageClock) -> str:
-    """The source, or those of its partitions that are behind the others."""
-    source = f"source {clocks.source}"
-    if not clock.partitions:
-        return f"{source}, which has sent nothing"
-    idle = clock.idle(clocks.rule)
-    awake = {name: at for name, at in clock.partition_watermarks(clocks.rule).items() if name not in idle}
-    if not awake:
-        return f"{source}, which is idle"
-    slowest = sorted(str(name) for name, at in awake.items() if at == min(awake.values()))
-    if len(clock.partitions) == 1:
-        return source
-    if clocks.hides_partitions:
-        return f"{len(slowest)} of {len(clock.partitions)} partitions of {source}"
-    return f"partition {', '.join(slowest[:3])} of {source}"
+    return slowest_of(only.source, only.rule, only.hides_partitions, known.get(name, StageClock()))
