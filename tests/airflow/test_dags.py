@@ -278,6 +278,27 @@ def test_a_lake_that_only_spark_can_read_has_a_job_for_each_step(bag, monkeypatc
         assert job[0] == step and "--through" not in job
 
 
+@pytest.mark.parametrize("needs_spark", [True, False], ids=str)
+def test_a_page_that_only_spark_can_write_is_written_by_a_job(bag, tmp_path, monkeypatch, needs_spark: bool) -> None:  # type: ignore[no-untyped-def]
+    from airflow.sdk.exceptions import AirflowFailException
+
+    from windrow.spec.errors import NotReadable, SpecError
+
+    def write(run: str) -> str:
+        raise NotReadable("--output", "is elsewhere") if needs_spark else SpecError("--link", "must be an address")
+
+    report = bag.dags["flights_backfill"].get_task("report")
+    monkeypatch.setattr(report, "lake", str(tmp_path))
+    monkeypatch.setattr(report, "_write", write)
+    row = {"run": RUN, "step": "land", "subject": "departures", "result": "{}", "at": 1}
+    write_deltalake(f"{tmp_path}/_windrow/audits", pa.Table.from_pylist([row]), mode="append")
+    if needs_spark:
+        assert submitting(report, started(), monkeypatch)[0] == "report"
+    else:
+        with pytest.raises(AirflowFailException, match="report: windrow: --link must be an address"):
+            report.execute(started())
+
+
 def test_a_run_whose_steps_have_found_nothing_has_no_page(bag, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     """Its first step was refused before the run began: how that ended is all that there is."""
     from airflow.sdk.exceptions import AirflowSkipException

@@ -25,7 +25,7 @@ from windrow.airflow.telling.freshness import FreshnessWatch
 from windrow.drivers.inspect.waiting.arrivals import Arrivals
 from windrow.drivers.inspect.waiting.foreseen import foreseen
 from windrow.drivers.inspect.waiting.windows import wait_for
-from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, SpecError, WindowsWait
+from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, NotReadable, SpecError, WindowsWait
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import OnTimeout, Schedule
 from windrow.spec.times import parse_time
@@ -258,17 +258,19 @@ class ReportStep(Step):
         So it is where the job has hung, or could not be submitted, or has found nothing to restate.
         """
         run = self.run_of(context["run_id"])
-        if not self._can_be_read():
-            outcome = self._submit(context, uuid4().hex, ends=False)
-            if outcome.exit_code:
-                raise self._error(outcome)
-            return self.page
-        if not Audits.of(Lake.of(self.lake)).read_run(ArrowTables(), run):
-            raise AirflowSkipException("the run has left nothing in the lake, so there is no page")
-        try:
-            self.log.info("%s", self._write(run))
-        except SpecError as error:
-            raise self._error(StepOutcome(WRONG_INPUT, f"windrow: {error.in_words}")) from None
+        if self._can_be_read():
+            if not Audits.of(Lake.of(self.lake)).read_run(ArrowTables(), run):
+                raise AirflowSkipException("the run has left nothing in the lake, so there is no page")
+            try:
+                self.log.info("%s", self._write(run))
+                return self.page
+            except NotReadable as error:
+                self.log.info("The page needs a job: %s", error)
+            except SpecError as error:
+                raise self._error(StepOutcome(WRONG_INPUT, f"windrow: {error.in_words}")) from None
+        outcome = self._submit(context, uuid4().hex, ends=False)
+        if outcome.exit_code:
+            raise self._error(outcome)
         return self.page
 
     def _write(self, run: str) -> str:
