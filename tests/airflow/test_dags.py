@@ -75,7 +75,7 @@ def started(ago: timedelta = timedelta(0), before: str | None = None) -> dict[st
     """
     page: dict[str, str] = {}
     task = SimpleNamespace(
-        xcom_push=lambda key, value: page.update({key: value}), xcom_pull=lambda task_ids, key: before
+        try_number=1, xcom_push=lambda key, value: page.update({key: value}), xcom_pull=lambda task_ids, key: before
     )
     run = SimpleNamespace(start_date=datetime.now(UTC) - ago)
     return {"run_id": ID, "dag_run": run, "ti": task, "page": page, "task_state_store": Kept()}
@@ -183,6 +183,9 @@ def test_what_is_seen_to_wait_needs_no_job_before_something_happens(bag, tmp_pat
     assert asked == [(parse_time(span[1]), parse_time(span[3]))]
     assert submitting(task, started(timedelta(hours=37)), monkeypatch)[0] == "land", "it has waited long enough"
     assert submitting(dag.get_task("compute"), started(), monkeypatch)[0] == "compute"
+    again = started()
+    again["ti"].try_number = 2
+    assert submitting(task, again, monkeypatch)[0] == "land", "somebody has cleared it, or a try has failed"
     with monkeypatch.context() as patch:
         patch.setattr(type(task), "execute", lambda self, context: pytest.fail("it looks at the lake again"))
         patch.setattr(type(task), "_made", lambda self, context, seen: "a job")

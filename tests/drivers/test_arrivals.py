@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,25 @@ def test_a_version_of_a_delta_table_is_new(tmp_path: Path) -> None:
     assert not before.has_new
     write()
     assert before.has_new
+
+
+def test_another_delta_table_in_its_place_is_new(tmp_path: Path) -> None:
+    def write() -> None:
+        write_deltalake(str(tmp_path / "table"), pa.table({"at": [1]}))
+
+    write()
+    before = arrivals(delta={"path": str(tmp_path / "table")})
+    shutil.rmtree(tmp_path / "table")
+    write()
+    assert before.has_new
+
+
+def test_of_a_folder_behind_a_link_nothing_is_known(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    assert not arrivals(files={"path": str(tmp_path / "data"), "format": "json"}).has_new
+    (tmp_path / "data" / "day=1").symlink_to(tmp_path / "elsewhere")
+    assert arrivals(files={"path": str(tmp_path / "data"), "format": "json"}).has_new
 
 
 @pytest.mark.parametrize(

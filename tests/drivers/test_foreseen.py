@@ -15,6 +15,7 @@ from windrow.drivers.inspect.waiting.foreseen import foreseen
 from windrow.drivers.inspect.waiting.windows import wait_for
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill
+from windrow.drivers.recompute.scope.request import Mode
 from windrow.spec.errors import WindowsWait
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import HOUR, parse_time
@@ -112,6 +113,10 @@ def test_only_what_is_certain_is_seen(spark: SparkSession, tmp_path: Path) -> No
     assert found(made, spark, (2, 4)) is not None
     assert seen(made, (2, 4)) is not None
 
+    other = replace(made, stages=(made.stages[0], pipeline(tmp_path, "visits", allowed_lateness="1h").stages[0]))
+    assert seen(other, (2, 4)) is None, "a run is refused where another stage cannot go on"
+    more = pipeline(tmp_path, "fixed", "visits", "days")
+    assert seen(more, (2, 4)) is None, "a stage has read nothing yet"
     later = pipeline(tmp_path, "fixed", "visits", allowed_lateness="1h")
     assert seen(later, (2, 4)) is None, "the stage means something else than when it read"
     sooner = pipeline(tmp_path, "fixed", watermark={"bounded_delay": "1m"})
@@ -124,11 +129,14 @@ def test_a_run_over_windows_that_were_published_waits_for_none(spark: SparkSessi
     arrive(tmp_path, "one", "00:10", "02:10")
     made = pipeline(tmp_path, "fixed")
     assert found(made, spark, (2, 4)) is not None and seen(made, (2, 4)) is not None
-    whole = run(made, spark, "whole", (2, 4), waits=False)
-    replace(whole, mode=type(whole.mode).WHOLE).staged()
+    replace(run(made, spark, "whole", (2, 4), waits=False), mode=Mode.WHOLE).staged()
     assert seen(made, (2, 4)) is None
     assert found(made, spark, (2, 4)) is None
     assert seen(made, (4, 6)) is not None
+    run(made, spark, "before", (0, 1), waits=False).staged()
+    replace(run(made, spark, "between", (1, 2), waits=False), mode=Mode.WHOLE).staged()
+    assert found(made, spark, (0, 4)) is None
+    assert seen(made, (0, 4)) is None, "what several batches have published is one"
 
 
 def test_of_a_stage_that_a_stream_has_made_only_a_run_can_tell(spark: SparkSession, tmp_path: Path) -> None:

@@ -80,10 +80,10 @@ class Step(SparkSubmitOperator):
 
         A gate that stopped fails the task for good, a machine that failed lets it be tried again. Windows that have not
         expired leave it to the triggerer until there is something to do: without a job where that can be seen from
-        here, as nothing has come since the last one.
+        here, as nothing has come since the last one. A task that is tried again, or cleared, has a job in any case.
         """
-        seen = self._seen()
-        if self.task_id == STEPS[0] and datetime.now(UTC) < self._waits_until(context):
+        seen, is_first = self._seen(), self.task_id == STEPS[0] and context["ti"].try_number == 1
+        if is_first and datetime.now(UTC) < self._waits_until(context):
             waits = self._foreseen(seen)
             if waits is not None:
                 self._wait_for(context, f"windrow: {waits.in_words}", waits.until, seen)

@@ -58,7 +58,7 @@ class Arrivals:
 def _files(path: str) -> str | None:
     """The names, sizes and times of the files of a folder of this machine, as one text; hidden files do not count.
 
-    None of another place, and of a pattern.
+    None of another place, of a pattern, and where a link leads to another folder.
     """
     folder = folder_of(path)
     if folder is None or is_glob(path) or not folder.is_dir():
@@ -66,6 +66,8 @@ def _files(path: str) -> str | None:
     found = sha256()
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if _is_shown(name))
+        if any(Path(place, name).is_symlink() for name in folders):
+            return None
         for name in sorted(filter(_is_shown, names)):
             file = os.stat(Path(place, name))
             found.update(f"{place}/{name} {file.st_size} {file.st_mtime_ns}\n".encode())
@@ -78,9 +80,9 @@ def _is_shown(name: str) -> bool:
 
 
 def _version(path: str) -> str | None:
-    """The version of a Delta table."""
+    """Which Delta table is there, and its version."""
     table = ArrowTables().open(Location(path))
-    return None if table is None else str(table.table.version())
+    return None if table is None else f"{path} {table.table.metadata().id} {table.table.version()}"
 
 
 _LOOKS: Mapping[str, Callable[[str], str | None]] = {Files.NAME: _files, DeltaSource.NAME: _version}

@@ -8,15 +8,16 @@ interval tells the rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from windrow.compile.windows.base import WindowTimes
 from windrow.compile.windows.registry import compile_windows
 from windrow.drivers.inspect.waiting.arrivals import Arrivals
 from windrow.drivers.inspect.waiting.holding import slowest_of
 from windrow.drivers.inspect.waiting.waiting import landed_source, newest_control
 from windrow.drivers.inspect.waiting.windows import WaitingWindows
 from windrow.engine.clocks.clock import StageClock
-from windrow.engine.tick.published import Made, Span
+from windrow.engine.tick.published import Made, Span, joined
 from windrow.spec.pipelines.fingerprint import fingerprint_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
@@ -33,9 +34,9 @@ from windrow.store.reading.tables import Tables
 def foreseen(tables: Tables, pipeline: Pipeline, span: Span, sources: Sequence[Arrivals]) -> list[WaitingWindows]:
     """What a run over the windows that start in a span would wait for, of the stages of which it can be known.
 
-    These have aligned windows and read one source, no stream has made them, and their meaning is that with which they
-    have read all that has landed. `sources` are those of the pipeline, looked at. Nothing is known where something may
-    have come since a run that waits for its windows landed last.
+    These have aligned windows, no stream has made them, and they have read all that has landed of their one source.
+    `sources` are those of the pipeline, looked at. Nothing is known where something may have come since a run that
+    waits for its windows landed last, nor where a stage has not read yet as its file now says: a run may be refused.
     Raises NotReadable where the lake is one that only Spark reads, and SpecError for a journal of an earlier version.
     """
     lake = Lake.of(pipeline.lake)
@@ -43,25 +44,31 @@ def foreseen(tables: Tables, pipeline: Pipeline, span: Span, sources: Sequence[A
     if any(one.seen is None or landed.get(one.source, {}).get(SEEN) != one.seen for one in sources):
         return []
     generations = newest_generations(tables, lake.internal("generations"))
-    found = [_of(tables, lake, pipeline, stage, generations.get(stage.name), span) for stage in pipeline.stages]
+    if not all(_means_the_same(pipeline, stage, generations) for stage in pipeline.stages):
+        return []
+    found = [_of(tables, lake, pipeline, stage, generations[stage.name].number, span) for stage in pipeline.stages]
     return [one for one in found if one is not None]
 
 
+def _means_the_same(pipeline: Pipeline, stage: Stage, generations: Mapping[str, Generation]) -> bool:
+    """Whether the stage has read with the meaning that the file gives it."""
+    known, numbers = generations.get(stage.name), {name: one.number for name, one in generations.items()}
+    return known is not None and known.fingerprint == fingerprint_of(stage, pipeline.upstreams_of(stage), numbers)
+
+
 def _of(
-    tables: Tables, lake: Lake, pipeline: Pipeline, stage: Stage, generation: Generation | None, span: Span
+    tables: Tables, lake: Lake, pipeline: Pipeline, stage: Stage, generation: int, span: Span
 ) -> WaitingWindows | None:
     """What the run waits for of a stage; None where nothing, or where only a run can tell."""
-    read = pipeline.upstreams_of(stage)
-    source = read.get(ONLY)
-    end = _last_end(stage, span)
-    if generation is None or end is None or not isinstance(source, Source):
+    source = pipeline.upstreams_of(stage).get(ONLY)
+    if not stage.window.has_slices or not isinstance(source, Source):
         return None
-    if generation.fingerprint != fingerprint_of(stage, read, {}):
+    windows = compile_windows(stage.window)
+    end = _last_end(windows, span)
+    control = newest_control(tables, lake, stage.name, generation)
+    if end is None or control is None or has_stream(control) or not _has_read(tables, lake, source, control):
         return None
-    control = newest_control(tables, lake, stage.name, generation.number)
-    if control is None or has_stream(control) or not _has_read(tables, lake, source, control):
-        return None
-    if end <= control.clock.expired_end or Made(*span).is_within(control.published):
+    if end <= control.clock.expired_end or Made(*span).is_within(joined(windows, control.published)):
         return None
     only = control.clock.inputs.get(ONLY)
     clock = StageClock() if only is None else only.clock
@@ -70,11 +77,9 @@ def _of(
     return WaitingWindows(stage.name, 0, None, None, until, control.clock.watermark, held_by)
 
 
-def _last_end(stage: Stage, span: Span) -> int | None:
-    """The end of the last window that starts in the span; None without one, and where rows decide what windows are."""
-    if not stage.window.has_slices:
-        return None
-    last = compile_windows(stage.window).greatest_start_before(span[1])
+def _last_end(windows: WindowTimes, span: Span) -> int | None:
+    """The end of the last window that starts in the span; None without one."""
+    last = windows.greatest_start_before(span[1])
     return None if last is None or last[0] < span[0] else last[1]
 
 
