@@ -21,7 +21,8 @@ from windrow.airflow.options import DagOptions
 from windrow.airflow.pools import pool_of
 from windrow.airflow.tasks.clean import Clean
 from windrow.airflow.tasks.hooks import hooks_of, watch_of
-from windrow.airflow.tasks.steps import REPORT, STEPS, ReportStep, Step, TellStep, WrongFile
+from windrow.airflow.tasks.report import ReportStep
+from windrow.airflow.tasks.steps import REPORT, STEPS, Step, TellStep, WrongFile
 from windrow.airflow.telling.assets import assets_of
 from windrow.airflow.telling.notify import LOGGED
 from windrow.airflow.telling.watchers import Watched, watched_of

@@ -8,7 +8,6 @@ gate that stopped is not tried again.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -17,7 +16,7 @@ from uuid import uuid4
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import BaseOperator
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
 from windrow.airflow.tasks.jobs import Job
 from windrow.airflow.tasks.trigger import LANDED, STALE, WindowsExpired
@@ -25,12 +24,11 @@ from windrow.airflow.telling.freshness import FreshnessWatch
 from windrow.drivers.inspect.waiting.arrivals import Arrivals
 from windrow.drivers.inspect.waiting.foreseen import foreseen
 from windrow.drivers.inspect.waiting.windows import wait_for
-from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, NotReadable, SpecError, WindowsWait
+from windrow.spec.errors import GATE_STOPPED, WINDOWS_WAIT, WRONG_INPUT, SpecError, WindowsWait
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.schedules import OnTimeout, Schedule
 from windrow.spec.times import parse_time
 from windrow.store.delta.location import Lake
-from windrow.store.journal.audits import Audits
 from windrow.store.journal.outcomes import StepOutcome, outcome_of
 from windrow.store.reading.arrow import ArrowTables
 
@@ -97,7 +95,7 @@ class Step(SparkSubmitOperator):
         outcome = None if attempt is None else self._outcome(self.run_of(context["run_id"]), attempt)
         if outcome is None or (outcome.exit_code == WINDOWS_WAIT and ends):
             attempt = uuid4().hex
-            outcome = self._submit(context, attempt, ends)
+            outcome = self.submitted(context, attempt, ends)
         else:
             self.log.info("The step was made by the job of a task before, attempt %s", attempt)
         context["ti"].xcom_push(key=ATTEMPT, value=attempt)
@@ -105,7 +103,7 @@ class Step(SparkSubmitOperator):
         if outcome.exit_code == WINDOWS_WAIT and not has_waited:
             self._wait_for(context, outcome.message, outcome.until, seen)
         if outcome.exit_code:
-            raise self._error(outcome)
+            raise self.error_of(outcome)
 
     def resume(
         self,
@@ -126,7 +124,7 @@ class Step(SparkSubmitOperator):
     def _foreseen(self, seen: Sequence[Arrivals]) -> WindowsWait | None:
         """What a job would wait for, where that can be seen from here."""
         try:
-            span = parse_time(self._option("--from")), parse_time(self._option("--to"))
+            span = parse_time(self.option("--from")), parse_time(self.option("--to"))
             found = foreseen(ArrowTables(), self.pipeline, span, seen)
         except Exception as error:  # whatever it is, the job meets it too, and says so
             self.log.info("What the run waits for is not known before its job: %s", error)
@@ -144,13 +142,13 @@ class Step(SparkSubmitOperator):
         attempt: str | None = context["ti"].xcom_pull(task_ids=before, key=ATTEMPT)
         return None if attempt == context["task_state_store"].get(ATTEMPT) else attempt
 
-    def _submit(self, context: Any, attempt: str, ends: bool) -> StepOutcome:
+    def submitted(self, context: Any, attempt: str, ends: bool) -> StepOutcome:
         """Submit a job for the steps from this one on; how this one has ended. Raises what the submit has raised.
 
         Where the lake cannot be read from here, the job is for this step only: those behind it could not be told of.
         """
         words = ["--attempt", attempt]
-        if self.task_id in JOB_STEPS and self._can_be_read():
+        if self.task_id in JOB_STEPS and self.can_be_read():
             words += ["--through", JOB_STEPS[-1]]
         if self.task_id == STEPS[0] or (self.task_id in ("compute", "publish") and ends):
             words.append(f"--{self.on_timeout.value if ends else 'wait'}")
@@ -216,7 +214,7 @@ class Step(SparkSubmitOperator):
             self.log.warning("What became of the step is not known: %s", error)
             return None
 
-    def _can_be_read(self) -> bool:
+    def can_be_read(self) -> bool:
         """Whether the audits of the lake can be read here, without Spark."""
         try:
             outcome_of(Lake.of(self.lake), "", "", "")
@@ -225,7 +223,7 @@ class Step(SparkSubmitOperator):
             return False
         return True
 
-    def _error(self, outcome: StepOutcome) -> Exception:
+    def error_of(self, outcome: StepOutcome) -> Exception:
         """What to tell Airflow of a step that has failed, with the page in the first line."""
         waited = f"windows have not expired in {self.wait}: " if outcome.exit_code == WINDOWS_WAIT else ""
         first, *more = outcome.message.split("\n")
@@ -238,49 +236,12 @@ class Step(SparkSubmitOperator):
     @property
     def page(self) -> str | None:
         """Where the report of the run is written, if it has one."""
-        return self._option("--output")
+        return self.option("--output")
 
-    def _option(self, name: str) -> str | None:
+    def option(self, name: str) -> str | None:
         """What the job is given behind a word; None where that is not among its arguments."""
         words = [str(word) for word in self.application_args or ()]
         return words[words.index(name) + 1] if name in words else None
-
-
-class ReportStep(Step):
-    """The report of a run. It needs no Spark, and no job, where the lake can be read from here.
-
-    What the task returns is where the page is.
-    """
-
-    def execute(self, context: Any) -> Any:
-        """Write the page, whatever the steps before have come to. Raises AirflowSkipException where there is nothing.
-
-        So it is where the job has hung, or could not be submitted, or has found nothing to restate.
-        """
-        run = self.run_of(context["run_id"])
-        if self._can_be_read():
-            if not Audits.of(Lake.of(self.lake)).read_run(ArrowTables(), run):
-                raise AirflowSkipException("the run has left nothing in the lake, so there is no page")
-            try:
-                self.log.info("%s", self._write(run))
-                return self.page
-            except NotReadable as error:
-                self.log.info("The page needs a job: %s", error)
-            except SpecError as error:
-                raise self._error(StepOutcome(WRONG_INPUT, f"windrow: {error.in_words}")) from None
-        outcome = self._submit(context, uuid4().hex, ends=False)
-        if outcome.exit_code:
-            raise self._error(outcome)
-        return self.page
-
-    def _write(self, run: str) -> str:
-        """Write the page, and give its path. Errors: SpecError."""
-        from windrow.drivers.inspect.reports.pages import write_report
-
-        _, file, project_option, project = (str(word) for word in list(self.application_args or ())[:4])
-        typed = shlex.join([file, project_option, project])
-        start, end = (None if (text := self._option(name)) is None else parse_time(text) for name in ("--from", "--to"))
-        return write_report(self.pipeline, None, run, start, end, self.page, typed, self._option("--link"))
 
 
 class TellStep(BaseOperator):
