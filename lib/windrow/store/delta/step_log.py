@@ -30,10 +30,12 @@ class StepLog(Steps):
     """An append-only log, or a projection, whose steps are written here. `writer` is this process's nonce.
 
     `indexed` is the number of columns whose least and greatest values are kept for every file, if not Delta's default.
-    Where a step has columns of `schema` that the table has not, the table gains them.
+    Where a step has columns of `schema` that the table has not, the table gains them. `parquet` are settings of Parquet
+    for the files of steps that are appended.
     """
 
     indexed: int | None = None
+    parquet: Mapping[str, str] = field(default_factory=dict, repr=False)
     writer: str = field(default_factory=lambda: uuid4().hex)
     _appender: Appender | None = field(default=None, repr=False)
 
@@ -97,7 +99,7 @@ class StepLog(Steps):
         """What appends behind that version, with nothing to append yet; another one where others have written since."""
         known = self._appender
         if known is None or known.version != version or known.spark.sparkContext is not spark.sparkContext:
-            known = self._appender = Appender(spark, self.location.path)
+            known = self._appender = Appender(spark, self.location.path, self.parquet)
         known.begin(spark)
         return known
 

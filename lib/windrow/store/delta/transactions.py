@@ -13,6 +13,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -54,11 +55,12 @@ class Appender:
 
     `version` is the newest one that it knows; -1 where there is no table. `schema` are its columns. `may_remove` says
     whether it may take files out: of some tables Delta has more to say then. What is written, added and taken out is
-    for everybody to see when it is committed, or not at all.
+    for everybody to see when it is committed, or not at all. `parquet` are settings of Parquet for the files that it
+    writes, where nobody else has set them and what Delta counts is in footers.
     """
 
-    def __init__(self, spark: SparkSession, path: str) -> None:
-        self.spark, self._path = spark, path
+    def __init__(self, spark: SparkSession, path: str, parquet: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.spark, self._path, self._parquet = spark, path, parquet
         java: Any = spark._jvm
         self._java = java
         self._log = delta_log(spark, path)
@@ -123,6 +125,10 @@ class Appender:
         if known is None or known.of is not self.spark:
             clone = self.spark._jsparkSession.cloneSession()
             clone.conf().set(_COUNTS, "false")
+            given = self.spark._jsparkSession.sessionState().newHadoopConf() if self._parquet else None
+            for name, value in self._parquet.items():
+                if given is not None and given.get(name) is None:
+                    clone.conf().set(name, value)
         else:
             clone = known.session
             for name, value in planned.items():

@@ -63,7 +63,7 @@ class Raw:
     @classmethod
     def of(cls, lake: Lake, name: str, source: Source | None = None) -> Raw:
         """The raw log of the source of that name."""
-        return cls(name, StepLog(*lake.raw(name), indexed=len(_COUNTED)), source)
+        return cls(name, StepLog(*lake.raw(name), indexed=len(_COUNTED), parquet=_PARQUET), source)
 
     def check(self, spark: SparkSession) -> None:
         """Refuse a column whose rows have landed with a type from which there is no way. Errors: SpecError."""
@@ -268,6 +268,14 @@ def quarantine_of(step: int) -> tuple[str, str]:
 
 _COUNTED = ENVELOPE[: ENVELOPE.index(REASON) + 1]
 """The first columns, of which Delta keeps for each file the least and greatest values, and how many are null."""
+_PARQUET = {
+    "parquet.writer.version": "PARQUET_2_0",
+    **{f"parquet.enable.dictionary#{name}": "false" for name in (ROW, EVENT_TIME)},
+}
+"""Numbers of rows and times differ little from one row to the next: as differences they take half the bytes and time.
+
+Each is another one, so a dictionary of them would be begun and thrown away.
+"""
 _SEVERAL: Any = object()
 
 
