@@ -16,18 +16,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.lake import POISON, ROWS, pipeline, write_files
+from tests.servers import free_port
 from windrow.drivers.stream.stream import run
 
 pytestmark = pytest.mark.spark
 
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 SECONDS = 90
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @pytest.fixture

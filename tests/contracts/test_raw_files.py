@@ -61,7 +61,8 @@ def test_every_engine_reads_them(spark: SparkSession, tmp_path: Path) -> None:
     raw = landed(spark, tmp_path)
     first, *others = encodings(raw, "_row")
     assert "DELTA_BINARY_PACKED" not in first and others == [{"DELTA_BINARY_PACKED"}] * (FILES - 1)
-    names = ("_step", "_row", "_event_time", "id", "few", "code", "again", "price", "day")
+    assert encodings(raw, "_offset")[1:] == [{"DELTA_BYTE_ARRAY"}] * (FILES - 1)
+    names = ("_step", "_row", "_event_time", "_offset", "id", "few", "code", "again", "price", "day")
     query = ", ".join(
         f"count({name}), count(DISTINCT {name}), CAST(min({name}) AS VARCHAR(99)), CAST(max({name}) AS VARCHAR(99))"
         for name in names
@@ -84,4 +85,6 @@ def test_every_engine_reads_them(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_version_that_is_set_is_left(spark: SparkSession, tmp_path: Path) -> None:
     own = spark.newSession()
     own.conf.set("parquet.writer.version", "PARQUET_1_0")
-    assert all("DELTA_BINARY_PACKED" not in one for one in encodings(landed(own, tmp_path), "_row"))
+    raw = landed(own, tmp_path)
+    assert all("DELTA_BINARY_PACKED" not in one for one in encodings(raw, "_row"))
+    assert all("PLAIN_DICTIONARY" in one for one in encodings(raw, "_offset"))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.broker import free_port
 from tests.object_store import BUCKET, NoObjectStore, ObjectStore, object_store
+from tests.servers import free_port
 from windrow.drivers.spark.jvm import has_s3
 
 pytestmark = [

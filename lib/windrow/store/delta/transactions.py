@@ -56,7 +56,7 @@ class Appender:
     `version` is the newest one that it knows; -1 where there is no table. `schema` are its columns. `may_remove` says
     whether it may take files out: of some tables Delta has more to say then. What is written, added and taken out is
     for everybody to see when it is committed, or not at all. `parquet` are settings of Parquet for the files that it
-    writes, where nobody else has set them and what Delta counts is in footers.
+    writes, if the user has set none of them, and footers say of these files what Delta counts.
     """
 
     def __init__(self, spark: SparkSession, path: str, parquet: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -125,9 +125,9 @@ class Appender:
         if known is None or known.of is not self.spark:
             clone = self.spark._jsparkSession.cloneSession()
             clone.conf().set(_COUNTS, "false")
-            given = self.spark._jsparkSession.sessionState().newHadoopConf() if self._parquet else None
-            for name, value in self._parquet.items():
-                if given is not None and given.get(name) is None:
+            given = self.spark._jsparkSession.sessionState().newHadoopConf()
+            if not any(given.get(name) for name in self._parquet):
+                for name, value in self._parquet.items():
                     clone.conf().set(name, value)
         else:
             clone = known.session

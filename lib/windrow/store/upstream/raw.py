@@ -270,11 +270,12 @@ _COUNTED = ENVELOPE[: ENVELOPE.index(REASON) + 1]
 """The first columns, of which Delta keeps for each file the least and greatest values, and how many are null."""
 _PARQUET = {
     "parquet.writer.version": "PARQUET_2_0",
-    **{f"parquet.enable.dictionary#{name}": "false" for name in (ROW, EVENT_TIME)},
+    **{f"parquet.enable.dictionary#{name}": "false" for name in (ROW, EVENT_TIME, OFFSET)},
 }
-"""Numbers of rows and times differ little from one row to the next: as differences they take half the bytes and time.
+"""What differs little from one row to the next takes, as differences, half the bytes and less time.
 
-Each is another one, so a dictionary of them would be begun and thrown away.
+A dictionary of numbers of rows, or of times, would be begun and thrown away; in that of the paths of files each row would
+look for a long text.
 """
 _SEVERAL: Any = object()
 
