@@ -1,17 +1,12 @@
-"""A Kafka broker of one node for tests, in a process group of its own, on free ports of this machine.
-
-Its jars come from Maven's registry, once, into the environment's folder.
-"""
+"""A Kafka broker of one node for tests, in a process group of its own, on free ports of this machine."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,47 +16,11 @@ from typing import Any
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-JARS = Path(sys.prefix) / "windrow-test-jars" / "kafka-4.2.0"
+from tests.servers import NoServer, free_port, jars
+
 CLUSTER = "windrowwindrowwindroww"
 
-_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
-<groupId>windrow</groupId><artifactId>broker</artifactId><version>1</version><dependencies>
-<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>4.2.0</version></dependency>
-<dependency><groupId>org.slf4j</groupId><artifactId>slf4j-simple</artifactId><version>1.7.36</version></dependency>
-</dependencies></project>
-"""
-
-
-class NoBroker(Exception):
-    """There is no broker to be had here, and why."""
-
-
-def fetch_jars() -> Path:
-    """The folder of the broker's jars; downloaded on first use. Errors: NoBroker."""
-    if JARS.exists():
-        return JARS
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise NoBroker("the tests of Kafka need Maven, once, to fetch a broker: install `maven`")
-    half = JARS.with_name(f"{JARS.name}.half-{os.getpid()}")
-    half.mkdir(parents=True)
-    (half / "pom.xml").write_text(_POM)
-    command = [maven, "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={half}"]
-    done = subprocess.run(command, cwd=half, capture_output=True, text=True)
-    if done.returncode != 0:
-        shutil.rmtree(half)
-        raise NoBroker(f"Maven could not fetch the broker of the tests of Kafka: {done.stdout[-500:]}")
-    try:
-        half.rename(JARS)
-    except OSError:  # another process of the run was first
-        shutil.rmtree(half)
-    return JARS
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+PACKAGES = ("org.apache.kafka:kafka_2.13:4.2.0", "org.slf4j:slf4j-simple:1.7.36")
 
 
 @dataclass
@@ -81,7 +40,7 @@ class Broker:
         """Start it, and wait until it answers."""
         properties = self.root / "server.properties"
         properties.write_text("".join(f"{name}={value}\n" for name, value in self._settings().items()))
-        java = ["java", "-Xmx384m", "-XX:+UseSerialGC", "-cp", f"{fetch_jars()}/*"]
+        java = ["java", "-Xmx384m", "-XX:+UseSerialGC", "-cp", f"{jars('kafka-4.2.0', PACKAGES)}/*"]
         form = [*java, "kafka.tools.StorageTool", "format", "--ignore-formatted", "-t", CLUSTER, "-c", str(properties)]
         subprocess.run(form, check=True, capture_output=True)
         with (self.root / "broker.log").open("ab") as log:
@@ -94,7 +53,7 @@ class Broker:
             if self.process.poll() is not None:
                 break
             time.sleep(0.2)
-        raise NoBroker((self.root / "broker.log").read_text()[-2000:])
+        raise NoServer((self.root / "broker.log").read_text()[-2000:])
 
     def end(self, how: int = signal.SIGTERM) -> None:
         """End its process group, and wait until it is gone."""

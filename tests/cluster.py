@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pyspark
 
-from tests.broker import free_port
+from tests.servers import free_port
 
 DRIVER = "127.0.0.2"
 """An address of this machine that is not 127.0.0.1."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from deltalake import write_deltalake
 from tests.cli.command import windrow as command
 from tests.cli.test_without_spark import SCHEMA, of_current
 from tests.cli.test_wrong_input import refused, write
+from tests.servers import free_port
 from windrow.spec.times import HOUR, SECOND, format_time, parse_time
 from windrow.store.journal.audits import BEGIN
 
@@ -48,12 +48,6 @@ def recorded(lake: Path, run: str, at: int, **steps: dict[str, Any]) -> None:
         for n, (step, found) in enumerate(steps.items())
     ]
     write_deltalake(lake / "_windrow" / "audits", pa.Table.from_pylist(rows), mode="append")
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def test_a_port_answers_in_the_form_that_is_asked_for(file: Path) -> None:

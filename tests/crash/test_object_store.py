@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from tests.broker import free_port
 from tests.object_store import BUCKET, NoObjectStore, ObjectStore, object_store
+from tests.servers import free_port
 from windrow.drivers.spark.jvm import has_s3
 
 pytestmark = [

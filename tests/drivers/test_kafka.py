@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.broker import Broker, NoBroker
+from tests.broker import Broker
 from tests.lake import iso, table
+from tests.servers import NoServer
 from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.inspect.status.status import status
 from windrow.drivers.recompute.reconcile import reconcile
@@ -30,7 +31,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     made = Broker(tmp_path_factory.mktemp("kafka"))
     try:
         made.start()
-    except NoBroker as reason:
+    except NoServer as reason:
         pytest.skip(str(reason))
     yield made
     made.end()

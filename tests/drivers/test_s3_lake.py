@@ -16,10 +16,10 @@ import yaml
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
-from tests.broker import free_port
 from tests.cli.command import windrow
 from tests.lake import pipeline, write_files
 from tests.object_store import BUCKET, NoObjectStore, ObjectStore, object_store
+from tests.servers import free_port
 from windrow.drivers.spark.jvm import has_s3
 from windrow.drivers.stream.stream import run
 

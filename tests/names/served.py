@@ -15,7 +15,7 @@ from typing import Any
 
 import pyspark
 
-from tests.broker import free_port
+from tests.servers import free_port
 from windrow.spec.times import micros_of
 
 BEELINE = Path(pyspark.__file__).parent / "bin" / "beeline"

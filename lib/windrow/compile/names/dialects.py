@@ -140,7 +140,7 @@ class DuckDB(Dialect):
     NAME = "duckdb"
 
     def table(self, relation: Relation) -> Iterator[exp.Expression]:
-        scan = exp.Anonymous(this="delta_scan", expressions=[text(_as_s3(self.path(relation)))])
+        scan = exp.Anonymous(this="delta_scan", expressions=[text(as_s3(self.path(relation)))])
         query = exp.select(*columns(relation.columns)).from_(exp.Table(this=scan))
         yield from self.view(relation, query)
 
@@ -165,7 +165,7 @@ class Opened(DuckDB):
         return exp.Table(this=identifier(name))
 
 
-def _as_s3(path: str) -> str:
+def as_s3(path: str) -> str:
     """Hadoop's scheme of S3 under the name that it has everywhere else."""
     scheme, colon, rest = path.partition("://")
     return f"s3{colon}{rest}" if scheme in ("s3a", "s3n") else path

@@ -9,10 +9,11 @@ from pyspark.sql import SparkSession
 
 from windrow.compile.names.dialects import Dialect, dialect
 from windrow.compile.names.relations import Relation, chosen, relations
+from windrow.drivers.register.places import is_same, written
 from windrow.drivers.register.registered import Registered
+from windrow.drivers.register.unity import UnityCatalog
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
-from windrow.store.delta.file_system import hadoop
 from windrow.store.delta.location import Lake
 from windrow.store.delta.log_store import newest_snapshot
 
@@ -27,7 +28,7 @@ def register_names(pipeline: Pipeline, spark: SparkSession, schema: str | None =
     `schema` is one name, or a catalog and a schema; by default the name of the pipeline. It is made if it is not there.
     Tables are external, so dropping one leaves the lake as it is; a view that is there is made anew, by what the
     pipeline says now. What has not run yet gets no name; call it again afterwards. A catalog without views gets the
-    tables only. Who may read what is left to the catalog.
+    tables only; one of Unity Catalog's is asked by REST. Who may read what is left to the catalog.
 
     Errors: SpecError where nothing has run in the lake, or a name belongs to another table or view.
     """
@@ -37,6 +38,9 @@ def register_names(pipeline: Pipeline, spark: SparkSession, schema: str | None =
     named = chosen(made, folders)
     if not named:
         raise SpecError("lake", "has no tables of the pipeline yet", pipeline.lake, "windrow run, or --set lake=...")
+    unity = UnityCatalog.of(spark, spoken)
+    if unity is not None:
+        return unity.register(named, spoken)
     tables = [spoken.written(spoken.at(one.name)) for one in named if not one.is_view]
     for one in named:
         _check_free(spark, spoken, one, tables)
@@ -73,7 +77,7 @@ def _check_free(spark: SparkSession, spoken: Dialect, relation: Relation, tables
     query = found.get("View Text")
     if query is not None and not any(table in query for table in tables):
         raise SpecError(name, "is the name of another view", query, "another --schema, or drop it")
-    if not is_view and _plain(found.get("Location", "")) not in _written(spark, spoken.path(relation)):
+    if not is_view and not is_same(found.get("Location", ""), written(spark, spoken.path(relation))):
         rule = "is the name of a table elsewhere"
         raise SpecError(name, rule, found.get("Location"), "another --schema, or drop it: the lake stays as it is")
 
@@ -83,16 +87,3 @@ def _details(spark: SparkSession, name: str) -> dict[str, str]:
     rows = [(str(row[0]), str(row[1])) for row in spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()]
     start = next((index for index, (label, _) in enumerate(rows) if label == _DETAILS), len(rows))
     return dict(rows[start:])
-
-
-def _written(spark: SparkSession, path: str) -> set[str]:
-    """How a catalog may write a path: with its file system in front, also where the lake does not name it."""
-    files, place = hadoop(spark, path)
-    return {_plain(path), _plain(str(files.makeQualified(place).toString()))}
-
-
-def _plain(location: str) -> str:
-    """A path without what Spark may write in front of a local one."""
-    scheme, colon, rest = location.partition(":")
-    path = rest if scheme == "file" and colon else location
-    return f"/{path.strip('/')}" if path.startswith("/") else path.rstrip("/")

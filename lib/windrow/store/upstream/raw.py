@@ -274,8 +274,8 @@ _PARQUET = {
 }
 """What differs little from one row to the next takes, as differences, half the bytes and less time.
 
-A dictionary of numbers of rows, or of times, would be begun and thrown away; in that of the paths of files each row would
-look for a long text.
+A dictionary of numbers of rows, or of times, would be begun and thrown away; in that of the paths of files each row
+would look for a long text.
 """
 _SEVERAL: Any = object()
 
