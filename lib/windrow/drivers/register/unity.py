@@ -63,7 +63,7 @@ class UnityCatalog:
     # ---------------------------------------------------------------- what is there
 
     def _found(self, spoken: Dialect, relation: Relation) -> Any:
-        return self._asked(lambda: self._tables.getTable(_full_name(spoken, relation), None, None), missing=_NOT_FOUND)
+        return self._answer(lambda: self._tables.getTable(_full_name(spoken, relation), None, None), missing=_NOT_FOUND)
 
     def _check_free(self, spoken: Dialect, relation: Relation, found: Any) -> None:
         if found is None:
@@ -80,7 +80,7 @@ class UnityCatalog:
         catalog, schema = spoken.schema
         made = self._client.model.CreateSchema().name(schema).catalogName(catalog)
         made = made.comment("tables of windrow")
-        self._asked(lambda: self._client.api.SchemasApi(self._connection).createSchema(made), missing=_CONFLICT)
+        self._answer(lambda: self._client.api.SchemasApi(self._connection).createSchema(made), missing=_CONFLICT)
 
     def _made(self, spoken: Dialect, relation: Relation, found: Any) -> Registered:
         name = _full_name(spoken, relation)
@@ -90,13 +90,13 @@ class UnityCatalog:
         if found is not None and _described(found.getColumns()) == _described(columns):
             return Registered.of(relation, name)
         if found is not None:
-            self._asked(lambda: self._tables.deleteTable(name), missing=_NOT_FOUND)
+            self._answer(lambda: self._tables.deleteTable(name), missing=_NOT_FOUND)
         catalog, schema = spoken.schema
         model = self._client.model
         table = model.CreateTable().name(relation.name).catalogName(catalog).schemaName(schema)
         table = table.tableType(model.TableType.EXTERNAL).dataSourceFormat(model.DataSourceFormat.DELTA)
         table = table.storageLocation(self._place(spoken, relation)).comment(relation.comment).columns(columns)
-        self._asked(lambda: self._tables.createTable(table))
+        self._answer(lambda: self._tables.createTable(table))
         return Registered.of(relation, name)
 
     def _place(self, spoken: Dialect, relation: Relation) -> str:
@@ -150,10 +150,10 @@ class UnityCatalog:
     def _setting(self, name: str) -> str | None:
         return self.spark.conf.get(f"spark.sql.catalog.{self.name}.{name}", None)
 
-    def _asked(self, ask: Callable[[], Any], missing: int | None = None) -> Any:
+    def _answer(self, request: Callable[[], Any], missing: int | None = None) -> Any:
         """What the server answers; None where it answers with that code. Raises SpecError."""
         try:
-            return ask()
+            return request()
         except Py4JJavaError as error:
             found = error.java_exception
             code = found.getCode() if found.getClass().getSimpleName() == "ApiException" else 0
