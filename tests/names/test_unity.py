@@ -31,7 +31,7 @@ def server() -> Iterator[tuple[str, UnityCatalog]]:
         yield found
 
 
-def connected(spark: SparkSession, uri: str | None, token: str = TOKEN) -> SparkSession:
+def connected(spark: SparkSession, uri: str | None, token: str | None = TOKEN) -> SparkSession:
     """A session that has a catalog of Unity Catalog's, which answers there."""
     session = spark.newSession()
     for name, value in {SETTING: CONNECTOR, f"{SETTING}.uri": uri, f"{SETTING}.token": token}.items():
@@ -110,6 +110,12 @@ def test_what_cannot_be_is_said(spark: SparkSession, made: Pipeline, server: tup
     server[1].catalogs.clear()
     with pytest.raises(SpecError, match=rf"{SETTING} must be a catalog that answers.*NOT_FOUND"):
         register_names(made, connected(spark, server[0]), f"{CATALOG}.typed")
+
+
+def test_a_server_without_tokens(spark: SparkSession, made: Pipeline, server: tuple[str, UnityCatalog]) -> None:
+    server[1].is_open = True
+    register_names(made, connected(spark, server[0], None), f"{CATALOG}.flights")
+    assert f"{CATALOG}.flights.sums" in server[1].tables
 
 
 def test_by_the_command(made: Pipeline, server: tuple[str, UnityCatalog], tmp_path: Path) -> None:

@@ -125,10 +125,8 @@ class Appender:
         if known is None or known.of is not self.spark:
             clone = self.spark._jsparkSession.cloneSession()
             clone.conf().set(_COUNTS, "false")
-            given = self.spark._jsparkSession.sessionState().newHadoopConf()
-            if not any(given.get(name) for name in self._parquet):
-                for name, value in self._parquet.items():
-                    clone.conf().set(name, value)
+            for name, value in self._own_parquet().items():
+                clone.conf().set(name, value)
         else:
             clone = known.session
             for name, value in planned.items():
@@ -136,6 +134,13 @@ class Appender:
                     clone.conf().set(name, value)
         self._without_counts = _Clone(self.spark, clone, planned)
         return clone
+
+    def _own_parquet(self) -> Mapping[str, str]:
+        """Our settings of Parquet; none where the user has set one of them."""
+        if not self._parquet:
+            return {}
+        given = self.spark._jsparkSession.sessionState().newHadoopConf()
+        return {} if any(given.get(name) for name in self._parquet) else self._parquet
 
     def add(self, files: Sequence[AddedFile]) -> None:
         """Have the commit add files that are there already."""
