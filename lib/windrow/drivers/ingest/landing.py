@@ -31,7 +31,7 @@ from windrow.spec.quality.expectations import Expectation
 from windrow.spec.sources.source import Source
 from windrow.store.delta.location import Lake
 from windrow.store.delta.retries import StepTaken, tried_again
-from windrow.store.upstream.raw import Raw
+from windrow.store.upstream.raw import FILES, Raw
 
 END_OFFSET = "end_offset"
 """The note that says where a batch of a Delta table has ended: its files may be other ones later."""
@@ -146,12 +146,12 @@ class _Step:
         faults = self.landing.faults
         files = None if faults is None else batch_files(self.landing.spark, self.notes["query"])
         if faults is None or files is None:
-            return self._write(batch, {})
+            return self._write(batch, {}, None if self.landing.source.connector.HAS_FILES else 0)
         strays = faults.strays(self.spark)
         for look in range(_LOOKS):
             try:
                 rows, failed = self._rows(batch, files, look)
-                self._write(rows, {**strays, **failed})
+                self._write(rows, {**strays, **failed}, len(files.paths) + len(strays))
                 break
             except Exception as failure:
                 if isinstance(failure, StepTaken) or not is_of_a_file(failure) or look == _LOOKS - 1:
@@ -167,13 +167,15 @@ class _Step:
         is_whole = files.is_sound and faults.is_in_order(self.spark, files)
         return (batch if is_whole else faults.again(self.spark, files)), {}
 
-    def _write(self, rows: DataFrame | None, failed: Why) -> None:
+    def _write(self, rows: DataFrame | None, failed: Why, files: int | None) -> None:
+        """Append the rows, and one for each file that cannot be read; `files` is None where they were not counted."""
         source, clock = self.landing.source, self.landing.clock()
         frames = [] if rows is None else [landed(source, self._new(rows), self.number, clock, self.landing.rules)]
         if failed:
             frames.append(self._new(unread(self.spark, source, failed, self.number, clock)))
         point("landing:before_raw")
-        self.landing.raw.append(reduce(DataFrame.unionByName, frames), self.number, self.notes)
+        notes = self.notes if files is None or self.notes["others_until"] else {**self.notes, FILES: files}
+        self.landing.raw.append(reduce(DataFrame.unionByName, frames), self.number, notes)
         point("landing:after_raw")
 
     def _new(self, rows: DataFrame) -> DataFrame:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -12,7 +11,6 @@ from pyspark.sql.types import StructType
 from windrow.compile.elements.envelope import (
     ARRIVAL_TIME,
     ENVELOPE,
-    EVENT_TIME,
     FORGOTTEN,
     OFFSET,
     PARTITION,
@@ -24,26 +22,28 @@ from windrow.compile.elements.envelope import (
     file_of,
 )
 from windrow.compile.elements.evolution import as_now, with_defaults
-from windrow.compile.sql.columns import Column, any_of, call, col, lit
-from windrow.engine.frames import group, select, where
+from windrow.compile.sql.columns import Column, any_of, call, coalesce, col, lit
+from windrow.engine.frames import group, local, select, where
 from windrow.engine.tick.statistics import LandedRows
 from windrow.spec.errors import SpecError
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.pipelines.table_columns import ENVELOPE_TYPES
 from windrow.spec.sources.evolution import Landed, Resolved, resolved
 from windrow.spec.sources.source import Source
-from windrow.spec.times import MINUS_INFINITY
-from windrow.store.delta.commit_files import AddedFile, FileStatistics
 from windrow.store.delta.location import REWRITES, Lake
 from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.steps import Commit, Notes
+from windrow.store.delta.steps import LOOK_BACK, Commit, Notes
 from windrow.store.projections.creation import struct_of
 from windrow.store.upstream.places import IN_PLACE
+from windrow.store.upstream.raw_files import COUNTED, PARQUET, is_counted_alive, landed_in, landing_in
 
 MOVED = "moved"
 """The note of a landing step: which column has moved to which other one, since its type or its name has changed."""
 COLUMNS = "columns"
 """The note of a landing step: the columns of the source, as the run knew them that has landed it."""
+FILES = "files"
+"""The note of a landing step: how many files its batch had."""
+_LANDING = f"{STEP} bigint, landed_at bigint, files bigint, rows bigint, dead bigint"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Raw:
     @classmethod
     def of(cls, lake: Lake, name: str, source: Source | None = None) -> Raw:
         """The raw log of the source of that name."""
-        return cls(name, StepLog(*lake.raw(name), indexed=len(_COUNTED), parquet=_PARQUET), source)
+        return cls(name, StepLog(*lake.raw(name), indexed=len(COUNTED), parquet=PARQUET), source)
 
     def check(self, spark: SparkSession) -> None:
         """Refuse a column whose rows have landed with a type from which there is no way. Errors: SpecError."""
@@ -194,15 +194,40 @@ class Raw:
         A file is not read of which it is known that all rows are alive.
         """
         self.resolved(spark)
-        rows = self.log.rows(spark, after, until, STEP, needs=lambda file: not _is_counted_alive(file))
+        rows = self.log.rows(spark, after, until, STEP, needs=lambda file: not is_counted_alive(file))
         is_letter = col(REASON).is_not_null() & (col(REASON) != FORGOTTEN)
         return where(self._as_now(spark, rows), is_letter)
 
     def landings(self, spark: SparkSession, after: int, until: int) -> DataFrame:
-        """What each of these steps holds: its last arrival, and how many files, rows and dead rows."""
+        """What each of these steps holds: its last arrival, and how many files, rows and dead rows.
+
+        As its commit says; of all of them by a look at their rows where one does not say enough, or was changed since.
+        """
+        files = self._files_noted(spark, after, until)
+        known = {step: landing_in(self.log.files(spark, step - 1, step)) for step in files}
+        if len(known) < until - after or None in known.values():
+            return self._landings_counted(spark, after, until, files)
+        rows = [(step, one.arrival, files[step], one.rows, one.dead) for step, one in known.items() if one and one.rows]
+        return local(spark, rows, struct_of(_LANDING))
+
+    def _files_noted(self, spark: SparkSession, after: int, until: int) -> dict[int, int]:
+        """How many files each of these steps had, as far back as commits are known that say so."""
+        noted: dict[int, int] = {}
+        for step in range(until, max(after, until - LOOK_BACK), -1):
+            commit = self.log.commit(spark, step)
+            if commit is None:
+                break
+            if FILES in commit.notes:
+                noted[step] = commit.notes[FILES]
+        return noted
+
+    def _landings_counted(self, spark: SparkSession, after: int, until: int, files: Mapping[int, int]) -> DataFrame:
+        """The same, by a look at the rows: files that have none are known only where the commit says how many."""
+        counted = call("count", Column(f"DISTINCT {file_of().text}"))
+        noted = call("element_at", call("map", *(one for pair in files.items() for one in pair)), col(STEP))
         counts = {
             "landed_at": call("max", col(ARRIVAL_TIME)),
-            "files": call("count", Column(f"DISTINCT {file_of().text}")),
+            "files": coalesce(noted, counted) if files else counted,
             "rows": call("count", 1),
             "dead": call("count_if", col(REASON).is_not_null()),
         }
@@ -210,31 +235,7 @@ class Raw:
 
     def landed(self, spark: SparkSession, after: int, until: int) -> LandedRows | None:
         """By what Delta has counted in their files; None where a file does not say enough, or all rows are dead."""
-        files = self.log.files(spark, after, until) or ()
-        found: list[tuple[FileStatistics, int]] = []
-        greatest: dict[str | None, int] = {}
-        arrivals: dict[str | None, int] = {}
-        for file in (file.statistics for file in files):
-            if not file.rows:
-                continue
-            partition, dead = _only_partition(file), _dead_in(file)
-            if partition is _SEVERAL or dead is None:
-                return None
-            found.append((file, dead))
-            if dead < file.rows:
-                for known, column in ((greatest, EVENT_TIME), (arrivals, ARRIVAL_TIME)):
-                    known[partition] = max(known.get(partition, MINUS_INFINITY), file.greatest[column])
-        if not greatest:
-            return None
-        dead = sum(dead for _, dead in found)
-        return LandedRows(
-            rows=sum(file.rows for file, _ in found) - dead,
-            dead=dead,
-            earliest=min(file.least[EVENT_TIME] for file, dead in found if dead < file.rows),
-            greatest=greatest,
-            greatest_arrival=max(file.greatest[ARRIVAL_TIME] for file, _ in found),
-            arrivals=None if dead else arrivals,
-        )
+        return landed_in(self.log.files(spark, after, until) or ())
 
     def offsets(self, spark: SparkSession) -> dict[str, int]:
         """The greatest offset of each partition, of a source whose offsets are numbers."""
@@ -264,43 +265,3 @@ def is_in(offset: str) -> Column:
 def quarantine_of(step: int) -> tuple[str, str]:
     """The reason of rows that are taken out in a step, and the rule."""
     return QUARANTINED, f"the file was quarantined in landing step {step}"
-
-
-_COUNTED = ENVELOPE[: ENVELOPE.index(REASON) + 1]
-"""The first columns, of which Delta keeps for each file the least and greatest values, and how many are null."""
-_PARQUET = {
-    "parquet.writer.version": "PARQUET_2_0",
-    **{f"parquet.enable.dictionary#{name}": "false" for name in (ROW, EVENT_TIME, OFFSET)},
-}
-"""What differs little from one row to the next takes, as differences, half the bytes and less time.
-
-A dictionary of numbers of rows, or of times, would be begun and thrown away; in that of the paths of files each row
-would look for a long text.
-"""
-_SEVERAL: Any = object()
-
-
-def _only_partition(file: FileStatistics) -> Any:
-    """The source partition of all rows of a file: null, or a text that is short enough to be kept whole."""
-    if not file.nulls.get(PARTITION, 0):
-        least, greatest = file.least.get(PARTITION), file.greatest.get(PARTITION)
-        return least if least is not None and least == greatest else _SEVERAL
-    return None if file.nulls[PARTITION] == file.rows else _SEVERAL
-
-
-def _dead_in(file: FileStatistics) -> int | None:
-    """How many rows of a file are dead, where only those lack an event time and its times are known; None elsewhere."""
-    if REASON not in file.nulls or ARRIVAL_TIME not in file.greatest:
-        return None
-    dead = file.rows - file.nulls[REASON]
-    has_times = dead == file.rows or (EVENT_TIME in file.least and EVENT_TIME in file.greatest)
-    return dead if has_times and file.nulls.get(EVENT_TIME) == dead else None
-
-
-def _is_counted_alive(file: AddedFile) -> bool:
-    return file.stats is not None and _has_no_reason(file.statistics)
-
-
-def _has_no_reason(file: FileStatistics) -> bool:
-    """Whether it is known of all rows of a file that none says why it is dead."""
-    return file.nulls.get(REASON) == file.rows
