@@ -57,11 +57,13 @@ for number in range(int(sys.argv[3])):
     for thread in threads:
         thread.join()
     print("DONE", *done, flush=True)
-listed = store.listFrom(java.org.apache.hadoop.fs.Path(f"{sys.argv[2]}/3.json"), conf)
-names = []
-while listed.hasNext():
-    names.append(listed.next().getPath().getName())
-print("LISTED", *names, flush=True)
+write(f"{sys.argv[2]}/of=a/0.json", None, [], "a")
+for first in ("3.json", "\\0"):  # the other one is where VACUUM begins, in the folders of data files too
+    listed = store.listFrom(java.org.apache.hadoop.fs.Path(sys.argv[2], first), conf)
+    names = []
+    while listed.hasNext():
+        names.append(listed.next().getPath().getName())
+    print("LISTED", *names, flush=True)
 try:
     store.listFrom(java.org.apache.hadoop.fs.Path(f"{sys.argv[2]}-not-there/3.json"), conf)
 except Exception as error:
@@ -84,14 +86,16 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[ObjectStore]:
 def winners(log_store: str) -> list[list[str]]:
     """Of each commit that two writers put at once, those who were told that they have it.
 
-    Then the log is listed from the fourth one on, and one that is not there.
+    Then the log is listed from the fourth one on, and from before all, and one that is not there.
     """
     words = [sys.executable, "-c", PROGRAM, log_store, f"s3a://{BUCKET}/table/_delta_log", "5"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr[-3000:]
     lines = [line.split() for line in done.stdout.splitlines()]
     had, listed = ([line[1:] for line in lines if line[:1] == [word]] for word in ("DONE", "LISTED"))
-    assert listed == [["3.json", "4.json"], ["FileNotFoundException"]]
+    assert listed == [
+        ["3.json", "4.json", "of=a"], [*(f"{number}.json" for number in range(5)), "of=a"], ["FileNotFoundException"],
+    ]  # fmt: skip
     return had
 
 

@@ -14,7 +14,7 @@ import org.apache.hadoop.fs.s3a.S3ListRequest;
 import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
 
 /**
- * The files of a log from one on, in order, as S3 itself can list them: a log of a month costs no more than its end.
+ * What is in a folder from a name on, in order, as S3 itself can list it: a log of a month costs no more than its end.
  *
  * <p>S3A has no public name for this. With another file system, or another version of it, a caller gets a
  * ClassCastException or a LinkageError, and lists the whole folder.
@@ -26,12 +26,11 @@ final class LogListing {
         S3AFileSystem files = (S3AFileSystem) anyFiles;
         Path folder = file.getParent();
         String key = files.pathToKey(file);
-        int last = key.length() - 1;
         ListObjectsV2Request request = ListObjectsV2Request.builder()
             .bucket(files.getBucket())
             .prefix(files.pathToKey(folder) + "/")
             .delimiter("/")
-            .startAfter(key.substring(0, last) + (char) (key.charAt(last) - 1)) // the file itself is among them
+            .startAfter(key.substring(0, key.length() - 1)) // so the file itself is found, and few others
             .build();
         FileStatus[] found = S3AUtils.iteratorToStatuses(
             files.getListing().createFileStatusListingIterator(
@@ -41,7 +40,7 @@ final class LogListing {
                 new Listing.AcceptAllButSelfAndS3nDirs(folder),
                 files.getActiveAuditSpan()));
         return Arrays.stream(found)
-            .filter(one -> one.isFile() && one.getPath().getName().compareTo(file.getName()) >= 0)
+            .filter(one -> one.getPath().getName().compareTo(file.getName()) >= 0)
             .sorted(Comparator.comparing(one -> one.getPath().getName()))
             .iterator();
     }
