@@ -163,5 +163,5 @@ def _soak(measured: Measured, docs: Path) -> Iterator[str]:
     grown = [
         [name, "too short to say" if share is None else f"{share:+.1%}"] for name, share in measured["growth"].items()
     ]
-    yield table(["over the second half", "grows by"], grown)
+    yield table(["over the second half, but for its first ten minutes", "grows by"], grown)
     yield "![The soak, over time](drawings/soak.svg)\n"

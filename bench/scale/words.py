@@ -89,9 +89,10 @@ seconds are those of the driver.
 
 SOAK = """## A soak
 
-`make soak`: {hours} hours, {rows} rows, {kills} kills with -9 at random moments, {backfills} backfills and {runs} runs
-of maintenance beside the stream. A reader with `deltalake` and DuckDB has looked {reads} times: whether `current` is
-what the panes up to its own tick come to, whether the panes of every window come to one or none, and whether `raw` has
+`make soak`: {hours} hours, {rows} rows, {kills} kills with -9 at random moments of the first half; in the second one
+process lives on, so that what grows in it is seen. Beside the stream ran {backfills} backfills and {runs} of
+maintenance. A reader with `deltalake` and DuckDB has looked {reads} times: whether `current` is what the panes up to
+its own tick come to, and whether the panes of every window come to one or none; every sixth time, whether `raw` has
 every row once. In the end, all late rows were restated, and stream and batch compared. What was wrong: {torn}.
 """
 

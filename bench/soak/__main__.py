@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import random
 import shutil
@@ -30,14 +31,17 @@ from bench.soak.verdict import Growth, judged
 HOUR = 3600.0
 PERIOD = 600.0
 """Seconds between two backfills, and between two runs of maintenance."""
-KEPT = "1h"
-"""For so long maintenance keeps old versions and commits: so both are at their full length in the second half."""
+KEPT = "15m"
+"""For so long maintenance keeps old versions and commits: so both are at their full length where growth is judged."""
 SAMPLED = 5.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long it lasts and what happens when, in seconds; `seed` draws the moments of kills."""
+    """How long it lasts and what happens when, in seconds; `seed` draws the moments of kills.
+
+    It is killed in the first half, at its end for the last time: what grows in a process shows in one that lives on.
+    """
 
     seconds: float
     seed: int = 1
@@ -49,7 +53,7 @@ class Plan:
     @property
     def between_kills(self) -> float:
         """In the mean."""
-        return self.period / 2
+        return self.period / 3
 
 
 @dataclass
@@ -94,13 +98,17 @@ class Soak:
             self.stream.keep_alive()
             if now >= kill_at:
                 self.stream.kill()
-                kill_at = now + chance.expovariate(1 / self.plan.between_kills)
+                kill_at = self._next_kill(now, chance)
                 continue
             has_begun = bool(self.samples.series["tick"])  # a lake is made by one process
             if has_begun and not self.batch.is_active and (name := wanted.due(now)) is not None:
                 self.batch.start(*self._arguments(name))
-            self.samples.take(self.stream.memory)
+            self.samples.take(self.stream.memory, self.stream.live)
             time.sleep(SAMPLED)
+
+    def _next_kill(self, now: float, chance: random.Random) -> float:
+        last = self.plan.seconds / 2
+        return min(last, now + chance.expovariate(1 / self.plan.between_kills)) if now < last else math.inf
 
     def _arguments(self, name: str) -> list[str]:
         if name == "maintain":

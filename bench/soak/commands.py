@@ -66,9 +66,21 @@ class Stream:
 
     def memory(self) -> int | None:
         """The bytes that it and its JVM hold; None while it is not at work."""
+        members = self._members()
+        return sum(map(_resident, members)) if members else None
+
+    def live(self) -> int | None:
+        """The bytes of the objects of its JVM that are in use, after a full collection; None while there is none."""
+        for process in self._members():
+            if _is_java(process):
+                return _in_use(process)
+        return None
+
+    def _members(self) -> list[int]:
+        """Its processes, while it is at work."""
         if self._process is None or self._process.poll() is not None:
-            return None
-        return sum(_resident(process) for process in _group(self._process.pid))
+            return []
+        return _group(self._process.pid)
 
 
 def _group(group: int) -> list[int]:
@@ -79,6 +91,19 @@ def _group(group: int) -> list[int]:
             if entry.name.isdigit() and os.getpgid(int(entry.name)) == group:
                 found.append(int(entry.name))
     return found
+
+
+def _is_java(process: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{process}/comm").read_text().strip() == "java"
+    return False
+
+
+def _in_use(process: int) -> int | None:
+    """By the histogram of its classes, whose last line is `Total INSTANCES BYTES`."""
+    done = subprocess.run(["jcmd", str(process), "GC.class_histogram"], capture_output=True, text=True, timeout=60)
+    words = done.stdout.split()[-3:]
+    return int(words[2]) if words[:1] == ["Total"] else None
 
 
 def _resident(process: int) -> int:

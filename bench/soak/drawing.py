@@ -11,6 +11,7 @@ from bench.plots import plt, saved
 
 _WHAT = {
     "memory": ("memory of the stream, GiB", 1 / 2**30),
+    "live": ("objects in use\nof its JVM, MiB", 1 / 2**20),
     "files": ("live files of all tables", 1.0),
     "entries": ("log entries of all tables", 1.0),
     "tick": ("from landing to panes, s", 1.0),
@@ -27,11 +28,12 @@ def drawn(found: Mapping[str, Any], folder: Path) -> Path:
     for axes, (name, (label, scale)) in zip(grid, _WHAT.items(), strict=True):
         minutes, values = [at / 60 for at, _ in series[name]], [value * scale for _, value in series[name]]
         axes.plot(minutes, values, ".", markersize=2)
-        axes.axvline(found["seconds"] / 120, color="grey", linewidth=1)
+        for at in (found["seconds"] / 2, found["seconds"] / 2 + found["period"]):
+            axes.axvline(at / 60, color="grey", linewidth=1)
         axes.set(ylabel=label.replace(", ", ",\n"))
         axes.set_ylim(bottom=0)
         axes.grid(linewidth=0.3)
-    grid[-1].set(xlabel="minutes; what is behind the line must be flat")
+    grid[-1].set(xlabel="minutes; killed until the first line, and flat behind the second one")
     saved(figure, folder / "soak.svg")
     numbers = {**found, "series": series}
     (folder / "soak.json").write_text(json.dumps(numbers) + "\n")

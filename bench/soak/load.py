@@ -52,7 +52,7 @@ class Load(threading.Thread):
         folder.mkdir(parents=True, exist_ok=True)
         while not self.stopped.wait(self.every):
             self._write(folder)
-            self._delete(folder)
+            self._delete_old(folder)
 
     def _write(self, folder: Path) -> None:
         """A file appears whole: it is written under a name that nobody reads."""
@@ -67,7 +67,7 @@ class Load(threading.Thread):
         at = datetime.fromtimestamp(time.time() - behind, UTC)
         return {"id": number, "k": chance.randrange(KEYS), "v": chance.randrange(1000), "at": at.isoformat()}
 
-    def _delete(self, folder: Path) -> None:
+    def _delete_old(self, folder: Path) -> None:
         for file in folder.glob("rows-*.json"):
             if time.time() - file.stat().st_mtime > KEPT_SECONDS:
                 file.unlink()

@@ -74,10 +74,14 @@ def opened(path: Path) -> Seen | None:
 
 @dataclass(eq=False)
 class Reader(threading.Thread):
-    """Looks again and again until it is stopped; `torn` says what it has found, `reads` how often it has looked."""
+    """Looks again and again until it is stopped; `torn` says what it has found, `reads` how often it has looked.
+
+    Every `raw_each`-th time it looks at all rows of `raw`, too.
+    """
 
     lake: Path
     every: float = 5.0
+    raw_each: int = 6
     reads: int = 0
     torn: list[str] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
@@ -93,7 +97,7 @@ class Reader(threading.Thread):
     def look(self) -> None:
         """Check each table once."""
         try:
-            found = [*self._of_stage(), *self._of_source()]
+            found = [*self._of_stage(), *(self._of_source() if self.reads % self.raw_each == 0 else [])]
         except Exception as error:  # whatever a reader meets is what the soak is there to find
             found = [f"{type(error).__name__}: {error}"]
         self.torn += [f"read {self.reads}: {one}" for one in found]

@@ -20,29 +20,38 @@ TABLES = tuple(f"{STAGE}/{name}" for name in ("journal/1", "cells/1", "panes", "
 TABLES += tuple(f"{SOURCE}/{name}" for name in ("raw", "landings", "dead_letters"))
 
 
+SERIES = ("memory", "live", "files", "entries", "tick", "refresh")
+LIVE = 120.0
+"""Seconds between two counts of what is in use: each is a full collection."""
+
+
 @dataclass
 class Samples:
     """Series of points: seconds since the soak began, and a value.
 
-    `memory` in bytes, `files` those that are live in all tables, `entries` those of their logs; `tick` and `refresh` in
-    seconds: from the landing of a batch to the panes of its tick, and on to `current`.
+    `memory` in bytes, and every LIVE seconds `live`, those of objects in use; `files` those that are live in all
+    tables, `entries` those of their logs; `tick` and `refresh` in seconds: from the landing of a batch to the panes
+    of its tick, and on to `current`.
     """
 
     lake: Path
     began: float = field(default_factory=time.time)
-    series: dict[str, list[tuple[float, float]]] = field(
-        default_factory=lambda: {name: [] for name in ("memory", "files", "entries", "tick", "refresh")}
-    )
+    series: dict[str, list[tuple[float, float]]] = field(default_factory=lambda: {name: [] for name in SERIES})
     _journal: int = 0
     _current: int = 0
     _committed: dict[int, float] = field(default_factory=dict)
     _read: int = 0
+    _counted: float = 0.0
 
-    def take(self, memory: Callable[[], int | None]) -> None:
+    def take(self, memory: Callable[[], int | None], live: Callable[[], int | None]) -> None:
         """One point of each, and of ticks all that were committed since the last time."""
         held = memory()
         if held is not None:
             self._add("memory", held)
+        if time.time() - self._counted > LIVE:
+            self._counted = time.time()
+            if (in_use := live()) is not None:
+                self._add("live", in_use)
         if (self.lake / STAGE / "ticks" / LOG).exists():
             self._add("files", sum(self._live(name) for name in TABLES))
             self._add("entries", sum(1 for name in TABLES for _ in self._entries(name)))

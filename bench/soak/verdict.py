@@ -1,7 +1,8 @@
 """Whether the second half of a soak is flat: no series grows by more than a tenth from its begin to its end.
 
-Memory falls when the stream is killed, and files and log entries when maintenance runs. So the points of each period
-are one: of files and entries the greatest, of memory and of seconds the median. A line is laid through these.
+The stream has been killed for the last time when it begins; its first period, in which memory fills, is left out. Files
+and log entries fall when maintenance runs. So the points of each period are one: of files and entries the greatest, of
+memory and of seconds the median. A line is laid through these.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ FLAT = 0.10
 LEAST = 4
 """Periods of the second half that a verdict needs."""
 OF_A_PERIOD: Mapping[str, Callable[[Sequence[float]], float]] = {
-    "memory": median, "files": max, "entries": max, "tick": median,
+    "memory": median, "live": median, "files": max, "entries": max, "tick": median,
 }  # fmt: skip
 """The series that must be flat."""
 
@@ -41,7 +42,7 @@ def _growth(
 ) -> float | None:
     periods: dict[int, list[float]] = {}
     for at, value in points:
-        if seconds / 2 <= at < seconds // period * period:
+        if seconds / 2 + period <= at < seconds // period * period:
             periods.setdefault(int(at // period), []).append(value)
     if len(periods) < LEAST:
         return None

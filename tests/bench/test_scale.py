@@ -14,6 +14,7 @@ from bench.scale import page
 from bench.scale.costs import POINTS
 from bench.scale.formulas import UNITS, Costs, fit
 from bench.scale.needs import BUSY, Load, year_of
+from bench.soak.samples import SERIES
 
 TRUE = {
     "landing": (1.0, {"rows": 4e-6}),
@@ -106,7 +107,7 @@ SOAK = {
     "batches": [{"command": name, "seconds": 20.0, "code": 0} for name in ("backfill", "maintain")],
     "growth": {"memory": 0.02, "files": None}, "wrong": [],
     "series": {name: [[5.0 * n, 1.0 + n % 3] for n in range(1440)] for name in
-               ("memory", "files", "entries", "tick", "refresh")},
+               SERIES},
 }  # fmt: skip
 
 

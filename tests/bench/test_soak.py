@@ -14,7 +14,7 @@ from deltalake import CommitProperties, write_deltalake
 from bench.soak.__main__ import Plan, _Alternating
 from bench.soak.load import SOURCE, STAGE, Load, pipeline
 from bench.soak.reader import Reader
-from bench.soak.samples import Samples
+from bench.soak.samples import SERIES, Samples
 from bench.soak.verdict import judged
 from windrow.spec.pipelines.pipeline import Pipeline
 
@@ -89,7 +89,7 @@ def test_a_row_that_landed_twice_or_not_at_all_is_found(lake: Path, ids: list[in
 
 
 def test_a_table_that_goes_back_is_found(lake: Path) -> None:
-    reader = Reader(lake)
+    reader = Reader(lake, raw_each=1)
     for number, step in ((5, 2), (6, 1)):
         put(lake / SOURCE / "raw", [{"id": number}], pa.schema([("id", pa.int64())]), step=step)
         reader.look()
@@ -99,7 +99,7 @@ def test_a_table_that_goes_back_is_found(lake: Path) -> None:
 def series(growth: float) -> dict[str, list[tuple[float, float]]]:
     """Two hours in which all grows that much over the second one, with what falls in every period."""
     points = [(5.0 * n, (1 + growth * max(5 * n - 3600, 0) / 3600) * (1 + (n % 120) / 240)) for n in range(1440)]
-    return {name: points for name in ("memory", "files", "entries", "tick")}
+    return {name: points for name in SERIES}
 
 
 def test_what_is_flat_is_flat_and_what_grows_is_not() -> None:
@@ -134,5 +134,6 @@ def test_a_backfill_and_a_maintenance_in_every_period() -> None:
 
 def test_samples_of_a_lake_that_has_not_begun(tmp_path: Path) -> None:
     samples = Samples(tmp_path)
-    samples.take(lambda: 2**30)
-    assert [name for name, points in samples.series.items() if points] == ["memory"]
+    for _ in range(2):
+        samples.take(lambda: 2**30, lambda: 2**28)
+    assert {name: len(points) for name, points in samples.series.items() if points} == {"memory": 2, "live": 1}

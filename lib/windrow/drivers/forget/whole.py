@@ -121,7 +121,7 @@ class Whole:
             take_values(raw, self.work.spark, last, ids, has_partitions)
             return last.step + 1
 
-        step = tried_again(taken)
+        step = tried_again(taken, lease=self.work.lease)
         point("forget:after_blank")
         return step
 

@@ -24,6 +24,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.graph import reads_of
 from windrow.spec.times import SECOND
+from windrow.store.delta.lease import Lease
 from windrow.store.delta.location import Lake
 from windrow.store.delta.retries import tried_again
 from windrow.store.projections.source import SourceProjections
@@ -55,7 +56,7 @@ def quarantine(pipeline: Pipeline, spark: SparkSession, source: str, file: str) 
     raw = raw_of(lake, pipeline.source(source))
     raw.check(session)
     offset = _offset(session, raw, file)
-    found = tried_again(lambda: _take_out(session, pipeline, raw, offset))
+    found = tried_again(lambda: _take_out(session, pipeline, raw, offset), lease=Lease.of(session, lake))
     SourceProjections(session, lake, raw).project()
     return found
 

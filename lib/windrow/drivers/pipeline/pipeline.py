@@ -30,6 +30,7 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.suites import Suite
 from windrow.spec.sources.source import Source
 from windrow.spec.stages.stage import Stage
+from windrow.store.delta.lease import Lease
 from windrow.store.delta.location import Lake
 from windrow.store.journal.constraints import Constraints, constraints_of
 from windrow.store.journal.generations import Generations
@@ -92,6 +93,11 @@ class PipelineWork:
         found.record()
         sources = [SourceProjections(session, lake, raw, _after_source) for raw in raws.values()]
         return cls(session, pipeline, lake, landings, raws, sources, list(stages.values()), suites, kept, clock)
+
+    @property
+    def lease(self) -> Lease:
+        """By which streams let a batch go first."""
+        return Lease.of(self.spark, self.lake)
 
     @property
     def levels(self) -> list[list[StageWork]]:

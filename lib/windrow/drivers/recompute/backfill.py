@@ -118,7 +118,7 @@ class Backfill:
         if self.work.suites and not dry_run:
             return self.staged()
         began = self._begins_at()
-        found = [tried_again(lambda item=item: self.at_once(item, dry_run)) for item in self.stages]  # type: ignore[misc]
+        found = [self._first(lambda item=item: self.at_once(item, dry_run)) for item in self.stages]  # type: ignore[misc]
         if not dry_run:
             record_published(self._run, began, found)
         return found
@@ -182,7 +182,7 @@ class Backfill:
             self._windows.judged(level)
             if self.waits:
                 self._check_none_waits(self._windows.computed(level))
-            results += [tried_again(lambda item=item: self._published(item)) for item in level]  # type: ignore[misc]
+            results += [self._first(lambda item=item: self._published(item)) for item in level]  # type: ignore[misc]
         self.discard()
         return results
 
@@ -265,6 +265,10 @@ class Backfill:
         chosen = {item.name for item in self.stages}
         levels = [[item for item in level if item.name in chosen] for level in self.work.levels]
         return [level for level in levels if level]
+
+    def _first(self, do: Callable[[], BackfillResult]) -> BackfillResult:
+        """Do it again where another writer was ahead, and let no stream be ahead each time. Errors: StepTaken."""
+        return tried_again(do, lease=self.work.lease)
 
     def _published(self, item: StageWork) -> BackfillResult:
         def kept(result: BackfillResult) -> dict[str, Any]:

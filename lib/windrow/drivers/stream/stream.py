@@ -126,6 +126,7 @@ class Stream:
 
     def cycle(self) -> None:
         """Land what is there now, and bring every stage to the head; then let time pass."""
+        self._let_batch_first()
         began = self.clock()
         self._land()
         for source in self.work.sources:
@@ -149,6 +150,7 @@ class Stream:
     def _tick_in_order(self, tick: Callable[[StageWork], Control | None]) -> None:
         """Such a tick of every stage, when it has read all that the ticks before have emitted."""
         for stage in self.work.stages:
+            self._let_batch_first()
             if self.work.upstreams_of(stage):
                 while self._ticked(stage, _advance(stage, stage.runner.upstream.head(self.work.spark))):
                     pass
@@ -192,6 +194,7 @@ class Stream:
         stages = [stage for stage in self.work.stages if not stage.runner.upstream.are_several]
         if self.stop.is_set() or not stages:
             return False
+        self._let_batch_first()
         heads = [stage.runner.upstream.head(self.work.spark) for stage in stages]
         with ThreadPoolExecutor(len(stages)) as pool:  # most of a small tick is planning, on one core
             controls = list(pool.map(_advance, stages, heads))
@@ -211,6 +214,7 @@ class Stream:
         for stage in self.work.stages:
             inputs = stage.runner.upstream
             if inputs.are_several and not self.stop.is_set():
+                self._let_batch_first()
                 head = inputs.head(self.work.spark)
                 steps = stage.runner.stage.shown.max_versions_per_tick
                 if not have_settled and not inputs.all_have(steps, stage.runner.offsets, head):
@@ -220,6 +224,10 @@ class Stream:
                         self._project_shown(self._refreshed.is_due())
                     return True
         return False
+
+    def _let_batch_first(self) -> None:
+        """Wait while a batch that was overtaken holds the lease of the lake."""
+        self.work.lease.wait(self.stop)
 
     def _project_shown(self, refresh: bool) -> None:
         """Project tables; those that show another generation are replaced at the head only."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from windrow.spec.errors import WindrowError, another_writer
+from windrow.store.delta.lease import Lease
 
 ATTEMPTS = 5
 """How often something is computed again when others have committed meanwhile."""
@@ -28,12 +31,21 @@ class StepTaken(WindrowError):
 Made = TypeVar("Made")
 
 
-def tried_again(do: Callable[[], Made], look: Callable[[], Any] | None = None) -> Made:
-    """Do something, again where another writer was ahead; `look` at what there is in between. Errors: StepTaken."""
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return do()
-        except StepTaken:
-            if look is not None:
-                look()
-    return do()
+def tried_again(do: Callable[[], Made], look: Callable[[], Any] | None = None, lease: Lease | None = None) -> Made:
+    """Do something, again where another writer was ahead; `look` at what there is in between. Errors: StepTaken.
+
+    A batch gives the lease of its lake: from the second attempt on, streams let it go first, for twice as long as the
+    one before has taken.
+    """
+    with ExitStack() as leases:
+        for _ in range(ATTEMPTS - 1):
+            began = time.monotonic()
+            try:
+                return do()
+            except StepTaken:
+                if lease is not None:
+                    leases.callback(lease.give_back)
+                    lease.take(2 * (time.monotonic() - began))
+                if look is not None:
+                    look()
+        return do()

@@ -61,7 +61,7 @@ class StageForgetting:
             if not windows and kept.is_empty:
                 yield kept, ForgottenWindows(self.item.name)
                 return
-            control = tried_again(lambda: self._forget(kept), lambda: tried_again(self._stand))
+            control = tried_again(lambda: self._forget(kept), lambda: tried_again(self._stand), self.work.lease)
             self._tables(kept, control.tick)
             yield kept, ForgottenWindows(self.item.name, windows, control.tick, left)
         finally:

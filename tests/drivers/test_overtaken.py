@@ -1,0 +1,124 @@
+"""A batch beside a stream that ticks more quickly than it computes: it is overtaken once, and then goes first."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.lake import STAGE, pipeline, write_files
+from windrow.drivers.clock import clock_micros
+from windrow.drivers.forget.forget import forget
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.points import watched
+from windrow.drivers.recompute.reconcile import reconcile
+from windrow.drivers.recompute.restate import restate
+from windrow.drivers.stream.stream import Stream, run
+from windrow.store.delta.lease import MOST, Lease
+from windrow.store.delta.location import Lake
+from windrow.store.delta.retries import ATTEMPTS
+
+FIRST = 3
+"""Files that have been read before the batch begins."""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A folder with files, whose pipeline has late rows: its stage allows no lateness."""
+    write_files(tmp_path / "data", range(FIRST))
+    (tmp_path / STAGE).write_text('{"allowed_lateness": "0s"}')
+    return tmp_path
+
+
+@pytest.fixture
+def lease(spark: SparkSession, tmp_path: Path) -> Lease:
+    return Lease.of(spark, Lake.of(str(tmp_path / "lake")))
+
+
+class Busy:
+    """A stream that makes a tick whenever a batch is about to commit, as long as it does not have to wait."""
+
+    def __init__(self, spark: SparkSession, root: Path, lease: Lease, point: str) -> None:
+        self.root, self.lease, self.point, self.ticks = root, lease, point, 0
+        self.stream = Stream(PipelineWork.open(pipeline(root), spark), clock_micros, None, threading.Event())
+        self.stream.start()
+
+    def passed(self, point: str) -> None:
+        if point == self.point and not self.lease.is_taken():
+            number = FIRST + self.ticks
+            write_files(self.root / "data", range(number, number + 1))
+            self.ticks += 1
+            self.stream.cycle()
+
+
+def test_a_restatement_is_overtaken_once(spark: SparkSession, root: Path, lease: Lease) -> None:
+    run(pipeline(root), spark, once=True)
+    busy = Busy(spark, root, lease, "backfill:before_journal")
+    with watched(busy.passed):
+        (found,) = restate(pipeline(root), spark)
+    assert found.backfilled is not None and found.backfilled.tick is not None, "it had something to commit"
+    assert busy.ticks == 1 < ATTEMPTS
+    assert not lease.is_taken(), "it has given the lease back"
+    run(pipeline(root), spark, once=True, drain=True)
+    assert all(one.equal for one in reconcile(pipeline(root), spark))
+
+
+def test_a_forgetting_is_overtaken_once(spark: SparkSession, root: Path, lease: Lease) -> None:
+    run(pipeline(root), spark, once=True)
+    busy = Busy(spark, root, lease, "forget:before_journal")
+    with watched(busy.passed):
+        found = forget(pipeline(root), spark, where="k = 'a' AND v > 5")
+    assert found.stages[0].tick is not None and busy.ticks == 1
+    assert not lease.is_taken()
+    assert all(one.equal for one in reconcile(pipeline(root), spark))
+
+
+def test_a_stream_waits_until_the_lease_is_given_back(spark: SparkSession, root: Path, lease: Lease) -> None:
+    run(pipeline(root), spark, once=True)
+    work = PipelineWork.open(pipeline(root), spark)
+    stream, journal = Stream(work, clock_micros, None, threading.Event()), work.stages[0].runner.journal
+    stream.start()
+    write_files(root / "data", range(FIRST, FIRST + 1))
+    before = journal.last(spark)
+    lease.take(MOST)
+    thread = threading.Thread(target=stream.cycle)
+    thread.start()
+    thread.join(2)
+    assert thread.is_alive() and journal.last(spark) == before
+    lease.give_back()
+    thread.join(120)
+    last = journal.last(spark)
+    assert not thread.is_alive() and before is not None and last is not None and last.tick > before.tick
+
+
+def test_a_lease_is_taken_for_some_time(lease: Lease) -> None:
+    assert not lease.is_taken()
+    lease.give_back()  # of nobody: nothing happens
+    lease.take(60)
+    assert lease.is_taken()
+    for seconds, held in ((50, True), (70, False), (-50, True), (-70, False), (3600, False)):
+        _written(lease, time.time() - seconds)
+        assert lease.is_taken() is held, f"written {seconds} s ago"
+    lease.take(0)
+    assert lease.is_taken(), "so short a one is of no use"
+    lease.take(1e9)
+    _written(lease, time.time() - MOST - 1)
+    assert not lease.is_taken(), "no stream waits longer"
+    Path(lease.path).write_text("")
+    assert not lease.is_taken()
+
+
+def test_who_stops_does_not_wait(lease: Lease) -> None:
+    lease.take(MOST)
+    stop = threading.Event()
+    stop.set()
+    lease.wait(stop)
+    assert lease.is_taken()
+
+
+def _written(lease: Lease, at: float) -> None:
+    os.utime(lease.path, (at, at))
