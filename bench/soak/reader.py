@@ -3,7 +3,7 @@
 - `current` is what the panes up to its own tick come to, row for row, at any moment;
 - of each window the panes are shown and retracted in turns, so that one stands or none;
 - `raw` has each row once, and none is missing before the last one;
-- no table ever goes back.
+- no table ever goes back, or is gone.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Reader(threading.Thread):
     def _of_stage(self) -> list[str]:
         current = opened(self.lake / STAGE / "current")
         if current is None:
-            return []
+            return self._gone("current")
         panes = self._panes(current.tick)
         if panes is None:
             return [f"panes has not reached tick {current.tick} of current in {PATIENCE:.0f} s"]
@@ -133,7 +133,7 @@ class Reader(threading.Thread):
     def _of_source(self) -> list[str]:
         raw = opened(self.lake / SOURCE / "raw")
         if raw is None:
-            return []
+            return self._gone("raw")
         with duckdb.connect() as connection:
             connection.register("raw", raw.rows)
             ((rows, ids, last),) = connection.execute(
@@ -142,6 +142,9 @@ class Reader(threading.Thread):
         whole = rows == ids == last + 1
         found = [] if whole else [f"raw has {rows} rows with {ids} numbers up to {last}"]
         return [*found, *self._gone_back("raw", int(raw.notes["step"]))]
+
+    def _gone(self, name: str) -> list[str]:
+        return [f"{name} is gone"] if name in self._ticks else []
 
     def _gone_back(self, name: str, step: int) -> list[str]:
         before, self._ticks[name] = self._ticks.get(name, 0), step

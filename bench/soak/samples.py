@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deltalake import DeltaTable
+from deltalake.exceptions import TableNotFoundError
 
 from bench.soak.load import SOURCE, STAGE
 from windrow.store.journal.totals import TOTALS
@@ -62,8 +63,10 @@ class Samples:
         self.series[name].append(((time.time() if at is None else at) - self.began, value))
 
     def _live(self, name: str) -> int:
-        path = self.lake / name
-        return len(DeltaTable(str(path)).file_uris()) if (path / LOG).exists() else 0
+        try:
+            return len(DeltaTable(str(self.lake / name)).file_uris())
+        except TableNotFoundError:  # there is none yet
+            return 0
 
     def _entries(self, name: str) -> Iterator[Path]:
         path = self.lake / name / LOG

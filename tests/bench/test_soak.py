@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,14 @@ def test_a_table_that_goes_back_is_found(lake: Path) -> None:
         put(lake / SOURCE / "raw", [{"id": number}], pa.schema([("id", pa.int64())]), step=step)
         reader.look()
     assert reader.torn == ["read 1: raw has gone back from 2 to 1"]
+
+
+def test_a_table_that_is_gone_is_found(lake: Path) -> None:
+    reader = Reader(lake)
+    reader.look()
+    shutil.rmtree(lake / STAGE / "current")
+    reader.look()
+    assert reader.torn == ["read 1: current is gone"]
 
 
 def series(growth: float) -> dict[str, list[tuple[float, float]]]:
