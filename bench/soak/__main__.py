@@ -32,7 +32,7 @@ HOUR = 3600.0
 PERIOD = 600.0
 """Seconds between two backfills, and between two runs of maintenance."""
 KEPT = "1h"
-"""For so long maintenance keeps old versions and commits, the least it takes: both have their full length by half-time."""
+"""For so long maintenance keeps old versions and commits: the least it takes, and the half of a soak."""
 SAMPLED = 5.0
 
 
