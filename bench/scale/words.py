@@ -5,7 +5,7 @@ INTRODUCTION = """# Scale
 What each step of windrow costs, as a formula of what it has to do with; what a load needs by these formulas; how many
 files and log entries a year leaves; and where it breaks, with what to do then. Made by `make scale-page` from what
 `make scale` and `make soak` have measured on one machine. The formulas say how things grow; seconds on your machine
-are others, so measure there.
+will differ, so measure there.
 """
 
 PARTS = (
@@ -38,7 +38,7 @@ COSTS = """## What each step costs
     seconds = fixed + (µs a row * rows + µs a changed cell * changed cells + ...) / 1,000,000 / cores
 
 The fixed seconds are those of the driver: planning, commits, looks at logs. More cores do not make them fewer. All else
-is divided among the cores, in as many [partitions](operations.md#partitions) as the work is worth.
+is divided among the cores, in as many [partitions](clusters.md#partitions) as the work is worth.
 
 - **Landing** writes each row once. A source with [`copy: false`](pipeline-files.md#read-in-place) lands places, not
   rows.
@@ -46,21 +46,22 @@ is divided among the cores, in as many [partitions](operations.md#partitions) as
 - The **tables** get the files of the journal under other names, and small files that the driver writes.
 - **`current`** gets the changed rows where panes replace others, and all rows that are in one file with them once more
   (*copied rows*).
-- The **journal is compacted** after eight ticks that have to be read, and writes all open cells.
+- A **compaction of the journal** writes all open cells. It comes after eight ticks that have to be read, and after 64 in
+  any case.
 - **Maintenance** reads and writes what is in small files.
 """
 
-CHECKED = """The coefficients are made of five sizes, on two cores. Two other sizes check them: one larger in two
+CHECKED = """The coefficients come from five sizes, on two cores. Two other sizes check them: one larger in two
 ways, and one on a single core.
 """
 
-LOAD = """## A billion rows a day, ten million open windows
+LOAD = """## A billion rows a day, ten million open cells
 
-By the formulas: the rows come evenly over the day, and each falls into any of the open windows as likely as into
-another. A stream keeps up if landing, tick, tables, its share of a compaction and its share of `current` (at most once
-a minute) take half of the time between two ticks, so that it can also catch up. *None* means that no number of cores is
-enough: the fixed seconds alone take longer. The last column is for a stage that copies as many rows of `current` as
-there are open windows.
+By the formulas: the rows come evenly over the day, and each is equally likely to fall into any open cell. A stream
+keeps up if landing, tick, tables, its share of a compaction and its share of `current` (at most once a minute) take
+half of the time between two ticks, so that it can also catch up. *None* means that no number of cores is enough: the
+fixed seconds alone take longer. The last column is for a stage that copies as many rows of `current` as there are open
+cells.
 """
 
 YEAR = """## Files and log entries of a year
@@ -69,12 +70,13 @@ A tick of this stage commits to {tables} tables, and adds these files on two cor
 panes get one file for each partition of the tick's shuffle. Each commit is two entries of a log: its actions and its
 checksums; every 50th has a checkpoint too. Bytes are those of the load above.
 
-- `windrow maintain` once a day puts the files of each day into files of 96 to 128 MB, and removes them after `--keep`.
+- `windrow maintain` once a day merges files of less than 96 MB into files of up to 128 MB, and removes the replaced
+  ones after `--keep`.
 - Delta removes commits that are older than 30 days, whole days at once, whenever it makes a checkpoint.
   `windrow maintain --log 7d` does so after seven days, and does not wait for a whole day.
 - Transitions of expired windows are dropped from the journal after `--keep`, so it holds what is open, one control row
   for each tick, and the dead letters.
-- `raw`, `panes` and `current` grow with the data. A commit does not: what it looks at are the files behind the newest
+- `raw`, `panes` and `current` grow with the data. A commit does not: it looks only at the files since the newest
   compaction.
 """
 
@@ -82,18 +84,18 @@ HISTORY = """## A year of ticks
 
 A small lake was made by the stream, and its newest tick was written again and again, {apart:g} seconds later each time,
 with the daily compactions of maintenance, and without what Delta has removed from the logs after 30 days. At one every
-five minutes 100,000 ticks are a year. Then the real stream went on behind it: it opened the lake, landed files, ticked
+five minutes 100,000 ticks are a year. Then the real stream continued from there: it opened the lake, landed files, ticked
 and wrote its tables, and `current` was compared with all rows of `raw`. Medians of three; each tick has 20 rows, so its
 seconds are those of the driver.
 """
 
 SOAK = """## A soak
 
-`make soak`: {hours} hours, {rows} rows, {kills} kills with -9 at random moments of the first half; in the second one
-process lives on, so that what grows in it is seen. Beside the stream ran {backfills} backfills and {runs} of
-maintenance. A reader with `deltalake` and DuckDB has looked {reads} times: whether `current` is what the panes up to
-its own tick come to, and whether the panes of every window come to one or none; every sixth time, whether `raw` has
-every row once. In the end, all late rows were restated, and stream and batch compared. What was wrong: {torn}.
+`make soak`: {hours} hours, {rows} rows, {kills} kills with -9 at random moments of the first half; in the second half
+one process lives on, so that its growth is seen. {backfills} backfills and {runs} maintenance runs ran beside the
+stream. A reader with `deltalake` and DuckDB has looked {reads} times: whether `current` is what the panes up to its
+own tick come to, and whether the panes of every window come to one or none; every sixth time, whether `raw` has every
+row once. In the end, all late rows were restated, and stream and batch compared. What was wrong: {torn}.
 """
 
 BREAKS = """## Where it breaks, and what to do
@@ -124,7 +126,7 @@ LIMITS = (
     (
         "one key",
         "a session, a list or a join has all rows of a key in one task",
-        "split the key by something that belongs to it; aligned windows need nothing",
+        "split the key by something that belongs to it; fixed, calendar, cumulative and sliding windows need nothing",
     ),
     ("`raw`", "rows are copied once more, and nobody needs them there", "`copy: false`: they are read where they are"),
     (

@@ -100,8 +100,11 @@ def _is_java(process: int) -> bool:
 
 
 def _in_use(process: int) -> int | None:
-    """By the histogram of its classes, whose last line is `Total INSTANCES BYTES`."""
-    done = subprocess.run(["jcmd", str(process), "GC.class_histogram"], capture_output=True, text=True, timeout=60)
+    """By the histogram of its classes, whose last line is `Total INSTANCES BYTES`; None where none comes."""
+    try:
+        done = subprocess.run(["jcmd", str(process), "GC.class_histogram"], capture_output=True, text=True, timeout=60)
+    except (FileNotFoundError, subprocess.TimeoutExpired):
+        return None
     words = done.stdout.split()[-3:]
     return int(words[2]) if words[:1] == ["Total"] else None
 

@@ -98,7 +98,7 @@ def test_panes_transcripts_and_looks_through_a_remote_session(url: str, root: Pa
     assert found["daily"] == [16]  # a pane is in the day in which its window ends
     assert len(found["cases"]) == 6 and not any(found["cases"].values()), found["cases"]
     refusals = found["refusals"]
-    for name in ("run", "backfill", "reconcile", "maintain", "quarantine"):
+    for name in ("run", "backfill", "restate", "reconcile", "maintain", "quarantine", "forget", "register_names"):
         assert refusals[name].startswith("spark must not be Spark Connect: tables are written"), refusals[name]
     for name in ("status", "show"):
         assert "is in no place that can be read without Spark" in refusals[name], name

@@ -100,6 +100,19 @@ def test_the_services_start_what_there_is() -> None:
     assert all((BIN / words[words[0] == "exec"]).exists() for words in runs), runs
 
 
+def test_one_stream_writes_a_lake_whichever_services_start() -> None:
+    services = yaml.safe_load((DOCKER / "compose.yaml").read_text())["services"]
+    streams = [one for one in services.values() if (one.get("command") or [""])[0] == "run"]
+    assert len(streams) == 2 and all(one["profiles"] for one in streams), "none starts by itself"
+    profiles = [profile for one in streams for profile in one["profiles"]]
+    assert len(profiles) == len({*profiles})
+
+
+def test_a_worker_may_write_its_folder() -> None:
+    command = yaml.safe_load((DOCKER / "compose.yaml").read_text())["services"]["spark-worker"]["command"]
+    assert command[command.index("--work-dir") + 1].startswith("/tmp/")
+
+
 @pytest.mark.parametrize("file", sorted((DOCKER / "kubernetes").glob("*.yaml")), ids=lambda file: file.name)
 def test_the_objects_are_kubernetes_own(file: Path) -> None:
     checked = subprocess.run([BIN / "kubernetes-validate", "--strict", file], capture_output=True, text=True)
@@ -109,6 +122,42 @@ def test_the_objects_are_kubernetes_own(file: Path) -> None:
     for pod in pods:
         assert pod["securityContext"]["runAsNonRoot"] is True
         assert all(container["resources"]["limits"]["memory"] for container in pod["containers"])
+
+
+def test_executors_write_the_lake_as_the_driver_does(tmp_path: Path) -> None:
+    objects = [*yaml.safe_load_all((DOCKER / "kubernetes" / "backfill.yaml").read_text())]
+    (driver,) = (one["spec"]["template"]["spec"] for one in objects if one["kind"] == "Job")
+    (text,) = (one["data"]["pod.yaml"] for one in objects if one["kind"] == "ConfigMap")
+    (tmp_path / "pod.yaml").write_text(text)
+    checked = subprocess.run([BIN / "kubernetes-validate", "--strict", tmp_path / "pod.yaml"], capture_output=True)
+    assert checked.returncode == 0, checked.stdout.decode()
+    executor = yaml.safe_load(text)["spec"]
+    assert executor["securityContext"] == driver["securityContext"]
+    mounted = _mounted(driver)
+    assert _mounted(executor).items() <= mounted.items() and "/project/lake" in _mounted(executor)
+    (args,) = driver["containers"][0]["args"]
+    (template,) = (word for word in args.split() if "podTemplateFile=" in word)
+    path, name = template.partition("=")[2].rsplit("/", 1)
+    assert mounted[path] == {"configMap": {"name": "windrow-executor"}} and name == "pod.yaml"
+
+
+def _mounted(pod: dict[str, Any]) -> dict[str, Any]:
+    """By path what is mounted there."""
+    volumes = {one["name"]: {key: value for key, value in one.items() if key != "name"} for one in pod["volumes"]}
+    return {one["mountPath"]: volumes[one["name"]] for one in pod["containers"][0]["volumeMounts"]}
+
+
+def test_what_pods_mount_is_made_or_told_of() -> None:
+    """Claims and maps are objects of the two files, or a line above them says how to make them."""
+    texts = [file.read_text() for file in sorted((DOCKER / "kubernetes").glob("*.yaml"))]
+    objects = [one for text in texts for one in yaml.safe_load_all(text)]
+    made = {(one["kind"], one["metadata"]["name"]) for one in objects}
+    told = {line.split()[4] for text in texts for line in text.splitlines() if "kubectl create configmap" in line}
+    for pod in (one["spec"]["template"]["spec"] for one in objects if _has_pod(one)):
+        for source in _mounted(pod).values():
+            claim, name = source.get("persistentVolumeClaim"), source.get("configMap", {}).get("name")
+            is_made = ("PersistentVolumeClaim", claim["claimName"]) in made if claim else ("ConfigMap", name) in made
+            assert is_made or name in told, source
 
 
 def _has_pod(one: Any) -> bool:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from tests.lake import STAGE, pipeline, write_files
+from tests.lake import STAGE, judged, pipeline, write_files
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.forget.forget import forget
+from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import watched
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import Stream, run
+from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.store.delta.file_system import file_state
 from windrow.store.delta.lease import MOST, Lease
 from windrow.store.delta.location import Lake
 from windrow.store.delta.retries import ATTEMPTS
@@ -42,9 +46,10 @@ def lease(spark: SparkSession, tmp_path: Path) -> Lease:
 class Busy:
     """A stream that makes a tick whenever a batch is about to commit, as long as it does not have to wait."""
 
-    def __init__(self, spark: SparkSession, root: Path, lease: Lease, point: str) -> None:
+    def __init__(self, spark: SparkSession, root: Path, lease: Lease, point: str, made: Pipeline | None = None) -> None:
         self.root, self.lease, self.point, self.ticks = root, lease, point, 0
-        self.stream = Stream(PipelineWork.open(pipeline(root), spark), clock_micros, None, threading.Event())
+        work = PipelineWork.open(made or pipeline(root), spark)
+        self.stream = Stream(work, clock_micros, None, threading.Event())
         self.stream.start()
 
     def passed(self, point: str) -> None:
@@ -67,14 +72,34 @@ def test_a_restatement_is_overtaken_once(spark: SparkSession, root: Path, lease:
     assert all(one.equal for one in reconcile(pipeline(root), spark))
 
 
-def test_a_forgetting_is_overtaken_once(spark: SparkSession, root: Path, lease: Lease) -> None:
+@pytest.mark.parametrize("point", ["forget:before_raw", "forget:before_journal"])
+def test_a_forgetting_is_overtaken_once(spark: SparkSession, root: Path, lease: Lease, point: str) -> None:
     run(pipeline(root), spark, once=True)
-    busy = Busy(spark, root, lease, "forget:before_journal")
+    busy = Busy(spark, root, lease, point)
     with watched(busy.passed):
         found = forget(pipeline(root), spark, where="k = 'a' AND v > 5")
     assert found.stages[0].tick is not None and busy.ticks == 1
     assert not lease.is_taken()
     assert all(one.equal for one in reconcile(pipeline(root), spark))
+
+
+def test_a_quarantine_is_overtaken_once(spark: SparkSession, root: Path, lease: Lease) -> None:
+    run(pipeline(root), spark, once=True)
+    busy = Busy(spark, root, lease, "quarantine:before_raw")
+    with watched(busy.passed):
+        found = quarantine(pipeline(root), spark, "clicks", "batch-0001.json")
+    assert found.step is not None and busy.ticks == 1 and not lease.is_taken()
+
+
+def test_a_run_with_gates_is_overtaken_once(spark: SparkSession, tmp_path: Path, lease: Lease) -> None:
+    """What it has staged is computed and judged again."""
+    write_files(tmp_path / "data", range(FIRST))
+    run(judged(tmp_path), spark, once=True)
+    busy = Busy(spark, tmp_path, lease, "backfill:before_journal", judged(tmp_path))
+    with watched(busy.passed):
+        (found,) = restate(judged(tmp_path), spark)
+    assert found.backfilled is not None and found.backfilled.tick is not None
+    assert busy.ticks == 1 and not lease.is_taken()
 
 
 def test_a_stream_waits_until_the_lease_is_given_back(spark: SparkSession, root: Path, lease: Lease) -> None:
@@ -93,6 +118,56 @@ def test_a_stream_waits_until_the_lease_is_given_back(spark: SparkSession, root:
     thread.join(120)
     last = journal.last(spark)
     assert not thread.is_alive() and before is not None and last is not None and last.tick > before.tick
+
+
+def test_a_landing_is_ended_where_it_is_and_goes_on(spark: SparkSession, root: Path, lease: Lease) -> None:
+    """A quarantine, or the first step of a forgetting, needs the next step of `raw`."""
+    files = 8
+    write_files(root / "data", range(FIRST, files))
+    work = PipelineWork.open(pipeline(root), spark)
+    stream, (raw,) = Stream(work, clock_micros, None, threading.Event()), work.raws.values()
+    stream.start()
+
+    def passed(point: str) -> None:
+        if point == "landing:after_raw" and raw.last_step(spark) == 1:
+            lease.take(MOST)
+
+    with watched(passed):
+        thread = threading.Thread(target=stream.cycle)
+        thread.start()
+        _until(lease.is_taken)
+        time.sleep(3)
+        landed = raw.last_step(spark)
+        time.sleep(2)
+        assert thread.is_alive() and raw.last_step(spark) == landed < files
+        lease.give_back()
+        thread.join(120)
+    assert not thread.is_alive() and raw.last_step(spark) == files
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_another_batch_that_has_taken_it_meanwhile_keeps_it(lease: Lease) -> None:
+    other = Lease(lease.spark, lease.path)
+    lease.take(60)
+    other.take(60)
+    lease.give_back()
+    assert other.is_taken()
+    other.give_back()
+    assert not lease.is_taken()
+
+
+def test_one_that_is_given_back_between_two_looks(lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
+    lease.take(60)
+    state = file_state(lease.spark, lease.path)
+    lease.give_back()
+    monkeypatch.setattr("windrow.store.delta.lease.file_state", lambda *_: state)
+    assert not lease.is_taken()
 
 
 def test_a_lease_is_taken_for_some_time(lease: Lease) -> None:

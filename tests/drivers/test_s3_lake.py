@@ -17,7 +17,8 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from tests.cli.command import windrow
-from tests.lake import pipeline, write_files
+from tests.drivers.on_s3 import done
+from tests.lake import STAGE, pipeline, write_files
 from tests.object_store import BUCKET, NoObjectStore, ObjectStore, object_store
 from tests.servers import free_port
 from windrow.drivers.spark.jvm import has_s3
@@ -113,6 +114,20 @@ def test_a_lake_on_s3_is_reconciled_and_maintained(root: Path) -> None:
     found = on_s3(root, lake, "drain", "reconcile", "maintain")
     assert found["reconcile"] == [0] and found["maintain"]
     assert_equal(root, lake)
+
+
+@pytest.mark.long
+def test_what_batches_do_on_s3_is_what_they_do_on_a_disk(spark: SparkSession, tmp_path: Path) -> None:
+    """Late rows are restated, a person is forgotten and erased, a lease is taken and given back."""
+    write_files(tmp_path / "data", range(3))
+    (tmp_path / STAGE).write_text('{"allowed_lateness": "0s"}')
+    tasks, lake = ("drain", "restate", "backfill", "forget", "erase", "reconcile", "lease"), f"{LAKE}-batches"
+    found, meant = on_s3(tmp_path, lake, *tasks), done(pipeline(tmp_path), spark, tasks)
+    for task in ("restate", "backfill", "forget", "reconcile", "lease"):
+        assert found[task] == meant[task], task
+    assert found["restate"][0] > 0 and found["forget"] > 0
+    assert found["reconcile"] == [0] and found["lease"] == [False, True, False]
+    assert_equal(tmp_path, lake)
 
 
 @pytest.mark.long

@@ -6,24 +6,29 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 import yaml
 
 import windrow
-from tests.names.questions import AIRLINES, InPolars, assert_same, flights, in_duckdb, questions, rows_of
+from tests.names.questions import AIRLINES, InPolars, Question, assert_same, flights, in_duckdb, questions, rows_of
 from tests.names.served import BEELINE, Jdbc, Server, serving
+from tests.names.versions import Answer, Reading, Versions
 
 pytestmark = pytest.mark.long
 
 FILES = 6
 READS = 200
+PYTHON_EACH, BEELINE_EACH = 20, 50
+"""Every so many reads the server is also asked by Python, and by beeline, which takes seconds to start."""
+ENGINES = ("jdbc", "duckdb", "polars")
 STATE = "SELECT count(*) AS results, sum(flights) AS flights, max(tick) AS tick FROM departures_hourly"
-State = tuple[int, int, int]
+OF_STATE = Question(0, STATE, "")
 
 
 @pytest.fixture(scope="module")
@@ -47,20 +52,45 @@ def server(lake: windrow.Pipeline) -> Iterator[Server]:
         yield made
 
 
-def read_by(engine: str, lake: windrow.Pipeline, jdbc: Jdbc) -> State:
-    """What an engine says of `departures_hourly` in one query."""
+def answer_of(engine: str, question: Question, lake: windrow.Pipeline, jdbc: Jdbc) -> Answer:
+    """What an engine says in one query, of tables that it looks at anew."""
     if engine == "jdbc":
-        return jdbc.rows(STATE)[0][0]
-    if engine == "duckdb":
-        return rows_of(in_duckdb(lake).sql(STATE).to_arrow_table())[0]
-    rows = pl.scan_delta(lake.table("departures_hourly").path("current"))
-    sums = rows.select(pl.len(), pl.col("flights").sum(), pl.col("tick").max()).collect()
-    return sums.row(0)
+        return jdbc.rows(question.sql)
+    in_polars = engine == "polars"
+    table = InPolars.over(lake).answer(question) if in_polars else in_duckdb(lake).sql(question.sql).to_arrow_table()
+    return rows_of(table), table.column_names
+
+
+def state_of(engine: str, server: Server) -> Answer:
+    """What a client of the server says of `departures_hourly`."""
+    names = ["results", "flights", "tick"]
+    if engine == "beeline":
+        (line,) = by_beeline(server, STATE)
+        return [tuple(map(int, line.split(",")))], names
+    return [tuple(map(int, row)) for row in by_python(server, STATE)], names
+
+
+def by_beeline(server: Server, query: str) -> list[str]:
+    options = ("--silent=true", "--outputformat=csv2", "--showHeader=false")
+    home = {**os.environ, "SPARK_HOME": str(BEELINE.parents[1])}
+    command = [str(BEELINE), "-u", server.url, *options, "-e", query]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=home)
+    assert done.returncode == 0, done.stderr
+    prompt = f"0: {server.url}> "  # beeline prints it where its input is no terminal
+    return [line.removeprefix(prompt) for line in done.stdout.splitlines() if line]
+
+
+def by_python(server: Server, query: str) -> list[tuple[Any, ...]]:
+    hive: Any = pytest.importorskip("pyhive.hive", reason="the client of the page is not installed")
+    cursor = hive.connect("127.0.0.1", server.port, database="flights").cursor()
+    cursor.execute(query)
+    return list(cursor.fetchall())
 
 
 def test_readers_beside_a_stream(spark, lake: windrow.Pipeline, server: Server) -> None:
+    """Every answer is that of versions which the tables had at once while it was asked for."""
     root, stop, failed = Path(lake.lake).parent, threading.Event(), []
-    waiting = sorted((root / "waiting").iterdir())
+    waiting, asked = sorted((root / "waiting").iterdir()), questions()
 
     def stream() -> None:
         try:
@@ -68,74 +98,68 @@ def test_readers_beside_a_stream(spark, lake: windrow.Pipeline, server: Server) 
         except BaseException as error:
             failed.append(error)
 
+    readings: list[Reading] = []
+
+    def read(engine: str, question: Question, answer: Callable[[], Answer]) -> None:
+        began = time.time()
+        found = answer()
+        readings.append(Reading(engine, question, began, time.time(), found))
+        assert not failed, failed
+
     writer = threading.Thread(target=stream)
     writer.start()
-    seen: dict[str, list[State]] = {"jdbc": [], "duckdb": [], "polars": []}
     try:
         with Jdbc.to(spark, server.url) as jdbc:
+            name_airlines(jdbc)
             for number in range(READS):
                 if number % (READS // (len(waiting) + 1)) == 0 and waiting:
                     shutil.move(path := waiting.pop(0), root / "data" / path.name)
-                engine = list(seen)[number % len(seen)]
-                seen[engine].append(read_by(engine, lake, jdbc))
-                assert not failed, failed
+                engine, question = ENGINES[number % len(ENGINES)], asked[number % len(asked)]
+                read(engine, question, partial(answer_of, engine, question, lake, jdbc))
+                for client, each in (("python", PYTHON_EACH), ("beeline", BEELINE_EACH)):
+                    if number % each == each - 1:
+                        read(client, OF_STATE, partial(state_of, client, server))
     finally:
         stop.set()
         writer.join(timeout=120)
     assert not failed and not writer.is_alive()
-    windrow.run(lake, spark, once=True, drain=True)
-    known = states(lake)
-    for engine, found in seen.items():
-        assert [state for state in found if state[2] not in known or known[state[2]] != state[:2]] == [], engine
-        assert [state[2] for state in found] == sorted(state[2] for state in found), engine
-    assert len({state for found in seen.values() for state in found}) > 2, "the stream wrote nothing meanwhile"
+    versions = Versions(lake)
+    torn = [
+        reading for reading in readings if not any(is_same(reading.answer, one) for one in versions.answers(reading))
+    ]
+    assert torn == []
+    seen = [reading.answer[0][0] for reading in readings if reading.question is OF_STATE]
+    assert len({*seen}) > 2, "the stream wrote nothing meanwhile"
+    assert seen == sorted(seen, key=lambda state: state[2]), "a reader has gone back"
 
 
-def states(lake: windrow.Pipeline) -> dict[int, tuple[int, int]]:
-    """The number of results and of flights after each tick that has shown some, from the log of changes."""
-    connection = in_duckdb(lake)
-    found: dict[int, tuple[int, int]] = {}
-    for (tick,) in connection.sql("SELECT DISTINCT tick FROM departures_hourly_panes ORDER BY tick").fetchall():
-        stood = (
-            f"SELECT count(*), sum(flights) FROM departures_hourly_asof WHERE tick <= {tick} AND {tick} < valid_to_tick"
-        )
-        number, flown = connection.sql(stood).fetchall()[0]
-        found[tick] = (number, int(flown))
-    return found
+def is_same(one: Answer, other: Answer) -> bool:
+    try:
+        assert_same(one[0], other[0], one[1], other[1])
+    except AssertionError:
+        return False
+    return True
+
+
+def name_airlines(jdbc: Jdbc) -> None:
+    pairs = ", ".join(f"('{carrier}', '{name}')" for carrier, name in zip(*AIRLINES.values(), strict=True))
+    jdbc.run(f"CREATE TEMPORARY VIEW airlines AS SELECT * FROM VALUES {pairs} AS rows(carrier, name)")
 
 
 def test_jdbc_duckdb_and_polars_give_the_same_answers(spark, lake: windrow.Pipeline, server: Server) -> None:
-    connection, polars = in_duckdb(lake), InPolars.over(lake)
-    pairs = ", ".join(f"('{carrier}', '{name}')" for carrier, name in zip(*AIRLINES.values(), strict=True))
+    windrow.run(lake, spark, once=True, drain=True)
     with Jdbc.to(spark, server.url) as jdbc:
-        jdbc.run(f"CREATE TEMPORARY VIEW airlines AS SELECT * FROM VALUES {pairs} AS rows(carrier, name)")
+        name_airlines(jdbc)
         for question in questions():
             rows, names = jdbc.rows(question.sql)
-            for table in (connection.sql(question.sql).to_arrow_table(), polars.answer(question)):
-                assert_same(rows, rows_of(table), names, table.column_names)
+            for engine in ("duckdb", "polars"):
+                others, columns = answer_of(engine, question, lake, jdbc)
+                assert_same(rows, others, names, columns)
 
 
 def test_beeline_and_python_ask_the_server(lake: windrow.Pipeline, server: Server) -> None:
     assert "flights.departures_hourly_asof" in server.said
     query = "SELECT origin, count(*) FROM departures_hourly GROUP BY origin ORDER BY origin"
     meant = in_duckdb(lake).sql(query).fetchall()
-    command = [
-        str(BEELINE),
-        "-u",
-        server.url,
-        "--silent=true",
-        "--outputformat=csv2",
-        "--showHeader=false",
-        "-e",
-        query,
-    ]
-    home = {**os.environ, "SPARK_HOME": str(BEELINE.parents[1])}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=home)
-    assert done.returncode == 0, done.stderr
-    prompt = f"0: {server.url}> "  # beeline prints it where its input is no terminal
-    lines = [line.removeprefix(prompt) for line in done.stdout.splitlines() if line]
-    assert lines == [f"{origin},{number}" for origin, number in meant]
-    hive: Any = pytest.importorskip("pyhive.hive", reason="the client of the page is not installed")
-    cursor = hive.connect("127.0.0.1", server.port, database="flights").cursor()
-    cursor.execute(query)
-    assert cursor.fetchall() == meant
+    assert by_beeline(server, query) == [f"{origin},{number}" for origin, number in meant]
+    assert by_python(server, query) == meant

@@ -150,6 +150,7 @@ def test_the_command_says_what_became_of_sources_and_stages() -> None:
         "shops: 1 window left as they are, because others are part of them",
         "old_stage: is in the lake, and no source or stage of the pipeline file: nothing is forgotten there",
         "windrow maintain FILE --keep 0h removes it from old versions of the tables",
+        "pages that windrow report wrote before are not in the tables: write them again, or delete them",
     ]
     dry = Forgotten((ForgottenRows("visits", 3),))
     assert forgotten_text(dry, "FILE", True) == "visits: 3 rows would be forgotten"

@@ -70,3 +70,4 @@ def _lines(done: Done, typed: str, dry_run: bool) -> Iterator[str]:
         yield f"{name}: is in the lake, and no source or stage of the pipeline file: nothing is forgotten there"
     if not dry_run and any(one.step is not None for one in done.sources):
         yield f"windrow maintain {typed} --keep 0h removes it from old versions of the tables"
+        yield "pages that windrow report wrote before are not in the tables: write them again, or delete them"

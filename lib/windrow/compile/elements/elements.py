@@ -201,7 +201,8 @@ class CompiledElements:
         if not self.row_columns:
             return lit(len("{}")).cast("bigint")
         row = sql.struct(**{name: col(name) for name in self.row_columns})
-        return call("octet_length", call("to_json", row, call("map", "timeZone", "UTC"))).cast("bigint")
+        options = call("map", "timeZone", "UTC", "ignoreNullFields", "true")  # whatever the session says
+        return call("octet_length", call("to_json", row, options)).cast("bigint")
 
     @property
     def key(self) -> Column:

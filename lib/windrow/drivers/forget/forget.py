@@ -98,7 +98,7 @@ def forget(
         note_keyed(work, person, chosen, noted)
         point("forget:after_keyed")
         for one in chosen:
-            tried_again(lambda one=one: _give_reason(work, one, person))  # type: ignore[misc]
+            tried_again(lambda one=one: _give_reason(work, one, person), lease=work.lease)  # type: ignore[misc]
     done = Whole(work, noted).forgotten()
     names = dict.fromkeys([*(one.name for one in chosen), *done.rows])
     rows = [ForgottenRows(n, done.rows.get(n, 0), unreadable_rows(work, n), done.steps.get(n)) for n in names]
@@ -129,6 +129,7 @@ def _give_reason(work: PipelineWork, source: Source, person: Person) -> None:
     try:
         if ids.isEmpty():
             return
+        point("forget:before_raw")
         give_reason(raw, spark, last, ids)
     finally:
         ids.unpersist()

@@ -75,6 +75,7 @@ def _take_out(session: SparkSession, pipeline: Pipeline, raw: Raw, offset: str) 
     step = None
     if counts["in"]:
         step = last.step + 1
+        point("quarantine:before_raw")
         raw.take_out(session, last, offset)
         point("quarantine:after_raw")
     start, end = _starts(pipeline, raw.name, counts["first"], counts["last"])

@@ -12,6 +12,7 @@ from windrow.compile.names.relations import Relation, chosen, relations
 from windrow.drivers.register.places import is_same, written
 from windrow.drivers.register.registered import Registered
 from windrow.drivers.register.unity import UnityCatalog
+from windrow.drivers.spark.connect import check_has_jvm
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.location import Lake
@@ -30,8 +31,10 @@ def register_names(pipeline: Pipeline, spark: SparkSession, schema: str | None =
     pipeline says now. What has not run yet gets no name; call it again afterwards. A catalog without views gets the
     tables only; one of Unity Catalog's is asked by REST. Who may read what is left to the catalog.
 
-    Errors: SpecError where nothing has run in the lake, or a name belongs to another table or view.
+    Errors: SpecError where nothing has run in the lake, a name belongs to another table or view, or the session is one
+    of Spark Connect.
     """
+    check_has_jvm(spark)
     lake, made = Lake.of(pipeline.lake).root, relations(pipeline)
     spoken = dialect("spark", schema or pipeline.pipeline, lake)
     folders = [one.folder for one in made if one.folder is not None and _is_there(spark, spoken.path(one))]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _RULE = "must not be Spark Connect: tables are written, and their logs read, in a JVM of our own"
-_HINT = "plan, status, show, report, diff and windrow.panes need none"
+_HINT = "plan, status, show, explain, report, diff and windrow.panes need none"
 
 
 def is_remote(spark: SparkSession) -> bool:

@@ -125,14 +125,13 @@ class Stream:
             stage.catch_up()
 
     def cycle(self) -> None:
-        """Land what is there now, and bring every stage to the head; then let time pass."""
-        self._let_batch_first()
+        """Land what is there now, let every stage catch up, and then let time pass."""
         began = self.clock()
         self._land()
         for source in self.work.sources:
             with during(f"while the tables of source {source.raw.name} were projected"):
                 source.project()
-        while self._advance_all() or self._advance_together():
+        while self._advanced():
             pass
         if self.stop.is_set():
             self._project_shown(self._refreshed.is_due())
@@ -150,21 +149,30 @@ class Stream:
     def _tick_in_order(self, tick: Callable[[StageWork], Control | None]) -> None:
         """Such a tick of every stage, when it has read all that the ticks before have emitted."""
         for stage in self.work.stages:
-            self._let_batch_first()
+            self._make_way()
             if self.work.upstreams_of(stage):
                 while self._ticked(stage, _advance(stage, stage.runner.upstream.head(self.work.spark))):
                     pass
             self._ticked(stage, stage.tick(lambda stage=stage: tick(stage)))  # type: ignore[misc]
 
     def _land(self) -> None:
-        """Land what is there now, with ticks meanwhile. Errors: SourceUnavailable and those of a query."""
+        """Land what is there now, with ticks meanwhile; again where it has made way for a batch.
+
+        Errors: SourceUnavailable and those of a query.
+        """
+        self._make_way()
+        while not self._landed() and not self.stop.is_set():
+            self._make_way()
+
+    def _landed(self) -> bool:
+        """Land what is there now, unless a batch comes first."""
         running: dict[str, tuple[AnyLanding, Run]] = {}
         try:
             for landing in self.work.landings:
                 run: Run | None = self.outages.tried(landing.source.name, landing.start)
                 if run is not None:
                     running[landing.source.name] = (landing, run)
-            self._advance_while([run for _, run in running.values()])
+            is_whole = self._advance_while([run for _, run in running.values()])
         finally:
             _end([run for _, run in running.values()])
         for name, (landing, run) in running.items():
@@ -173,14 +181,23 @@ class Stream:
                 self.outages.over(name)
             else:
                 self.outages.failed(name, failure)
+        return is_whole
 
-    def _advance_while(self, runs: list[Run]) -> None:
-        """Tick until all of them have ended."""
+    def _advance_while(self, runs: list[Run]) -> bool:
+        """Tick until all of them have ended; False where they were, for a batch that is to go first."""
+        is_whole = True
         while any([run.is_active for run in runs]):  # each of them is looked at, as that is where it goes on
-            if self.stop.is_set():
+            is_whole = is_whole and not self.work.lease.is_taken()
+            if self.stop.is_set() or not is_whole:
                 _end(runs)
             elif not (self._advance_all() or self._advance_together(have_settled=False)):
                 _wait(runs)
+        return is_whole
+
+    def _advanced(self) -> bool:
+        """One tick of what is behind; whether there was one."""
+        self._make_way()
+        return self._advance_all() or self._advance_together()
 
     def drain(self) -> None:
         """Move the watermark of every stage to +infinity."""
@@ -194,7 +211,6 @@ class Stream:
         stages = [stage for stage in self.work.stages if not stage.runner.upstream.are_several]
         if self.stop.is_set() or not stages:
             return False
-        self._let_batch_first()
         heads = [stage.runner.upstream.head(self.work.spark) for stage in stages]
         with ThreadPoolExecutor(len(stages)) as pool:  # most of a small tick is planning, on one core
             controls = list(pool.map(_advance, stages, heads))
@@ -214,7 +230,6 @@ class Stream:
         for stage in self.work.stages:
             inputs = stage.runner.upstream
             if inputs.are_several and not self.stop.is_set():
-                self._let_batch_first()
                 head = inputs.head(self.work.spark)
                 steps = stage.runner.stage.shown.max_versions_per_tick
                 if not have_settled and not inputs.all_have(steps, stage.runner.offsets, head):
@@ -225,7 +240,7 @@ class Stream:
                     return True
         return False
 
-    def _let_batch_first(self) -> None:
+    def _make_way(self) -> None:
         """Wait while a batch that was overtaken holds the lease of the lake."""
         self.work.lease.wait(self.stop)
 

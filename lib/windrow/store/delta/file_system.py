@@ -30,15 +30,27 @@ def hadoop(spark: SparkSession, path: str) -> tuple[Any, Any]:
 
 
 def read_text(spark: SparkSession, path: str) -> str | None:
-    """The text of a file; None where there is none."""
+    """The text of a file; None where there is none, or none any more."""
+    from py4j.protocol import Py4JJavaError
+
+    java: Any = spark._jvm
     files, place = hadoop(spark, path)
-    if not files.exists(place):
-        return None
-    stream = files.open(place)
     try:
-        return str(spark._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))  # type: ignore[union-attr]
-    finally:
-        stream.close()
+        stream = files.open(place)
+        try:
+            return str(java.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+        finally:
+            stream.close()
+    except Py4JJavaError as error:
+        if _is_missing(spark, error):
+            return None
+        raise
+
+
+def _is_missing(spark: SparkSession, error: Any) -> bool:
+    """Whether Hadoop says that there is no such file."""
+    java: Any = spark._jvm
+    return bool(java.java.io.FileNotFoundException().getClass().isInstance(error.java_exception))
 
 
 def is_there(spark: SparkSession, path: str) -> bool:
@@ -79,12 +91,11 @@ def file_state(spark: SparkSession, path: str) -> FileState | None:
     local = local_path(spark, path)
     if local is not None:
         return state_of(local)
-    java: Any = spark._jvm
     files, place = hadoop(spark, path)
     try:
         status = files.getFileStatus(place)
     except Py4JJavaError as error:
-        if java.java.io.FileNotFoundException().getClass().isInstance(error.java_exception):
+        if _is_missing(spark, error):
             return None
         raise
     return FileState(int(status.getLen()), int(status.getModificationTime()))

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import threading
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from windrow.store.delta.file_system import delete_file, file_state, read_text, write_file
 from windrow.store.delta.location import Lake
@@ -35,6 +36,8 @@ class Lease:
 
     spark: SparkSession
     path: str
+    holder: str = field(default_factory=lambda: uuid4().hex)
+    """Who takes it by this value."""
 
     @classmethod
     def of(cls, spark: SparkSession, lake: Lake) -> Lease:
@@ -42,11 +45,13 @@ class Lease:
 
     def take(self, seconds: float) -> None:
         """Hold it for so long, LEAST at least and MOST at most; in the place of whoever holds it."""
-        write_file(self.spark, self.path, json.dumps({"seconds": min(MOST, max(LEAST, seconds))}).encode())
+        content = {"holder": self.holder, "seconds": min(MOST, max(LEAST, seconds))}
+        write_file(self.spark, self.path, json.dumps(content).encode())
 
     def give_back(self) -> None:
-        """Nobody holds it any more."""
-        delete_file(self.spark, self.path)
+        """Nobody holds it any more, unless another batch has taken it meanwhile."""
+        if self._read().get("holder") == self.holder:
+            delete_file(self.spark, self.path)
 
     def is_taken(self) -> bool:
         """Whether a batch is to go first now."""
@@ -56,12 +61,16 @@ class Lease:
         age = abs(time.time() - state.modified / 1000)
         if age > MOST:
             return False
-        try:
-            return bool(age < json.loads(read_text(self.spark, self.path) or "")["seconds"])
-        except json.JSONDecodeError:  # it is given back, or being taken, in this moment
-            return False
+        return bool(age < self._read().get("seconds", 0))
 
     def wait(self, stop: threading.Event) -> None:
         """Return when nobody holds it, or when `stop` is set."""
         while self.is_taken() and not stop.wait(LOOK):
             pass
+
+    def _read(self) -> dict[str, Any]:
+        """What stands in the file; nothing where it is being taken, or given back, in this moment."""
+        try:
+            return dict(json.loads(read_text(self.spark, self.path) or "{}"))
+        except json.JSONDecodeError:
+            return {}
