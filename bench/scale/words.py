@@ -46,8 +46,8 @@ is divided among the cores, in as many [partitions](clusters.md#partitions) as t
 - The **tables** get the files of the journal under other names, and small files that the driver writes.
 - **`current`** gets the changed rows where panes replace others, and all rows that are in one file with them once more
   (*copied rows*).
-- A **compaction of the journal** writes all open cells. It comes after eight ticks that have to be read, and after 64 in
-  any case.
+- A **compaction of the journal** writes all open cells. It comes after eight ticks that have to be read, and after 64
+  in any case.
 - **Maintenance** reads and writes what is in small files.
 """
 
@@ -82,11 +82,11 @@ checksums; every 50th has a checkpoint too. Bytes are those of the load above.
 
 HISTORY = """## A year of ticks
 
-A small lake was made by the stream, and its newest tick was written again and again, {apart:g} seconds later each time,
-with the daily compactions of maintenance, and without what Delta has removed from the logs after 30 days. At one every
-five minutes 100,000 ticks are a year. Then the real stream continued from there: it opened the lake, landed files, ticked
-and wrote its tables, and `current` was compared with all rows of `raw`. Medians of three; each tick has 20 rows, so its
-seconds are those of the driver.
+A small lake was made by the stream, and its newest tick was written again and again, {apart:g} seconds later each
+time, with the daily compactions of maintenance, and without what Delta has removed from the logs after 30 days. At
+one every five minutes 100,000 ticks are a year. Then the real stream continued from there: it opened the lake, landed
+files, ticked and wrote its tables, and `current` was compared with all rows of `raw`. Medians of three; each tick has
+20 rows, so its seconds are those of the driver.
 """
 
 SOAK = """## A soak
