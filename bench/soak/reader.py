@@ -60,16 +60,30 @@ class Seen:
 
 
 def opened(path: Path) -> Seen | None:
-    """The table as it stands now; None before it has a step."""
+    """The table as it stands now; None before it has a step.
+
+    The notes are those of its own version or of one before it: `DeltaTable.history` begins with the newest commit that
+    there is by then.
+    """
     try:
         table = DeltaTable(str(path))
     except TableNotFoundError:
         return None
-    for commit in table.history(50):
-        notes = json.loads(commit.get("userMetadata") or "{}")
-        if "step" in notes:
-            return Seen(table, notes)
+    for version in range(table.version(), -1, -1):
+        notes = _notes(path / "_delta_log" / f"{version:020}.json")
+        if notes is None or "step" in notes:
+            return None if notes is None else Seen(table, notes)
     return None
+
+
+def _notes(commit: Path) -> dict[str, Any] | None:
+    """What a commit says of itself; None where it is not there any more."""
+    try:
+        lines = commit.read_text().splitlines()
+    except FileNotFoundError:
+        return None
+    said = next((json.loads(line)["commitInfo"] for line in lines if line.startswith('{"commitInfo"')), {})
+    return dict(json.loads(said.get("userMetadata") or "{}"))
 
 
 @dataclass(eq=False)

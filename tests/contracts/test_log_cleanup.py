@@ -14,6 +14,7 @@ from windrow.store.delta import first_commit
 from windrow.store.delta.location import READABLE, Location
 from windrow.store.delta.log_cleanup import LogCleanup
 from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.transactions import Appender
 from windrow.store.projections.creation import struct_of
 
 COMMITS = 120
@@ -52,6 +53,18 @@ def test_old_commits_go_up_to_a_checkpoint(spark, log: StepLog) -> None:
     for version in (50, 75, COMMITS):
         assert log.location.read(spark, version).count() == 0
         assert DeltaTable(log.location.path, version=version).transaction_version("test") == version
+
+
+def test_the_newest_step_stays_where_maintenance_goes_on(spark, log: StepLog) -> None:
+    """A source pauses, and others put files together, or delete rows, until there are checkpoints behind its steps."""
+    table = Appender(spark, log.location.path)
+    for number in range(COMMITS + 1, COMMITS + 41):
+        table.begin(spark)
+        table.commit("somebody", number, "")
+    assert LogCleanup(spark, log.location.path).run(before(-1)) == 100
+    assert versions(log)[0] == 100, "the checkpoint behind, at 150, would have cost the newest step"
+    newest = StepLog(log.location, "test").last(spark)
+    assert newest is not None and newest.step == COMMITS
 
 
 def test_whoever_is_at_work_goes_on(spark, log: StepLog) -> None:

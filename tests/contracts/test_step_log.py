@@ -13,9 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta import steps
 from windrow.store.delta.location import Location
+from windrow.store.delta.log_store import delta_log
 from windrow.store.delta.retries import StepTaken
-from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.step_log import LostSteps, StepLog
 from windrow.store.delta.transactions import CONFLICTS, Appender
+from windrow.store.delta.upkeep import is_done
 from windrow.store.reading.arrow import ArrowTables
 from windrow.store.reading.spark import SparkTables
 from windrow.store.reading.tables import LakeTable, Tables
@@ -51,6 +53,44 @@ def test_an_append_leaves_what_delta_leaves(spark: SparkSession, table: Location
     again = _row(spark, 2).write.format("delta").mode("append").option("txnAppId", "a-log").option("txnVersion", 2)
     again.save(table.path)
     assert _steps(spark, table) == [1, 2], "Delta knows the step by its own guard too"
+
+
+def _old_commits_are_removed(spark: SparkSession, table: Location, before: int) -> None:
+    """What Delta does when it makes a checkpoint, where they are older than thirty days."""
+    delta_log(spark, table.path).checkpoint()
+    for version in range(before):
+        for file in Path(table.path, "_delta_log").glob(f"*{version:020d}.*"):
+            file.unlink()
+
+
+def test_maintenance_repeats_the_newest_step_for_when_its_commit_is_gone(spark: SparkSession, table: Location) -> None:
+    _log(table).append(_row(spark, 2), 2, {"more": 1})
+    assert is_done(spark, table, lambda: table.table(spark).delete("step = 1"))
+    _old_commits_are_removed(spark, table, before=2)
+    log = _log(table)
+    newest = log.last(spark)
+    assert newest is not None and (newest.step, newest.notes) == (2, {"more": 1})
+    assert log.commit(spark, 2) == newest and log.owner(spark, 2) == newest.writer
+    assert _names(log.rows(spark, 1, 2, "step")) == [2] and log.files(spark, 1, 2) is None
+    for tables in (ArrowTables(), SparkTables(spark)):
+        looked = tables.open(table)
+        assert looked is not None and looked.last_step("a-log") == 2 and looked.notes() == {"more": 1}
+    log.append(_row(spark, 3), 3, {})
+    assert _steps(spark, table) == [2, 3]
+    again = _log(table).last(spark)
+    assert again is not None and again.step == 3
+
+
+def _names(frame: DataFrame) -> list[int]:
+    return sorted(row["step"] for row in frame.collect())
+
+
+def test_a_log_whose_steps_are_gone_is_refused(spark: SparkSession, table: Location) -> None:
+    """Somebody else's commits repeat nothing. It would begin with step 1 again, which its readers have read."""
+    table.table(spark).delete("step = 1")
+    _old_commits_are_removed(spark, table, before=1)
+    with pytest.raises(LostSteps, match="no commit of a step any more"):
+        _log(table).append(_row(spark, 1), 1, {})
 
 
 def test_a_step_that_another_has_written_is_not_written_again(spark: SparkSession, table: Location) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.drivers import shops
@@ -20,12 +21,15 @@ from windrow.drivers.forget.forget import forget
 from windrow.drivers.inspect.status.status import status
 from windrow.drivers.maintain import maintain
 from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import Stream, run
+from windrow.engine.tick.tick import TickPlan
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.store.journal.control import STREAM, Control
 
 OF_A_TABLE = ("current", "panes", "dead_letters")
 
@@ -152,6 +156,30 @@ def test_a_tick_that_was_computed_before_is_computed_again(
     assert all(one.equal for one in reconcile(made, spark))
 
 
+@pytest.mark.parametrize("name", ["shops", "behind"])
+def test_a_first_tick_that_has_read_the_rows_is_computed_again(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The forgetting makes the first tick of a stage that has none, so one that has read her rows comes too late."""
+    made = pipeline(tmp_path, "shops", behind=True)
+    write(tmp_path, range(1))
+    committed, begun = StageRunner.write, []
+
+    def between(runner: StageRunner, control: Control, plan: TickPlan) -> Control:
+        if runner.stage.stage.name == name and runner.last is None and not begun:
+            begun.append(control.kind)
+            forget(made, spark, WHERE)
+        return committed(runner, control, plan)
+
+    monkeypatch.setattr(StageRunner, "write", between)
+    run(made, spark, once=True)
+    assert begun == [STREAM]
+    write(tmp_path, range(1, 3), with_her=False)
+    run(made, spark, once=True, drain=True)
+    assert shows_her(spark, tmp_path, made) == []
+    assert all(one.equal for one in reconcile(made, spark))
+
+
 @pytest.mark.long
 def test_beside_a_stream_that_is_at_work(spark: SparkSession, tmp_path: Path) -> None:
     made = pipeline(tmp_path, "shops", "minutes", behind=True)
@@ -167,7 +195,7 @@ def test_beside_a_stream_that_is_at_work(spark: SparkSession, tmp_path: Path) ->
     thread = threading.Thread(target=streaming)
     thread.start()
     try:
-        _until(lambda: (tmp_path / "lake" / "behind" / "current").exists())
+        _until(lambda: _has_results(tmp_path, "behind"))
         write(tmp_path, range(2, 3))
         forget(made, spark, WHERE)
         write(tmp_path, range(3, 5), with_her=False)
@@ -188,6 +216,12 @@ def test_beside_a_stream_that_is_at_work(spark: SparkSession, tmp_path: Path) ->
         os.utime(file, (1_700_000_000, 1_700_000_000))
     maintain(made, spark, 0)
     assert files_with(tmp_path, HER) == []
+
+
+def _has_results(root: Path, stage: str) -> bool:
+    """Whether a stage shows something; the table is there from its first tick on."""
+    path = root / "lake" / stage / "current"
+    return (path / "_delta_log").exists() and DeltaTable(str(path)).to_pyarrow_table().num_rows > 0
 
 
 def _landed(spark: SparkSession, root: Path) -> int:

@@ -18,6 +18,7 @@ from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.status.status import status
 from windrow.drivers.maintain import Maintenance
 from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.points import watched
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import Stream, run
@@ -225,3 +226,20 @@ def test_a_batch_that_meets_a_rewrite_of_raw_is_landed_again(spark, tmp_path: Pa
     monkeypatch.setattr(StepLog, "append", thrown_at)
     PipelineWork.open(pipeline(tmp_path), spark).landings[0].run()
     assert table(spark, tmp_path, "raw", "clicks").count() == ROWS + POISON
+
+
+def test_rows_that_a_stream_has_read_meanwhile_are_put_together(spark, tmp_path: Path, monkeypatch) -> None:
+    """Maintenance takes longer than some ticks; what counts is how far the stage is when it comes to the rows."""
+    monkeypatch.setattr(maintain, "NEAR", 1)
+    monkeypatch.setattr(maintain, "MANY", 2)
+    write_files(tmp_path / "data", range(1))
+    run(pipeline(tmp_path), spark, once=True)
+
+    def passed(point: str) -> None:
+        if point == "maintain:after_compact":
+            write_files(tmp_path / "data", range(1, 5))
+            run(pipeline(tmp_path), spark, once=True)
+
+    with watched(passed):
+        raw = next(result for result in upkeep(tmp_path, spark, 0) if result.table == "clicks/raw")
+    assert raw.notes == () and raw.after.files < raw.before.files

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -25,6 +25,10 @@ from windrow.store.delta.file_system import file_state
 from windrow.store.delta.lease import MOST, Lease
 from windrow.store.delta.location import Lake
 from windrow.store.delta.retries import ATTEMPTS
+from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.transactions import Appender
+from windrow.store.journal.cells import compact
+from windrow.store.journal.journal import Journal
 
 FIRST = 3
 """Files that have been read before the batch begins."""
@@ -83,6 +87,44 @@ def test_a_forgetting_is_overtaken_once(spark: SparkSession, root: Path, lease: 
     assert all(one.equal for one in reconcile(pipeline(root), spark))
 
 
+def test_a_forgetting_in_the_tables_is_overtaken_once(
+    spark: SparkSession, root: Path, lease: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When the tick is there `panes` is rewritten, and the stream writes to it, too."""
+    run(pipeline(root), spark, once=True)
+    busy, rewrite = Busy(spark, root, lease, "panes"), StepLog.rewrite
+
+    def after_a_tick(log: StepLog, *arguments: Any) -> None:
+        busy.passed(Path(log.location.path).name)
+        rewrite(log, *arguments)
+
+    monkeypatch.setattr(StepLog, "rewrite", after_a_tick)
+    found = forget(pipeline(root), spark, where="k = 'a' AND v > 5")
+    assert found.stages[0].tick is not None and busy.ticks == 1 and not lease.is_taken()
+    assert all(one.equal for one in reconcile(pipeline(root), spark))
+
+
+def test_a_compaction_beside_a_forgetting(spark: SparkSession, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have the cells as they were, so the tick is made once more."""
+    run(pipeline(root), spark, once=True)
+    calls: list[int] = []
+
+    def beside(journal: Journal, session: SparkSession, tick: int, expired_end: int) -> None:
+        compact(journal, session, tick, expired_end)
+        calls.append(tick)
+        if len(calls) == 1:
+            other = Appender(session, journal.snapshot.location.path)
+            other.begin(session)
+            other.commit("somebody", tick, "")
+
+    monkeypatch.setattr("windrow.drivers.forget.windows.stage.compact", beside)
+    found = forget(pipeline(root), spark, where="k = 'a' AND v > 5")
+    first, second = calls
+    assert found.stages[0].tick == second == first + 1
+    run(pipeline(root), spark, once=True, drain=True)
+    assert all(one.equal for one in reconcile(pipeline(root), spark))
+
+
 def test_a_quarantine_is_overtaken_once(spark: SparkSession, root: Path, lease: Lease) -> None:
     run(pipeline(root), spark, once=True)
     busy = Busy(spark, root, lease, "quarantine:before_raw")
@@ -118,38 +160,6 @@ def test_a_stream_waits_until_the_lease_is_given_back(spark: SparkSession, root:
     thread.join(120)
     last = journal.last(spark)
     assert not thread.is_alive() and before is not None and last is not None and last.tick > before.tick
-
-
-def test_a_landing_is_ended_where_it_is_and_goes_on(spark: SparkSession, root: Path, lease: Lease) -> None:
-    """A quarantine, or the first step of a forgetting, needs the next step of `raw`."""
-    files = 8
-    write_files(root / "data", range(FIRST, files))
-    work = PipelineWork.open(pipeline(root), spark)
-    stream, (raw,) = Stream(work, clock_micros, None, threading.Event()), work.raws.values()
-    stream.start()
-
-    def passed(point: str) -> None:
-        if point == "landing:after_raw" and raw.last_step(spark) == 1:
-            lease.take(MOST)
-
-    with watched(passed):
-        thread = threading.Thread(target=stream.cycle)
-        thread.start()
-        _until(lease.is_taken)
-        time.sleep(3)
-        landed = raw.last_step(spark)
-        time.sleep(2)
-        assert thread.is_alive() and raw.last_step(spark) == landed < files
-        lease.give_back()
-        thread.join(120)
-    assert not thread.is_alive() and raw.last_step(spark) == files
-
-
-def _until(holds: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def test_another_batch_that_has_taken_it_meanwhile_keeps_it(lease: Lease) -> None:

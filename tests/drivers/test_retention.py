@@ -15,6 +15,7 @@ from windrow.drivers.forget.forget import forget
 from windrow.drivers.inspect.status.status import status
 from windrow.drivers.maintain import maintain
 from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.pipeline.points import watched
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate
@@ -23,6 +24,8 @@ from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.retention import Retention
 from windrow.spec.times import HOUR, SECOND, parse_time
+from windrow.store.delta.floors import Floors, time_floor
+from windrow.store.delta.location import Lake
 
 
 def keeping(made: Pipeline, raw: str, others: str | None = None) -> Pipeline:
@@ -84,6 +87,38 @@ def test_what_a_window_needs_is_kept_and_it_is_said_why(spark: SparkSession, tmp
     run(made, spark, once=True, drain=True)
     (proof,) = reconcile(made, spark)
     assert proof.equal and proof.proves_from is not None
+
+
+def test_what_was_not_published_before_the_first_interval_is_kept(spark: SparkSession, tmp_path: Path) -> None:
+    """A schedule that begins in the middle: somebody may want the windows before, and so may a stream."""
+    made = keeping(pipeline(tmp_path, "shops"), "1s")
+    write(tmp_path, range(4))
+    work = PipelineWork.open(made, spark)
+    work.landings[0].run()
+    backfill(made, spark, at(120), at(180), whole=True)
+    before = table(spark, tmp_path, "raw", "visits").count()
+    assert "a batch has yet to publish windows of stage shops" in upkeep(made, spark, at(1000))["visits/raw"]
+    assert table(spark, tmp_path, "raw", "visits").count() == before
+    backfill(made, spark, at(-3600), at(120), whole=True)
+    assert "removed" in upkeep(made, spark, at(1000))["visits/raw"]
+    assert 0 < table(spark, tmp_path, "raw", "visits").count() < before
+    assert all(one.equal for one in reconcile(made, spark))
+
+
+def test_a_generation_that_begins_while_rows_go_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    made = keeping(pipeline(tmp_path, "shops"), "60s")
+    write(tmp_path, range(2))
+    run(made, spark, once=True, drain=True)
+
+    def passed(point: str) -> None:
+        if point == "generation:after_record":
+            Floors.of(Lake.of(made.lake)).raise_to(spark, time_floor("visits", "raw"), at(60))
+
+    with watched(passed), pytest.raises(SpecError, match="cannot be rebuilt: raw of visits has no rows before"):
+        run(made, spark, once=True, from_start=True)
+    assert {stage.generation for stage in status(made, spark)[1]} == {1}
+    run(made, spark, once=True)
+    assert {stage.generation for stage in status(made, spark)[1]} == {1}
 
 
 @pytest.mark.long

@@ -37,14 +37,3 @@ def outcome_of(spark, request: pytest.FixtureRequest) -> Iterator[Callable[[Case
 @pytest.mark.parametrize("case", CASES)
 def test_transcript_passes_on_the_engine(outcome_of: Callable[[Case], Outcome], case: Case) -> None:
     assert outcome_of(case).messages == ()
-
-
-def test_the_size_of_a_row_does_not_depend_on_the_session(spark) -> None:
-    """With this setting Spark writes columns that are null into JSON."""
-    file = next(file for file in FILES if file.stem == "triggers_on_elements")
-    (case,) = (one for one in read_transcripts(file) if "the size of a row is its columns" in one.name)
-    spark.conf.set("spark.sql.jsonGenerator.ignoreNullFields", "false")
-    try:
-        assert check_case(spark, case).messages == ()
-    finally:
-        spark.conf.unset("spark.sql.jsonGenerator.ignoreNullFields")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,8 @@ from windrow.spec.errors import SpecError
 from windrow.spec.expressions import Expression
 from windrow.spec.fields.schemas import Schema
 from windrow.spec.stages.stage import Stage
-from windrow.spec.transcripts.cases import Step, TranscriptElement
+from windrow.spec.transcripts.cases import Step, TranscriptElement, read_transcripts
+from windrow.testing.check import check_case
 from windrow.testing.memory.stage import MemoryStage
 
 WRONG = [
@@ -116,3 +118,14 @@ def test_windows_of_ones_own_that_are_no_windows_are_refused(spark) -> None:
         with pytest.raises(SpecError, match=rule) as refused:
             MemoryStage.of(spark, stage, Schema.parse("x bigint"), None)
         assert refused.value.place == "window.wrong"
+
+
+def test_the_size_of_a_row_does_not_depend_on_the_session(spark) -> None:
+    """With this setting Spark writes columns that are null into JSON."""
+    cases = read_transcripts(Path(__file__).parents[1] / "transcripts" / "triggers_on_elements.yaml")
+    (case,) = (one for one in cases if "the size of a row is its columns" in one.name)
+    spark.conf.set("spark.sql.jsonGenerator.ignoreNullFields", "false")
+    try:
+        assert check_case(spark, case).messages == ()
+    finally:
+        spark.conf.unset("spark.sql.jsonGenerator.ignoreNullFields")

@@ -206,7 +206,7 @@ class Maintenance:
             return []
         self.floors.raise_to(runner.spark, journal_floor(item.name, journal.generation), until)
         point("maintain:before_drop")
-        dropped = is_done(lambda: journal.drop(self.spark, buckets, until))
+        dropped = is_done(self.spark, journal.location, lambda: journal.drop(self.spark, buckets, until))
         point("maintain:after_drop")
         done = f"transitions of expired windows up to tick {until} dropped"
         return [done if dropped else "nothing dropped: other writers were in the way"]
@@ -225,6 +225,8 @@ class Maintenance:
         """A stage that has far to go in the rows of a source, if there is one."""
         far = self.work.raws[source].last_step(self.work.spark) - NEAR
         readers = [item.runner for item in self.work.stages if source in item.runner.upstream.names]
+        for reader in readers:  # a stream beside it has come further since
+            reader.refresh()
         behind = (one for one in readers if one.upstream.step_of(source, one.offsets) < far)
         return next((one.stage.stage.name for one in behind), None)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from windrow.drivers.pipeline.points import point
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.fingerprint import changes, fix_of, is_of_source, is_rebuild, source_of
 from windrow.spec.sources.source import Source
@@ -34,6 +35,8 @@ class OpenedGenerations:
     from_start: bool
     _known: Mapping[str, Generation] = field(init=False)
     _new: dict[str, Generation] = field(default_factory=dict)
+    _rebuilt: list[tuple[Stage, Mapping[str, Source | Stage]]] = field(default_factory=list)
+    """Stages that begin anew, with what they read."""
 
     def __post_init__(self) -> None:
         self._known = self.log.all(self.spark)
@@ -56,15 +59,30 @@ class OpenedGenerations:
         self._check(stage, changed, from_start)
         if from_start:
             self._check_kept(stage, read)
+            self._rebuilt.append((stage, read))
             return self._begun(stage, Generation(known.number + 1, fingerprint))
         if known.fingerprint != fingerprint:
             return self._begun(stage, Generation(known.number, fingerprint))
         return known.number
 
     def record(self) -> None:
-        """Record what is new of the stages that were opened. Raises StepTaken where another run does so too."""
+        """Record what is new of the stages that were opened.
+
+        Maintenance removes no rows once it knows of a new generation; one that had looked before has said so before it
+        removes them, so that is looked at again. Raises SpecError then, and StepTaken where another run records too.
+        """
         for stage, generation in self._new.items():
             self.log.record(self.spark, stage, generation)
+        if self._rebuilt:
+            point("generation:after_record")
+        try:
+            for one, read in self._rebuilt:
+                self._check_kept(one, read)
+        except SpecError:
+            for stage in self._new:
+                if stage in self._known:
+                    self.log.record(self.spark, stage, self._known[stage])
+            raise
         self._new.clear()
 
     def _begun(self, stage: Stage, generation: Generation) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from windrow.compile.columns import WINDOW_START
-from windrow.compile.sql.columns import call, col
+from windrow.compile.elements.envelope import EVENT_TIME, REASON
+from windrow.compile.sql.columns import bigint, call, col
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
-from windrow.engine.frames import group
+from windrow.drivers.retention.kept import whole_from
+from windrow.engine.frames import group, where
 from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
 from windrow.store.journal.control import has_stream
 
@@ -43,7 +45,7 @@ def _need(work: PipelineWork, item: StageWork, name: str) -> Need:
     if has_stream(last):
         time, why = _first_open(work, item), f"a window of stage {item.name} is open"
     else:
-        time, why = _first_not_published(item), f"a batch has yet to publish windows of stage {item.name}"
+        time, why = _first_not_published(work, item, name), f"a batch has yet to publish windows of stage {item.name}"
     return Need(time, step, why)
 
 
@@ -59,13 +61,37 @@ def _first_open(work: PipelineWork, item: StageWork) -> int:
     return min([*starts, *([] if first is None else [int(first)])])
 
 
-def _first_not_published(item: StageWork) -> int:
-    """No window behind those that batches have published without a gap starts before this."""
+def _first_not_published(work: PipelineWork, item: StageWork, name: str) -> int:
+    """No window that batches have not published starts before this: the first one behind those without a gap, or one
+    before them, of which there are rows.
+    """
     published = item.runner.published
     if not published:
         return MINUS_INFINITY
-    end = min(published[0].last, published[0].until)
     windows = item.runner.stage.windows
+    before = _first_before(work, item, name, published[0].first)
+    if before is not None:
+        return windows.earliest_start(before)
+    end = min(published[0].last, published[0].until)
     if item.runner.strategy.is_made_whole:
         return saturating_add(end, -windows.longest)
     return end if end == INFINITY else windows.earliest_start(end)
+
+
+def _first_before(work: PipelineWork, item: StageWork, name: str, until: int) -> int | None:
+    """The earliest event time, before that time, of what a stage reads there; None where there is nothing.
+
+    Of windows that have lost rows before nothing can be made any more.
+    """
+    whole = whole_from(work, item)
+    if until <= whole:
+        return None
+    if name in work.raws:
+        rows = where(work.raws[name].log.location.read(work.spark), col(REASON).is_null())
+        at = col(EVENT_TIME)
+    else:
+        rows = work.lake.table(name, "panes").read(work.spark)
+        at = call("unix_micros", col("window_end")) - 1
+    rows = where(rows, (at >= bigint(whole)) & (at < bigint(until)))
+    first: int | None = group(rows, (), {"first": call("min", at)}).collect()[0]["first"]
+    return first

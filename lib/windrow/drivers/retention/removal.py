@@ -35,13 +35,9 @@ def removed_by_age(work: PipelineWork, spark: SparkSession, now: int, dry_run: b
     kept = work.pipeline.retention
     if kept is None:
         return {}
-    try:
-        check_finished(work)
-        for item in work.stages:
-            item.check_settled()
-    except NotYet as why:
-        return {f"{source}/raw": [f"{_NOTHING}: {why}"] for source in work.raws}
     removal = Removal(work, spark, kept, now, dry_run)
+    if (why := removal.waits()) is not None:
+        return {f"{source}/raw": [f"{_NOTHING}: {why}"] for source in work.raws}
     notes = {f"{source}/raw": removal.raw(source) for source in work.raws}
     notes |= {f"{source}/dead_letters": removal.letters_of_source(source) for source in work.raws}
     for item in work.stages:
@@ -108,8 +104,8 @@ class Removal:
         own = coalesce(call("unix_micros", col("window_end")), *letter)
         spent = (col(LogColumn.KIND) == DEAD_LETTER) & (own < bigint(floor))
         journal = item.runner.journal.location
-        if not where(journal.read(self.spark), spent).isEmpty() and self._waits() is None:
-            is_done(lambda: journal.table(self.spark).delete(spent.text))
+        if not where(journal.read(self.spark), spent).isEmpty() and self.waits() is None:
+            is_done(self.spark, journal, lambda: journal.table(self.spark).delete(spent.text))
             point("retention:after_journal")
 
     def letters_of_source(self, source: str) -> list[str]:
@@ -121,10 +117,12 @@ class Removal:
         gone = col("arrived_at")
         return self._removed(table, name, self.kept.dead_letters, need, lambda until: gone < _time(until))
 
-    def _waits(self) -> NotYet | None:
-        """Why nothing may be removed now: a forgetting has begun since this run of maintenance."""
+    def waits(self) -> NotYet | None:
+        """Why nothing may be removed now: a forgetting, or a new generation of a stage, has begun."""
         try:
             check_finished(self.work)
+            for item in self.work.stages:
+                item.check_settled()
         except NotYet as why:
             return why
         return None
@@ -140,7 +138,8 @@ class Removal:
     def _removed(self, location: Location, name: str, age: int, need: Need, gone: Callable[[int], Column]) -> list[str]:
         """Remove the rows that are gone before a time: that of their age, or from which on they are needed.
 
-        A forgetting that has begun by the time when the floor is raised may need them; one that begins later sees it.
+        A forgetting, or a new generation, that has begun by the time when the floor is raised may need them; one that
+        begins later sees it.
         """
         until = min(self.now - age, need.time)
         notes = []
@@ -156,9 +155,9 @@ class Removal:
             return [*notes, f"rows before {format_time(until)} would be removed"]
         Floors.of(self.work.lake).raise_to(self.spark, name, until)
         point("retention:after_floor")
-        if (why := self._waits()) is not None:
+        if (why := self.waits()) is not None:
             return [*notes, f"{_NOTHING}: {why}"]
-        done = is_done(lambda: location.table(self.spark).delete(condition.text))
+        done = is_done(self.spark, location, lambda: location.table(self.spark).delete(condition.text))
         point("retention:after_rows")
         said = f"rows before {format_time(until)} removed"
         return [*notes, said if done else "no rows removed: other writers were in the way"]

@@ -156,23 +156,15 @@ class Stream:
             self._ticked(stage, stage.tick(lambda stage=stage: tick(stage)))  # type: ignore[misc]
 
     def _land(self) -> None:
-        """Land what is there now, with ticks meanwhile; again where it has made way for a batch.
-
-        Errors: SourceUnavailable and those of a query.
-        """
+        """Land what is there now, with ticks meanwhile. Errors: SourceUnavailable and those of a query."""
         self._make_way()
-        while not self._landed() and not self.stop.is_set():
-            self._make_way()
-
-    def _landed(self) -> bool:
-        """Land what is there now, unless a batch comes first."""
         running: dict[str, tuple[AnyLanding, Run]] = {}
         try:
             for landing in self.work.landings:
                 run: Run | None = self.outages.tried(landing.source.name, landing.start)
                 if run is not None:
                     running[landing.source.name] = (landing, run)
-            is_whole = self._advance_while([run for _, run in running.values()])
+            self._advance_while([run for _, run in running.values()])
         finally:
             _end([run for _, run in running.values()])
         for name, (landing, run) in running.items():
@@ -181,18 +173,14 @@ class Stream:
                 self.outages.over(name)
             else:
                 self.outages.failed(name, failure)
-        return is_whole
 
-    def _advance_while(self, runs: list[Run]) -> bool:
-        """Tick until all of them have ended; False where they were, for a batch that is to go first."""
-        is_whole = True
+    def _advance_while(self, runs: list[Run]) -> None:
+        """Tick until all of them have ended, but not while a batch is to go first."""
         while any([run.is_active for run in runs]):  # each of them is looked at, as that is where it goes on
-            is_whole = is_whole and not self.work.lease.is_taken()
-            if self.stop.is_set() or not is_whole:
+            if self.stop.is_set():
                 _end(runs)
-            elif not (self._advance_all() or self._advance_together(have_settled=False)):
+            elif self.work.lease.is_taken() or not (self._advance_all() or self._advance_together(have_settled=False)):
                 _wait(runs)
-        return is_whole
 
     def _advanced(self) -> bool:
         """One tick of what is behind; whether there was one."""

@@ -62,7 +62,8 @@ class Clustering:
 
     def cluster(self) -> bool:
         """Put the rows into that order; False where other writers were in the way each time."""
-        return is_done(lambda: self.location.table(self.spark).optimize().executeZOrderBy(*self.by))
+        table = self.location.table(self.spark)
+        return is_done(self.spark, self.location, lambda: table.optimize().executeZOrderBy(*self.by))
 
     def _files(self) -> DataFrame:
         """The live files of the table, with `size` in bytes and `modificationTime` in milliseconds."""

@@ -19,6 +19,7 @@ from windrow.spec.errors import NotInThisVersion
 from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.location import Location
 from windrow.store.delta.retries import ATTEMPTS, StepTaken
+from windrow.store.delta.steps import standing
 from windrow.store.delta.transactions import CONFLICTS, Appender
 
 GOES = "_goes"
@@ -82,7 +83,7 @@ def rewrite_once(
         with suppress(*CONFLICTS):
             removed = rewrite(append, location, change)
             if removed:
-                append.commit(_APP, append.version + 1, "")
+                append.commit(_APP, append.version + 1, standing(spark, location))
             return removed
     raise StepTaken(location.path, 0, None)
 

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from pyspark.sql import SparkSession
 
 from windrow.store.delta.commit_files import CommitFiles, log_file
-from windrow.store.delta.file_system import Folder, delete_file, folder, replace_file
+from windrow.store.delta.file_system import Folder, delete_file, file_state, folder, replace_file
 from windrow.store.delta.location import LOG, Location
 from windrow.store.delta.log_store import activate, delta_log
 
@@ -108,8 +108,9 @@ class History:
             replace_file(self.spark, log_file(self.location.path, version), "\n".join([*made, ""]))
 
     def _remove_unfinished(self, before: int) -> None:
-        for name in self._names.names():
-            if _UNFINISHED.match(name) and self._names.modified(name) < before:
+        for name in filter(_UNFINISHED.match, self._names.names()):
+            state = file_state(self.spark, f"{self.location.path}/{LOG}/{name}")
+            if state is not None and 1000 * state.modified < before:  # None: it has become a file of the log
                 self._names.remove(name)
 
     def _lines(self, version: int) -> list[str]:

@@ -32,7 +32,8 @@ def leftovers(spark: SparkSession, folder: Location, before: int) -> Iterator[Le
         return
     for status in system.listStatus(place):
         found = list(_files(system, status.getPath()))
-        if status.isDirectory() and all(1000 * file.getModificationTime() < before for file in found):
+        times = [file.getModificationTime() for file in found or _folders(system, status)]
+        if status.isDirectory() and 1000 * max(times, default=0) < before:
             name = status.getPath().getName()
             yield Leftover(Location(f"{folder.path}/{name}"), len(found), sum(file.getLen() for file in found))
 
@@ -51,6 +52,14 @@ def half_removed(spark: SparkSession, folder: Location) -> Iterator[str]:
             yield path
         elif not system.exists(hadoop(spark, f"{path}/{LOG}")[1]):
             yield from half_removed(spark, Location(path))
+
+
+def _folders(system: Any, status: Any) -> Iterator[Any]:
+    """A folder, and those within it: where there is no file yet, they say when somebody was at work."""
+    yield status
+    for one in system.listStatus(status.getPath()):
+        if one.isDirectory():
+            yield from _folders(system, one)
 
 
 def _files(system: Any, folder: Any) -> Iterator[Any]:

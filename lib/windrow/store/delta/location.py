@@ -31,6 +31,12 @@ LOG = "_delta_log"
 REWRITES = "rewrites"
 """The note of a step that changes rows of other steps."""
 
+STANDING = "standing"
+"""Under this name the metadata of a commit that is no step repeat what the newest step has said."""
+
+USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+"""The setting of a session that says what stands in `userMetadata` of the commits that Delta makes."""
+
 STAGING = "staging"
 """The folder of the lake's own tables where runs stage windows."""
 

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
+from windrow.store.delta.commit_files import CommitFiles
 from windrow.store.delta.file_system import Folder, folder
 from windrow.store.delta.location import LOG
+from windrow.store.delta.steps import is_step
 
 _OF_A_VERSION = re.compile(r"(\d{20})\..+")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint\.parquet")
@@ -27,17 +29,24 @@ class LogCleanup:
     def removable(self, before: int) -> list[str]:
         """The files of the versions before the newest checkpoint whose commit is older than a time in microseconds.
 
-        So every version that is not older than that time can still be read. None where there is no such checkpoint.
+        So every version that is not older than that time can still be read. The commit of the newest step stays, too.
+        None where there is no such checkpoint.
         """
-        log = self._log
+        log, newest = self._log, self._newest_step()
         names = log.names()
-        commits = {name for name in names if name.endswith(".json")}
+        commits = {name for name in names if name.endswith(".json") and (newest is None or int(name[:20]) <= newest)}
         checkpoints = sorted((found[1] for found in map(_CHECKPOINT.fullmatch, names) if found), reverse=True)
         kept = next((one for one in checkpoints if f"{one}.json" in commits and _is_old(log, one, before)), None)
         if kept is None:
             return []
         versions = ((name, _OF_A_VERSION.fullmatch(name)) for name in names)
         return sorted(name for name, found in versions if found is not None and found[1] < kept)
+
+    def _newest_step(self) -> int | None:
+        """The version of the commit of the newest step; None in a log without steps."""
+        commits = CommitFiles(self.spark, self.path)
+        newest = commits.oldest_to_read(is_step)
+        return newest if is_step(commits.metadata(newest)) else None
 
     def run(self, before: int) -> int:
         """Remove them, the oldest first; how many commits they were."""

@@ -17,12 +17,24 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
+from windrow.spec.errors import WindrowError
 from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.copy_on_write import Rewrite, rewrite
-from windrow.store.delta.location import INDEXED, READABLE, REWRITES
+from windrow.store.delta.location import INDEXED, READABLE, REWRITES, USER_METADATA
 from windrow.store.delta.retries import ATTEMPTS, StepTaken
-from windrow.store.delta.steps import Notes, Steps
+from windrow.store.delta.steps import Commit, Notes, Steps
 from windrow.store.delta.transactions import CONFLICTS, Appender
+
+
+class LostSteps(WindrowError):
+    """The commits of all steps of a log are gone, and nothing repeats what they said."""
+
+    def __init__(self, log: str) -> None:
+        super().__init__(
+            f"the log of {log} has no commit of a step any more, so nobody knows how far it is: somebody else has "
+            "maintained it until Delta removed the last one. Hint: restore that commit to _delta_log from a backup, or "
+            "take a new lake path (--set lake=...)"
+        )
 
 
 @dataclass
@@ -38,6 +50,13 @@ class StepLog(Steps):
     parquet: Mapping[str, str] = field(default_factory=dict, repr=False)
     writer: str = field(default_factory=lambda: uuid4().hex)
     _appender: Appender | None = field(default=None, repr=False)
+
+    def last(self, spark: SparkSession) -> Commit | None:
+        """The newest step of the log, or None when there is none. Errors: LostSteps."""
+        found = super().last(spark)
+        if found is None and self._oldest:
+            raise LostSteps(self.location.path)
+        return found
 
     def append(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Append a frame as that step. Errors: StepTaken where another writer owns it."""
@@ -113,7 +132,7 @@ class StepLog(Steps):
         settings = {
             "spark.databricks.delta.write.txnAppId": self.app_id,
             "spark.databricks.delta.write.txnVersion": str(step),
-            "spark.databricks.delta.commitInfo.userMetadata": self.metadata(step, notes),
+            USER_METADATA: self.metadata(step, notes),
         }
         for name, value in settings.items():
             spark.conf.set(name, value)

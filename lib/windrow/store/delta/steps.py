@@ -1,6 +1,8 @@
 """The steps of a log, read from its commits: which there are, who wrote each, and the rows that it added.
 
-A commit carries its step and writer in `userMetadata`; one without is maintenance, or somebody else's.
+A commit carries its step and writer in `userMetadata`; one without is maintenance, or somebody else's. Delta removes
+old commits, that of the newest step too where only maintenance has written since. So a commit of maintenance repeats
+what the newest step has said.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from pyspark.sql.types import StructType
 from windrow.compile.sql.columns import named, null, quoted
 from windrow.engine.frames import local
 from windrow.store.delta.commit_files import AddedFile, CommitFiles
-from windrow.store.delta.location import REWRITES, Location
+from windrow.store.delta.location import REWRITES, STANDING, Location
 
 Notes = Mapping[str, Any]
 """What a commit says beside its step and writer, as plain values."""
@@ -44,6 +46,25 @@ class Commit:
         if "step" not in notes:
             return None
         return cls(notes.pop("step"), notes.pop("writer"), version, notes)
+
+    @classmethod
+    def repeated(cls, version: int, metadata: str | None) -> Commit | None:
+        """The step which a commit that is none repeats; None where it does not."""
+        if not metadata or not metadata.startswith("{"):
+            return None
+        return cls.of(version, json.dumps(json.loads(metadata).get(STANDING, {})))
+
+
+def standing(spark: SparkSession, location: Location) -> str:
+    """The `userMetadata` of a commit to that log which is no step; empty where the log has no step."""
+    commits, repeated = CommitFiles(spark, location.path), []
+    for version in reversed(commits.versions()):
+        metadata = commits.metadata(version)
+        if metadata is not None and is_step(metadata):
+            return json.dumps({STANDING: json.loads(metadata)})
+        if (found := Commit.repeated(version, metadata)) is not None:
+            repeated.append((found.step, metadata))
+    return max(repeated, default=(0, ""))[1] or ""
 
 
 @dataclass
@@ -73,14 +94,20 @@ class Steps:
     def last(self, spark: SparkSession) -> Commit | None:
         """The newest step of the log, or None when there is none."""
         commits = self._commits(spark)
-        head = self._version if self._version >= 0 else commits.oldest_to_read(_is_step) - 1
+        head = self._version if self._version >= 0 else commits.oldest_to_read(is_step) - 1
         self._owners.clear()
+        repeated: Commit | None = None
         for version, metadata in commits.after(head):
             self._version = version
             commit = self._seen(version, metadata)
             if commit is not None:
                 self._owners[commit.step] = commit.writer
                 self._newest = commit
+            elif self._newest is None:
+                repeated = _later(repeated, Commit.repeated(version, metadata))
+        if self._newest is None and repeated is not None:
+            self._owners[repeated.step] = repeated.writer
+            self._newest = repeated
         return self._newest
 
     def _seen(self, version: int, metadata: str | None) -> Commit | None:
@@ -91,6 +118,11 @@ class Steps:
         if version > 0 and (commit is None or commit.notes.get(REWRITES)):
             self._rewritten = max(self._rewritten, version)
         return commit
+
+    def newest_version(self, spark: SparkSession) -> int:
+        """The newest version of the table; -1 where there is none."""
+        self.last(spark)
+        return self._version
 
     @property
     def rewritten(self) -> int:
@@ -212,7 +244,7 @@ class Steps:
             self.last(spark)
             self._look_back(spark, step)
         if step not in self._versions:
-            return None
+            return self._newest if self._newest is not None and self._newest.step == step else None
         version = self._versions[step]
         return Commit.of(version, self._commits(spark).metadata(version))
 
@@ -229,5 +261,11 @@ def _padded(columns: Sequence[str], schema: StructType) -> list[str]:
     return [quoted(name) if name.lower() in have else named(name, null(kind)) for name, kind in types.items()]
 
 
-def _is_step(metadata: str | None) -> bool:
+def _later(one: Commit | None, other: Commit | None) -> Commit | None:
+    """Of two commits that of the greater step."""
+    return max((commit for commit in (one, other) if commit is not None), key=lambda commit: commit.step, default=None)
+
+
+def is_step(metadata: str | None) -> bool:
+    """Whether a commit with that metadata is a step."""
     return Commit.of(0, metadata) is not None

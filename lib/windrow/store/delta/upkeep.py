@@ -14,9 +14,9 @@ from pyspark.sql import SparkSession
 
 from windrow.spec.times import HOUR
 from windrow.store.delta.commit_files import CommitFiles
-from windrow.store.delta.location import Location
+from windrow.store.delta.location import USER_METADATA, Location
 from windrow.store.delta.retries import ATTEMPTS
-from windrow.store.delta.steps import LOOK_BACK
+from windrow.store.delta.steps import LOOK_BACK, standing
 from windrow.store.delta.transactions import CONFLICTS
 
 SETTINGS = {
@@ -62,7 +62,7 @@ class Upkeep:
 
     def compact(self) -> bool:
         """Put small files together; False where other writers were in the way each time."""
-        return is_done(self._table.optimize().executeCompaction)
+        return is_done(self.spark, self.location, self._table.optimize().executeCompaction)
 
     def vacuum(self, keep: int) -> None:
         """Remove the files that are in no version which was the newest one within `keep` microseconds."""
@@ -83,12 +83,15 @@ def _first(commits: Iterable[tuple[int, str | None]]) -> Iterable[tuple[int, str
     return (commit for commit, _ in zip(commits, range(LOOK_BACK), strict=False))
 
 
-def is_done(do: Callable[[], Any]) -> bool:
-    """Do something to a table; False where other writers were in the way each time."""
+def is_done(spark: SparkSession, location: Location, do: Callable[[], Any]) -> bool:
+    """Do something to a table in that session, which is no step of it; False where others were in the way each time."""
     for _ in range(ATTEMPTS):
+        spark.conf.set(USER_METADATA, standing(spark, location))
         try:
             do()
             return True
         except CONFLICTS:
             continue
+        finally:
+            spark.conf.unset(USER_METADATA)
     return False

@@ -19,7 +19,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from windrow.spec.errors import NotReadable
 from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.file_system import FileState, state_of
-from windrow.store.delta.location import LOG, Location
+from windrow.store.delta.location import LOG, STANDING, Location
 from windrow.store.reading.tables import NUMBER, Condition, Groups, Kind
 
 if TYPE_CHECKING:  # to import Arrow's datasets takes long, and there may be no table
@@ -85,11 +85,14 @@ def folder_of(path: str) -> Path | None:
 
 @dataclass(frozen=True)
 class _Stepped:
-    """The commit of a step: about when it was made, its notes, and what it added; nothing where there is none."""
+    """The commit of a step: about when it was made, its notes, and what it added; nothing where there is none.
+
+    Of a commit that is gone, which a later one repeats, only the notes are known.
+    """
 
     at: int | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
-    added: Sequence[Mapping[str, Any]] = ()
+    added: Sequence[Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,8 @@ class ArrowTable:
 
         `DeltaTable.history` is of no use: it begins with the newest commit that there is now.
         """
-        for version in range(self.version(), -1, -1):  # maintenance makes commits without a step
+        repeated: dict[str, Any] = {}
+        for version in range(self.version(), -1, -1):  # maintenance makes commits without a step, which repeat it
             actions = self._commit(version)
             said = next((action["commitInfo"] for action in actions if "commitInfo" in action), None)
             if said is None:
@@ -124,7 +128,8 @@ class ArrowTable:
             if "step" in notes:
                 added = [action["add"] for action in actions if "add" in action]
                 return _Stepped(1000 * int(said["timestamp"]), notes, added)
-        return _Stepped()
+            repeated = max(repeated, notes.get(STANDING, {}), key=lambda one: one.get("step", 0))
+        return _Stepped(None, repeated)
 
     def _commit(self, version: int) -> list[dict[str, Any]]:
         """The actions of a commit; none where the log does not have it any more."""
@@ -203,6 +208,8 @@ class ArrowTable:
         from pyarrow import fs
 
         added = self._newest.added
+        if added is None:
+            return None
         files = [unquote(add["path"]) for add in added if add["partitionValues"].get(LogColumn.KIND) == kind]
         found = self._place.get_file_info(files)
         return files if all(file.type == fs.FileType.File for file in found) else None

@@ -101,9 +101,22 @@ class StageForgetting:
         finally:
             letters.unpersist()
         point("forget:after_journal")
-        if self._in_snapshot(found, made.tick):  # somebody has made it meanwhile, and a tick may have read it
-            raise StepTaken(runner.journal.snapshot.location.path, made.tick, None)
+        self._compact(found, made.tick)
         return made
+
+    def _compact(self, found: Affected, tick: int) -> None:
+        """Compact the journal as of the tick.
+
+        No snapshot that was begun before that tick may be put in its place, or be read by it: it has the cells as they
+        were. Raises StepTaken where there is one: a tick may have read it.
+        """
+        runner, snapshot = self.item.runner, self.item.runner.journal.snapshot
+        seen = snapshot.newest_version(runner.spark)
+        is_late = self._in_snapshot(found, tick)
+        compact(runner.journal, runner.spark, tick, runner.forgets_until)
+        is_alone = snapshot.newest_version(runner.spark) == seen + 1
+        if is_late or not is_alone or runner.journal.snapshot_tick(runner.spark) < tick:
+            raise StepTaken(snapshot.location.path, tick, None)
 
     def _in_snapshot(self, found: Affected, tick: int) -> bool:
         """Take the cells out of a snapshot that is read beside that tick; whether it had some."""
@@ -130,17 +143,13 @@ class StageForgetting:
                 self.noted.write(reader.name, ROWS_OF, rows.select(*ROW_OF).distinct())
 
     def _tables(self, found: Affected, tick: int) -> None:
-        """Compact the journal; then project the tables, and take out of them what that tick has replaced.
-
-        The snapshot comes first: none that another writer has begun before that tick can be put there afterwards.
-        """
+        """Project the tables, and take out of them what that tick has replaced."""
         runner, stage = self.item.runner, self.item.runner.stage.shown
-        compact(runner.journal, runner.spark, tick, runner.forgets_until)
         self.item.ticked(runner.last)
         self.item.project()
         older = Rewrite(found.older(stage, tick))
         for name in ("panes", "current"):
-            tried_again(lambda name=name: self.item.projections.rewrite(name, older))  # type: ignore[misc]
+            tried_again(lambda name=name: self.item.projections.rewrite(name, older), lease=self.work.lease)  # type: ignore[misc]
         LeftWindows.of(self.work, self.item).forget(found)
         point("forget:after_tables")
 
