@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 from pathlib import Path
 
 from tests.drivers.test_gates import pipeline, write_rows
@@ -22,6 +23,19 @@ def test_a_file_much_older_than_those_before_it_is_read(spark, tmp_path: Path) -
     os.utime(tmp_path / "data" / "old.json", (1_000_000_000, 1_000_000_000))
     landing.run()
     assert sorted(row["v"] for row in table(spark, tmp_path, "raw", "rows").collect()) == [1, 2]
+
+
+def test_a_landing_that_has_ended_leaves_no_thread(spark, tmp_path: Path) -> None:
+    made = pipeline(tmp_path)
+    landing = Landing(spark, made.sources[0], Lake.of(made.lake))
+    before = set(threading.enumerate())
+    for number in range(3):
+        write_rows(tmp_path, f"{number}.json", [{"v": number}])
+        landing.run()
+    more = [thread for thread in threading.enumerate() if thread not in before]
+    for thread in more:
+        thread.join(5.0)
+    assert not any(thread.is_alive() for thread in more)
 
 
 def counted(spark, raw: Raw, until: int) -> tuple[set[tuple[object, ...]], bool]:

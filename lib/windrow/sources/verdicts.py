@@ -30,7 +30,8 @@ def landed(source: Source, rows: DataFrame, step: int, clock: int, rules: Rules 
 
     `rules` are the expectations of the source's suite that judge each row.
     """
-    number, at = (changing(value, col(envelope.OFFSET), or_null=True) for value in (step, clock))
+    partition = call("spark_partition_id").cast("bigint")  # of no column of every connector may a value be null
+    number, at = (changing(value, partition) for value in (step, clock))
     return judged(source, rows, number, call("monotonically_increasing_id"), at, {rules: None})
 
 

@@ -152,8 +152,9 @@ def changing(value: int, row: Column | None = None, or_null: bool = False) -> Co
 
     Spark writes a plain number into the code that it compiles for a plan, so that every tick would be compiled anew,
     and never be optimised by the JVM. An array is handed over by reference instead, and its item is picked by an index
-    that Spark does not know to be 0: no bit of a column of 64 bits, `window_start` if no other is given. Where it is of
-    another type, it has to be one that may be null (`or_null`), and the index is whether it is.
+    that Spark does not know to be 0: no bit of a column of 64 bits, `window_start` if no other is given. In a
+    projection the number of the partition will do. Where it is of another type, it has to be one that may be null
+    (`or_null`), and the index is whether it is.
     """
     known, item = Column("`window_start`") if row is None else row, bigint(value).text
     if or_null:

@@ -45,8 +45,9 @@ def is_lost_race(failure: BaseException, fault: BaseException | None = None) -> 
 class LandingRun:
     """The landing of what is there now: a query, and another one where it has lost a race, until one has ended well.
 
-    `progress` gives the newest landing step, `fault` what the last batch has failed with. Whoever starts it looks at
-    `is_active` until it is False, as that is where it starts again; or ends it with `stop`.
+    `progress` gives the newest landing step, `fault` what the last batch has failed with; `ended` is called when a
+    query has ended. Whoever starts it looks at `is_active` until it is False, as that is where it starts again; or ends
+    it with `stop`.
     """
 
     def __init__(
@@ -55,9 +56,10 @@ class LandingRun:
         checkpoint: str,
         progress: Callable[[], int],
         fault: Callable[[], Exception | None] = lambda: None,
+        ended: Callable[[], None] = lambda: None,
     ) -> None:
         self.failure: Exception | None = None
-        self._start, self._progress, self._fault = start, progress, fault
+        self._start, self._progress, self._fault, self._ended = start, progress, fault, ended
         self._lock = CheckpointLock(checkpoint)
         self._query: StreamingQuery | None = None
         self._again: float | None = None
@@ -82,6 +84,7 @@ class LandingRun:
         if self._query is None or self._query.isActive:
             return self._query is not None
         failure, self._query = self._query.exception(), None
+        self._ended()
         self._lock.release()
         if failure is not None:
             self._failed(failure)
@@ -102,6 +105,7 @@ class LandingRun:
         query, self._query, self._again = self._query, None, None
         if query is not None:
             query.stop()
+            self._ended()
         self._lock.release()
 
     def __enter__(self) -> Self:

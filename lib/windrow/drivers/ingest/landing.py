@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -23,6 +23,7 @@ from windrow.drivers.ingest.file_faults import FileFaults, Why
 from windrow.drivers.ingest.runs import Run
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.spans import span
+from windrow.drivers.spark import callbacks
 from windrow.sources.batch_files import BatchFiles, batch_files
 from windrow.sources.readers import SourceOffsets, failure_of, read, without
 from windrow.sources.unreadable import is_of_a_file
@@ -50,6 +51,8 @@ class Landing:
     faults: FileFaults | None = field(init=False)
     fault: Exception | None = field(default=None, init=False)
     """What the last batch that failed has failed with: of the query's own error only the text is left."""
+    _called: Any = field(default=None, init=False)
+    """The connection on which the query that is at work has called Python."""
 
     def __post_init__(self) -> None:
         self.raw = Raw.of(self.lake, self.source.name, self.source)
@@ -63,7 +66,8 @@ class Landing:
         """
         checkpoint = self.lake.checkpoint(self.source.name)
         self.raw.last(self.spark)
-        run = LandingRun(self._start, checkpoint, lambda: self.raw.last_step(self.spark), lambda: self.fault)
+        steps = partial(self.raw.last_step, self.spark)
+        run = LandingRun(self._start, checkpoint, steps, lambda: self.fault, self._end_call)
         return run if run.is_begun else None
 
     def _start(self) -> StreamingQuery | None:
@@ -107,8 +111,13 @@ class Landing:
         last = self.raw.log.last(self.spark)
         return None if last is None else json.loads(last.notes.get(END_OFFSET, "null"))
 
+    def _end_call(self) -> None:
+        called, self._called = self._called, None
+        callbacks.end(called)
+
     def _land(self, batch: DataFrame, number: int) -> None:
         """Land a batch; again where another writer was ahead, which may have landed this very batch."""
+        self._called = callbacks.connection()
         try:
             with span("land", source=self.source.name, batch=number):
                 tried_again(lambda: self._append(batch, number))

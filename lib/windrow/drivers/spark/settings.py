@@ -39,6 +39,7 @@ PREFERRED: Mapping[str, str] = {
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
+    "spark.sql.hive.filesourcePartitionFileCacheSize": "0",  # of folders that nobody lists twice
     "spark.databricks.delta.merge.materializeSource": "none",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.maxConcurrentOutputFileWriters": "16",
