@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-MEMORY = "2g"
-"""Of the JVM of each command."""
+MEMORY = "1g"
+"""Of the JVM of each command: what is in use fills a fifth of it, and garbage the rest within some minutes."""
 
 
 def started(arguments: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
