@@ -63,6 +63,17 @@ def _old_commits_are_removed(spark: SparkSession, table: Location, before: int) 
             file.unlink()
 
 
+def test_a_stream_without_an_end_forgets_where_old_steps_are_and_finds_them_again(spark, table, monkeypatch) -> None:
+    monkeypatch.setattr(steps, "REMEMBERED", 2)
+    reader, log = _log(table), _log(table)
+    for step in range(2, 9):
+        log.append(_row(spark, step), step, {})
+        assert reader.last(spark).step == step
+        assert len(reader._versions) <= 4
+    assert _names(reader.rows(spark, 0, 8, "step")) == [*range(1, 9)] and len(reader.files(spark, 0, 8)) == 8
+    assert reader.commit(spark, 1).step == 1
+
+
 def test_maintenance_repeats_the_newest_step_for_when_its_commit_is_gone(spark: SparkSession, table: Location) -> None:
     _log(table).append(_row(spark, 2), 2, {"more": 1})
     assert is_done(spark, table, lambda: table.table(spark).delete("step = 1"))

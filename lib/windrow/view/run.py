@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
@@ -10,6 +11,7 @@ from windrow.spec.times import format_time
 from windrow.view.text.times import many, moment
 
 _WATERMARK = len("2013-01-01 05:00:00")
+_TICKS, _SUMMED = "ticks", ("rows", "panes", "withdrawn", "late", "dead")
 _HEADS = ("rows", "panes", "withdrawn", "late", "dead", "behind", "ms")
 
 
@@ -40,30 +42,32 @@ class Ticks:
     stages: Sequence[str]
     as_json: bool
     write: Callable[[str], None]
-    seen: list[TickLine] = field(default_factory=list)
+    sums: dict[str, Counter[str]] = field(default_factory=dict)
+    """Of the ticks of each stage: a stream may run for months."""
 
     def show(self, line: TickLine) -> None:
         """Write one tick."""
         if self.as_json:
             self.write(json.dumps({**asdict(line), "watermark": format_time(line.watermark)}))
         else:
-            if not self.seen:
+            if not self.sums:
                 self.write(self._row("stage", "tick", "watermark", _HEADS))
             self.write(self._row(line.stage, str(line.tick), moment(line.watermark), self._numbers(line)))
-        self.seen.append(line)
+        self.sums.setdefault(line.stage, Counter()).update(
+            {_TICKS: 1, **{name: getattr(line, name) for name in _SUMMED}}
+        )
 
     def end(self, stopped: bool) -> None:
         """Write what all the ticks did, by stage."""
         if self.as_json:
             return
-        if not self.seen:
+        if not self.sums:
             self.write("stopped before anything came" if stopped else "nothing new")
             return
         self.write("")
         for stage in self.stages:
-            lines = [line for line in self.seen if line.stage == stage]
-            if lines:
-                self.write(_summary(stage, lines))
+            if stage in self.sums:
+                self.write(_summary(stage, self.sums[stage]))
         if stopped:
             self.write("stopped after the tick; the next run goes on from here")
 
@@ -76,9 +80,7 @@ class Ticks:
         return f"{stage:<{width}}  {tick:>5}  {watermark:<{_WATERMARK}}{columns}"
 
 
-def _summary(stage: str, lines: Sequence[TickLine]) -> str:
-    rows, panes = sum(line.rows for line in lines), sum(line.panes for line in lines)
-    withdrawn, late = sum(line.withdrawn for line in lines), sum(line.late for line in lines)
-    dead = sum(line.dead for line in lines)
-    text = f"{stage}: {many(len(lines), 'tick')}, {many(rows, 'row')}, {many(panes, 'pane')} and"
-    return f"{text} {many(withdrawn, 'withdrawal')}; {late:,} late, {dead:,} dead"
+def _summary(stage: str, sums: Counter[str]) -> str:
+    ticks, rows, panes = many(sums[_TICKS], "tick"), many(sums["rows"], "row"), many(sums["panes"], "pane")
+    ends = f"{many(sums['withdrawn'], 'withdrawal')}; {sums['late']:,} late, {sums['dead']:,} dead"
+    return f"{stage}: {ticks}, {rows}, {panes} and {ends}"

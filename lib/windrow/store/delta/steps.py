@@ -26,6 +26,8 @@ Notes = Mapping[str, Any]
 
 LOOK_BACK = 256
 """How many older commits are looked at, at most, to find the files of a step."""
+REMEMBERED = 4 * LOOK_BACK
+"""Of how many steps the versions are remembered, at least: those of twice as many at most. A stream has no end."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,15 @@ class Steps:
         if self._newest is None and repeated is not None:
             self._owners[repeated.step] = repeated.writer
             self._newest = repeated
+        self._forget_old()
         return self._newest
+
+    def _forget_old(self) -> None:
+        """Forget the versions of steps far behind: whoever wants one looks back, as a process does that has begun."""
+        if len(self._versions) > 2 * REMEMBERED:
+            newest = sorted(self._versions)[-REMEMBERED:]
+            self._versions = {step: self._versions[step] for step in newest}
+            self._oldest = self._versions[newest[0]]
 
     def _seen(self, version: int, metadata: str | None) -> Commit | None:
         self._oldest = version if self._oldest is None else min(self._oldest, version)
