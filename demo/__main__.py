@@ -88,7 +88,7 @@ def show(pipeline: windrow.Pipeline, alone: windrow.Pipeline, spark: SparkSessio
     head("A backfill of the same time into the same lake: it must find nothing to do")
     start, end = parse_time(START), parse_time(END)
     for result in windrow.backfill(pipeline, spark, start, end):
-        differ = result.inserted + result.changed + result.withdrawn
+        differ = result.inserted + result.changed + result.retracted
         found = "no differences, nothing committed" if differ == 0 else f"{differ} DIFFERENCES"
         print(f"{result.stage}: {result.windows:,} windows recomputed: {found}")
 

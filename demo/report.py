@@ -17,7 +17,7 @@ from windrow.view.text.table import table
 
 
 def happened(stages: Sequence[StageStatus]) -> str:
-    """A column a stage: ticks, rows, panes by timing, withdrawals, late rows, dead letters by reason."""
+    """A column a stage: ticks, rows, panes by timing, retractions, late rows, dead letters by reason."""
     reasons = sorted({reason for stage in stages for reason in stage.dead})
     rows: list[list[object]] = [
         ["ticks", *(stage.tick for stage in stages)],
@@ -27,7 +27,7 @@ def happened(stages: Sequence[StageStatus]) -> str:
         ["  too late for their window", *(stage.late for stage in stages)],
         ["panes", *(sum(stage.timings.values()) for stage in stages)],
         *[[f"  {timing}", *(stage.timings.get(timing, 0) for stage in stages)] for timing in _TIMINGS],
-        ["panes withdrawn", *(stage.withdrawn for stage in stages)],
+        ["panes retracted", *(stage.retracted for stage in stages)],
         ["rows of current", *(stage.shown for stage in stages)],
     ]
     numbers = [[row[0], *(f"{number:,}" for number in row[1:])] for row in rows]

@@ -89,7 +89,7 @@ def _make(step: str, lake: Path, run: str, attempt: str) -> int:
     if step == STEPS[0]:
         _append(audits, [_audit(run, BEGIN, "", SPAN)])
     if "tick" in what:
-        numbers = {"windows": what["inserted"], "inserted": what["inserted"], "changed": 0, "withdrawn": 0}
+        numbers = {"windows": what["inserted"], "inserted": what["inserted"], "changed": 0, "retracted": 0}
         published = {"stage": STAGE, "tick": what["tick"], **numbers, **SPAN}
         _append(audits, [_audit(run, "publish", STAGE, published)])
     if "warns" in what:

@@ -139,7 +139,7 @@ def test_a_run_tells_of_what_it_has_published_also_when_it_has_begun_anew(tmp_pa
 
     def publish(tick: int | None, generation: int) -> None:
         audit(tmp_path, "begin")
-        numbers = {"windows": 4, "inserted": 4 if tick else 0, "changed": 0, "withdrawn": 0}
+        numbers = {"windows": 4, "inserted": 4 if tick else 0, "changed": 0, "retracted": 0}
         audit(tmp_path, "publish", stage=stage_of(), tick=tick, generation=generation, **numbers)
 
     def told() -> list[tuple[int, int, int]]:
@@ -164,7 +164,7 @@ def test_a_commit_of_a_run_is_told_of_once_beside_a_stream(tmp_path: Path) -> No
     begin(tmp_path, 1)
 
     def publish(tick: int) -> None:
-        numbers = {"windows": 1, "inserted": 1, "changed": 0, "withdrawn": 0, "start": 0, "end": 9, "stages": [stage]}
+        numbers = {"windows": 1, "inserted": 1, "changed": 0, "retracted": 0, "start": 0, "end": 9, "stages": [stage]}
         result = json.dumps({"stage": stage, "tick": tick, **numbers})
         row = {"run": "monday", "step": "publish", "subject": stage, "result": result, "at": tick}
         write(tmp_path, "_windrow/audits", **{name: [value] for name, value in row.items()})

@@ -112,7 +112,7 @@ def check(hits: Hits, airflow: Airflow, run: str, days: int) -> None:
     assert hits.shown() == hits.shown("panes") == right
     assert len(hits.read(STAGE, "panes")) == len(right), "each window once"
     events = [event for event in events_of(airflow) if event["run"] == f"hits__{run}"]
-    assert [(event["inserted"], event["changed"], event["withdrawn"]) for event in events] == [(24 * 8, 0, 0)]
+    assert [(event["inserted"], event["changed"], event["retracted"]) for event in events] == [(24 * 8, 0, 0)]
 
 
 def events_of(airflow: Airflow) -> list[dict[str, Any]]:

@@ -154,7 +154,7 @@ def test_consumers_run_once_for_a_changed_publish_and_not_for_an_unchanged_one(s
     )  # fmt: skip
     assert event["extra"] == {
         "run": "clicks__first", "stage": "hourly", "from": "2024-01-01T00:00:00Z", "to": "2024-01-02T00:00:00Z",
-        "generation": 1, "tick": 3, "inserted": 24, "changed": 0, "withdrawn": 0,
+        "generation": 1, "tick": 3, "inserted": 24, "changed": 0, "retracted": 0,
     }  # fmt: skip
     assert scheduled.consumed(1) == [1, 1]
     submits.tell(scheduled.lake("clicks"), "publish", tick=None, inserted=0)

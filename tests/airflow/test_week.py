@@ -134,7 +134,7 @@ def test_a_late_row_was_restated_by_a_run_of_its_own(spark, flights: Flights, la
     assert compared.code == 0, compared.out + compared.err
     (restatement,) = [f"restate__flights__{run}" for run in flights.airflow.runs(RESTATE)]
     (event,) = [event for event in flights.events() if event["run"] == restatement]
-    assert (event["inserted"], event["changed"], event["withdrawn"]) == (0, 1, 0)
+    assert (event["inserted"], event["changed"], event["retracted"]) == (0, 1, 0)
     (window,) = late
     origin, carrier, start = window
     told = flights.told(restatement)

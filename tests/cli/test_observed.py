@@ -133,7 +133,7 @@ def test_a_service_that_refuses_or_is_not_there_is_said(file: Path, service: str
 
 ABOUT = {"start": START, "end": START + HOUR, "stages": ["sums"]}
 PUBLISHED = {
-    "windows": 5, "inserted": 3, "changed": 1, "withdrawn": 0, "tick": 7, "waiting": None,
+    "windows": 5, "inserted": 3, "changed": 1, "retracted": 0, "tick": 7, "waiting": None,
     "start": START, "end": START + HOUR,
 }  # fmt: skip
 

@@ -116,7 +116,7 @@ class ModelLake:
             if clock.watermark_after < saturating_add(place[1].end, stage.allowed_lateness):
                 continue
             if there is not None and (new is None or new.aggregates != there.aggregates):
-                panes.append(there.withdrawn(DELETE, clock))
+                panes.append(there.retracted(DELETE, clock))
             if new is not None and (there is None or new.aggregates != there.aggregates):
                 index = 0 if there is None else there.index + 1
                 panes.append(replace(new, timing=LATE, index=index, trigger="backfill", tick=clock.tick))

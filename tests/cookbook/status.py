@@ -50,6 +50,6 @@ def _status(lake: ModelLake, stage: Stage) -> StageStatus:
         late=sum(one.late for one in counts),
         closed=sum(one.closed for one in counts),
         timings=Counter(pane.timing for pane in panes if pane.weight > 0),
-        withdrawn=sum(pane.weight < 0 for pane in panes),
+        retracted=sum(pane.weight < 0 for pane in panes),
         shown=len(standing(stage, panes)),
     )

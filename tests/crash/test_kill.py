@@ -95,7 +95,7 @@ def test_ticks_that_write_all_open_cells(spark, ends: Ends, tmp_path: Path, undi
 
 @pytest.mark.long
 def test_batches_and_the_stream_that_opens_behind_them(spark, ends: Ends, tmp_path: Path) -> None:
-    """Of a stage without a stream: what landed is admitted once, shown early once, and withdrawn once by the stream."""
+    """Of a stage without a stream: what landed is admitted once, shown early once, and retracted once by the stream."""
     ended, calm = tmp_path / "ended", tmp_path / "calm"
     for root in (ended, calm):
         write_files(root / "data", range(2))
@@ -141,7 +141,7 @@ LENGTHS = {
 
 @pytest.mark.long
 def test_two_stages_of_sessions_between_their_writes(spark, ends: Ends, tmp_path: Path) -> None:
-    """Merged sessions are withdrawn once, in the stage behind too, and the bounds of expired ones stay known."""
+    """Merged sessions are retracted once, in the stage behind too, and the bounds of expired ones stay known."""
     ended, calm = tmp_path / "ended", tmp_path / "calm"
     for root in (ended, calm):
         write_files(root / "data", range(2))
@@ -176,7 +176,7 @@ MATCHED = {
 
 @pytest.mark.long
 def test_a_join_between_its_writes(spark, ends: Ends, tmp_path: Path) -> None:
-    """Its inputs take the same steps together, and what it has withdrawn is withdrawn once."""
+    """Its inputs take the same steps together, and what it has retracted is retracted once."""
     ended, calm = tmp_path / "ended", tmp_path / "calm"
     for root in (ended, calm):
         write_files(root / "data", range(2))

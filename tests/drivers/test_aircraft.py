@@ -1,6 +1,6 @@
 """Two stages over real flights, as conf/pipelines/aircraft.yaml has them: sessions of aircraft, then how long they are.
 
-The stream withdraws sessions that merge; what comes out is what a backfill into a lake of its own gives, and what plain
+The stream retracts sessions that merge; what comes out is what a backfill into a lake of its own gives, and what plain
 Python finds.
 """
 

@@ -373,7 +373,7 @@ def test_every_window_function_has_a_stage() -> None:
 def test_a_second_time_there_is_nothing_to_do(restated: Restated) -> None:
     """Neither for a backfill, which compares no sketches, nor for a restatement."""
     backfilled, rest = restated.again
-    assert backfilled.tick is None and backfilled.changed == backfilled.inserted == backfilled.withdrawn == 0
+    assert backfilled.tick is None and backfilled.changed == backfilled.inserted == backfilled.retracted == 0
     assert rest.rows == 0 and rest.backfilled is None
 
 

@@ -326,5 +326,5 @@ def test_a_result_that_breaks_a_constraint_is_never_written(spark, tmp_path: Pat
     assert sorted(row["total"] for row in table(spark, tmp_path, "panes").collect()) == [5, 99, 100]
     quarantine(made, spark, "rows", "b.json")
     (result,) = backfill(made, spark, START, START + DAY)
-    assert (result.changed, result.withdrawn) == (1, 1)
+    assert (result.changed, result.retracted) == (1, 1)
     assert sorted(row["total"] for row in table(spark, tmp_path, "current").collect()) == [1, 5]

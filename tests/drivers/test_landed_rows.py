@@ -133,7 +133,7 @@ def test_one_pass_counts_what_it_has_written(spark, tmp_path: Path) -> None:
     PipelineWork.open(made, spark).landings[0].run()
     (result,) = backfill(made, spark, "2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z", whole=True)
     current = DeltaTable(f"{tmp_path}/lake/sums/current").to_pyarrow_dataset()
-    assert result.windows == result.inserted == current.count_rows() > 0 and not result.changed + result.withdrawn
+    assert result.windows == result.inserted == current.count_rows() > 0 and not result.changed + result.retracted
     rows = current.to_table().to_pylist()
     for key in ("a", "b"):
         found = current.to_table(filter=pc.field("k") == key).num_rows

@@ -99,7 +99,7 @@ def test_both_readers_see_the_same(made: Pipeline, with_spark: SparkTables) -> N
     (clicks, views), (sums, minutes, sliding, visits) = found
     assert clicks.files == clicks.batches == FILES + 1 and views.files == FILES and clicks.dead
     assert sums.batches_behind == 1 and sums.rows_behind > 0 and minutes.reads_a_stage and minutes.in_raw > 0
-    assert set(sums.timings) == set(TIMINGS) and sums.withdrawn > 0 and sums.adds_up and minutes.adds_up
+    assert set(sums.timings) == set(TIMINGS) and sums.retracted > 0 and sums.adds_up and minutes.adds_up
     assert sums.open_cells > 0 and sliding.open_cells > 0 and visits.open_cells > 0
 
 

@@ -76,7 +76,7 @@ def scores(root: Path) -> Pipeline:
 
 
 @pytest.mark.long
-def test_sessions_that_were_shown_too_early_are_withdrawn(spark, tmp_path: Path) -> None:
+def test_sessions_that_were_shown_too_early_are_retracted(spark, tmp_path: Path) -> None:
     write_files(tmp_path / "in")
     made = scores(tmp_path)
     run(made, spark, once=True, drain=True)

@@ -122,6 +122,6 @@ def test_a_backfill_has_every_set_once(spark, tmp_path: Path) -> None:
         backfill(made, spark, START + hour * 3600 * SECOND, START + (hour + 1) * 3600 * SECOND, whole=True)
     assert shown(spark, tmp_path) == expected()
     (again,) = backfill(made, spark, START, START + DAY, whole=True)
-    assert again.inserted + again.changed + again.withdrawn == 0 and again.windows == len(expected())
+    assert again.inserted + again.changed + again.retracted == 0 and again.windows == len(expected())
     with pytest.raises(SpecError, match="cannot begin a stream of record windows"):
         run(made, spark, once=True)

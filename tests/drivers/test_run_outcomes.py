@@ -20,7 +20,7 @@ from windrow.store.reading.arrow import ArrowTables
 from windrow.view.reports.parts import State
 
 ABOUT = {"start": 0, "end": 24 * HOUR, "stages": ["sums", "behind"]}
-PUBLISHED = {"windows": 9, "inserted": 2, "changed": 1, "withdrawn": 1, "tick": 4, "waiting": None, **ABOUT}
+PUBLISHED = {"windows": 9, "inserted": 2, "changed": 1, "retracted": 1, "tick": 4, "waiting": None, **ABOUT}
 WAITING = {
     "stage": "sums", "windows": 3, "first": [0, HOUR], "last": [2 * HOUR, 3 * HOUR], "until": 3 * HOUR,
     "watermark": HOUR, "held_by": "source rows", "early": False,
@@ -122,6 +122,6 @@ def test_what_holds_a_watermark_back_shows_no_masked_value(mask: list[str], word
 
 def test_a_run_has_a_page_when_its_stage_is_no_longer_in_the_file() -> None:
     """Nothing is known then of the columns that its windows have, nor which of them are masked."""
-    changes = {"stage": "sums", "windows": 9, "inserted": 0, "withdrawn": 0, "changed": 1, "first": [], **ABOUT}
+    changes = {"stage": "sums", "windows": 9, "inserted": 0, "retracted": 0, "changed": 1, "first": [], **ABOUT}
     found = {("publish", "sums"): PUBLISHED, ("changes", "sums"): changes}
     assert changed_windows(ArrowTables(), people([]), found) == []

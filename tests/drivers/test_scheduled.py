@@ -251,7 +251,7 @@ def test_intervals_that_do_not_overlap_leave_no_window_out(  # type: ignore[no-u
 
 
 @pytest.mark.long
-def test_early_panes_are_replaced_and_a_stream_withdraws_them(spark, tmp_path: Path, streamed) -> None:  # type: ignore[no-untyped-def]
+def test_early_panes_are_replaced_and_a_stream_retracts_them(spark, tmp_path: Path, streamed) -> None:  # type: ignore[no-untyped-def]
     made = pipeline(tmp_path)
     for hour in range(HOURS - 2):
         write_hour(tmp_path, hour)

@@ -21,7 +21,7 @@ START = parse_time("2024-01-01T00:00:00Z")
 
 @pytest.mark.parametrize("accumulation", [pytest.param("accumulating", marks=pytest.mark.long), "retracting"])
 def test_having(spark, tmp_path: Path, accumulation: str) -> None:
-    """Windows are shown, withdrawn and shown again while they grow; in the end those stand that pass."""
+    """Windows are shown, retracted and shown again while they grow; in the end those stand that pass."""
     write_files(tmp_path / "data", range(4))
     made = pipeline(tmp_path, having="twice % 4 = 0", accumulation=accumulation, allowed_lateness="1d")
     run(made, spark, once=True, drain=True)

@@ -101,7 +101,7 @@ def test_late_rows_of_either_weight_are_restated(spark, tmp_path: Path) -> None:
     (before,) = reconcile(feed, spark)
     assert before.equal and before.late_rows > 0
     (result,) = backfill(feed, spark, START, START + DAY)
-    assert result.tick is not None and result.withdrawn > 0
+    assert result.tick is not None and result.retracted > 0
     (after,) = reconcile(feed, spark)
     assert after.equal and after.late_rows == 0
     assert table(spark, tmp_path, "current").where("k = 'c'").isEmpty()

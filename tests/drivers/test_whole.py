@@ -40,7 +40,7 @@ def test_a_wider_early_batch_leaves_them_and_so_does_the_stream_behind_it(spark,
     (again,) = backfill(made, spark, START, HOUR_ONE + MINUTE)
     assert again.waiting is None and again.tick is None, "what was asserted to be whole does not wait"
     (wider,) = backfill(made, spark, START, START + DAY, early=True)
-    assert wider.inserted + wider.changed + wider.withdrawn == 0
+    assert wider.inserted + wider.changed + wider.retracted == 0
     assert content(spark, tmp_path, "current") == before
     run(made, spark, once=True, drain=True)
     assert content(spark, tmp_path, "current") == before

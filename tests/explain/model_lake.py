@@ -125,11 +125,11 @@ def made_by_model(run: Run, weighted: bool = False) -> ModelLake:
         step += bool(tick.elements)
         raw += [_raw(step, row, element, number) for row, element in enumerate(tick.elements)]
         result = stream.tick(tick.elements, tick.now, tick.watermark)
-        withdrawn = sum(pane.row()["weight"] < 0 for pane in result.panes)
+        retracted = sum(pane.row()["weight"] < 0 for pane in result.panes)
         control = Control(
             number, "stream", Offsets({"": step}), True, before, _clock(result.clock),
             late_until=late_until(before, stage.allowed_lateness),
-            counters=Counters(panes=len(result.panes) - withdrawn, retractions=withdrawn, late=len(result.dead)),
+            counters=Counters(panes=len(result.panes) - retracted, retractions=retracted, late=len(result.dead)),
         )  # fmt: skip
         journal.append({"tick": number, "_control": control.to_json(), "_kind": "control"})
         panes += [pane_row(pane) for pane in result.panes]

@@ -147,12 +147,12 @@ def test_of_sessions_that_were_merged_away_nothing_is_left(run: Run) -> None:
 
 
 @given(runs(accumulations=[Accumulation.DISCARDING], over=sessions()))
-def test_discarding_sessions_withdraw_nothing(run: Run) -> None:
+def test_discarding_sessions_retract_nothing(run: Run) -> None:
     assert all(pane.change == INSERT for pane in panes_of(played(run.stage, run.ticks)))
 
 
 @given(runs(over=sessions()))
-def test_a_session_is_withdrawn_by_the_one_that_it_was_merged_into(run: Run) -> None:
+def test_a_session_is_retracted_by_the_one_that_it_was_merged_into(run: Run) -> None:
     """In front of its first pane, in the same tick; where `having` holds it back, there is no pane."""
     for tick in played(run.stage, run.ticks):
         for place, gone in enumerate(tick.panes):
@@ -186,7 +186,7 @@ def test_what_was_taken_back_is_as_if_it_had_never_been(run: Run) -> None:
 
 
 @given(weighted_runs())
-def test_a_window_is_shown_withdrawn_and_shown_again(run: Run) -> None:
+def test_a_window_is_shown_retracted_and_shown_again(run: Run) -> None:
     shown: dict[Any, Pane] = {}
     for pane in panes_of(weighted(run)):
         row = (pane.key, pane.window)
@@ -260,7 +260,7 @@ def test_the_weights_of_any_prefix_leave_the_current_panes(run: Run) -> None:
 
 
 def _identity(pane: Pane) -> Any:
-    """What a withdrawal repeats of the pane that it takes back."""
+    """What a retraction repeats of the pane that it takes back."""
     left_out = ("change", "weight", "watermark", "produced_at", "tick")
     return repr({name: value for name, value in pane.row().items() if name not in left_out})
 

@@ -106,9 +106,9 @@ def lived(stage: Stage, outs: list[Tick], touches: list[dict[str, Any]]) -> tupl
     lives = Lives(duck, "one", "shared", own, tuple(name for name in ticks.column_names[2:]))
     lives.live()
     found = duck.execute(
-        """SELECT tick, key, window_start, window_end, shows, withdraws, replaces, timing, pane_index, is_last, leaf,
+        """SELECT tick, key, window_start, window_end, shows, retracts, replaces, timing, pane_index, is_last, leaf,
             so_far
-        FROM one.log JOIN shared.cells USING (cell) WHERE shows OR withdraws"""
+        FROM one.log JOIN shared.cells USING (cell) WHERE shows OR retracts"""
     ).fetchall()
     late = lives.late()
     (closed,) = row_of(duck, "SELECT coalesce(sum(shut_out), 0)::BIGINT FROM one.log")
@@ -117,11 +117,11 @@ def lived(stage: Stage, outs: list[Tick], touches: list[dict[str, Any]]) -> tupl
 
 def of_lives(rows: list[tuple[Any, ...]]) -> Counter[tuple[Any, ...]]:
     found: Counter[tuple[Any, ...]] = Counter()
-    for tick, key, start, end, shows, withdraws, replaces, timing, index, is_last, leaf, held in rows:
+    for tick, key, start, end, shows, retracts, replaces, timing, index, is_last, leaf, held in rows:
         if shows:
             change = UPDATE_POSTIMAGE if replaces else "insert"
             found[tick, key, (start, end), change, timing, index, is_last, leaf, held] += 1
-        elif withdraws:
+        elif retracts:
             found[tick, key, (start, end), DELETE] += 1
     return found
 

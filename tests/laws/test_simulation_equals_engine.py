@@ -71,7 +71,7 @@ def simulated(engine: MemoryStage, stage: Any, rule: Watermark, frames: dict[int
     Lives(duck, "one", "shared", own, tuple(table.column_names[2:])).live()
     rows = duck.execute(
         """SELECT tick, window_start, window_end, timing, pane_index, is_last, leaf, replaces, so_far, shows
-        FROM one.log JOIN shared.cells USING (cell) WHERE shows OR withdraws"""
+        FROM one.log JOIN shared.cells USING (cell) WHERE shows OR retracts"""
     ).fetchall()
     made: Facts = Counter()
     for tick, start, end, timing, index, is_last, leaf, replaces, so_far, shows in rows:

@@ -27,7 +27,7 @@ class Cell:
     `new` counts the elements since the last pane, and `since` is the least watermark before a tick in which one of them
     was added to the stage. `panes` and `panes_not_early` count what was emitted; `has_fired_complete` says whether a
     pane was fired when the window was complete. `times` are the event times of new elements that were not behind the
-    output watermark. `superseded` are panes of windows that were merged into this one, withdrawn when it first fires.
+    output watermark. `superseded` are panes of windows that were merged into this one, retracted when it first fires.
     """
 
     trigger: Node

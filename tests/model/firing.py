@@ -1,4 +1,4 @@
-"""What a cell emits in a tick: at most one pane, behind withdrawals of what it replaces.
+"""What a cell emits in a tick: at most one pane, behind retractions of what it replaces.
 
 Rules: docs/semantics.md#panes, docs/semantics.md#accumulation-and-changes, docs/semantics.md#sessions.
 """
@@ -42,10 +42,10 @@ def evaluate_cell(
 
 
 def _superseded(cell: Cell, clock: Clock) -> list[Pane]:
-    """The withdrawals of what was shown of the windows that were merged into this one: once, at its first firing."""
-    withdrawn = [pane.withdrawn(DELETE, clock) for pane in cell.superseded]
+    """The retractions of what was shown of the windows that were merged into this one: once, at its first firing."""
+    retracted = [pane.retracted(DELETE, clock) for pane in cell.superseded]
     cell.superseded = []
-    return withdrawn
+    return retracted
 
 
 def _holds(typed: TypedStage, key: tuple[Any, ...], cell: Cell, condition: Expression) -> bool:
@@ -67,7 +67,7 @@ def _emit(
     path: list[Trigger],
 ) -> list[Pane]:
     if typed.weight is not None and cell.net <= 0:
-        return _withdraw(cell, clock, moment)
+        return _retract(cell, clock, moment)
     timing = _timing(typed, cell, moment)
     aggregates = cell.aggregates(typed)
     previous = cell.last_pane
@@ -80,7 +80,7 @@ def _emit(
     values = {**aggregates, **derived(typed, {**keys, **aggregates})}
     if not passes(typed, {**keys, **values}):
         cell.last_pane = None
-        return [] if previous is None else [previous.withdrawn(DELETE, clock)]
+        return [] if previous is None else [previous.retracted(DELETE, clock)]
     pane = Pane(
         keys=keys,
         window=window,
@@ -101,11 +101,11 @@ def _emit(
     )
     _remember(cell, pane, clears(typed.stage, path))
     if previous is not None and typed.stage.is_retracting:
-        return [previous.withdrawn(UPDATE_PREIMAGE, clock), pane]
+        return [previous.retracted(UPDATE_PREIMAGE, clock), pane]
     return [pane]
 
 
-def _withdraw(cell: Cell, clock: Clock, moment: Moment) -> list[Pane]:
+def _retract(cell: Cell, clock: Clock, moment: Moment) -> list[Pane]:
     """All elements were taken back: the last pane goes, if one stands; if none does, nothing was shown."""
     previous = cell.last_pane
     if previous is None:
@@ -113,7 +113,7 @@ def _withdraw(cell: Cell, clock: Clock, moment: Moment) -> list[Pane]:
     cell.has_fired_complete |= moment.is_complete
     cell.nothing_is_new()
     cell.last_pane = None
-    return [previous.withdrawn(DELETE, clock)]
+    return [previous.retracted(DELETE, clock)]
 
 
 def _is_worth_a_pane(typed: TypedStage, cell: Cell, moment: Moment) -> bool:
@@ -150,7 +150,7 @@ def clears(stage: Stage, path: list[Trigger]) -> bool:
 
 
 def _remember(cell: Cell, pane: Pane, is_cleared: bool) -> None:
-    """A pane that cleared is nobody's predecessor: it is never replaced and never withdrawn."""
+    """A pane that cleared is nobody's predecessor: it is never replaced and never retracted."""
     cell.last_pane = None if is_cleared else pane
     cell.panes += 1
     cell.panes_not_early += pane.timing != EARLY

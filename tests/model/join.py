@@ -1,7 +1,7 @@
 """Joins: the rows that two inputs have in one window, pair by pair. Rule: docs/semantics.md#several-inputs.
 
 A join is a co-group that collects the rows of both sides; its panes are shown as one row per pair. A pane without a row
-is held back as by `having`: it is not shown, has no index, and withdraws what was shown of the window before.
+is held back as by `having`: it is not shown, has no index, and retracts what was shown of the window before.
 """
 
 from __future__ import annotations

@@ -95,8 +95,8 @@ def merged_cell(typed: TypedStage, parts: Sequence[Cell], moment: Moment) -> Cel
 
 
 def superseded(parts: Sequence[Cell]) -> list[Pane]:
-    """The panes that the merged cell withdraws: the last one of every part that has one standing, and what those parts
-    had not withdrawn themselves.
+    """The panes that the merged cell retracts: the last one of every part that has one standing, and what those parts
+    had not retracted themselves.
     """
     standing = [part.last_pane for part in parts if part.last_pane is not None]
     handed_on = [pane for part in parts for pane in part.superseded]

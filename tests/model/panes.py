@@ -47,7 +47,7 @@ class Pane:
     def key(self) -> tuple[Any, ...]:
         return tuple(self.keys.values())
 
-    def withdrawn(self, change: str, clock: Clock) -> Pane:
+    def retracted(self, change: str, clock: Clock) -> Pane:
         """The row that takes this pane back in the tick of `clock`: all is as it was but when that happens."""
         now = {"watermark": clock.known_watermark, "produced_at": clock.now, "tick": clock.tick}
         return replace(self, change=change, weight=-1, **now)

@@ -236,7 +236,7 @@ def test_the_weights_of_any_prefix_leave_the_current_panes_of_every_stage(run: C
 
 
 @given(chain_runs(), st.data())
-def test_a_dishonest_watermark_never_makes_a_withdrawal_late(run: ChainRun, data: st.DataObject) -> None:
+def test_a_dishonest_watermark_never_makes_a_retraction_late(run: ChainRun, data: st.DataObject) -> None:
     """However much is late in the first stage: what has come out of it finds its place behind."""
     times = st.sampled_from([None, 0, 5, 12, 20, 33, 60]).map(lambda second: second and second * SECOND)
     ticks = rising([(taken, data.draw(times)) for taken, _ in run.ticks])
@@ -377,7 +377,7 @@ def test_a_join_is_a_nested_loop_per_window(join: JoinKind, shared: dict[str, An
 def test_the_weights_of_any_prefix_leave_rows_that_stand(
     join: JoinKind, shared: dict[str, Any], ticks: Bundles
 ) -> None:
-    """No row is withdrawn that does not stand, and the rows of a pane that stand have its index and numbers from 0."""
+    """No row is retracted that does not stand, and the rows of a pane that stand have its index and numbers from 0."""
     chain = Chain([group_of({"left": LEFT, "right": RIGHT}, join, **shared)], COLUMNS)
     standing: Counter[Any] = Counter()
     for tick in played(chain, ticks):
@@ -463,7 +463,7 @@ def test_the_watermark_of_several_inputs_is_the_minimum(shared: dict[str, Any], 
         assert all(isinstance(feed.clock, MadeClock) and not feed.clock.is_idle for feed in feeds)
 
 
-def test_behind_sessions_a_shorter_lateness_would_lose_a_withdrawal() -> None:
+def test_behind_sessions_a_shorter_lateness_would_lose_a_retraction() -> None:
     """A session that was merged away late: with the lateness of the upstream alone the old window would stay shown."""
     for behind, dead in ((10 * SECOND, 1), (50 * SECOND, 0)):
         shared: dict[str, Any] = {"keys": ["k"], "accumulation": Accumulation.RETRACTING}

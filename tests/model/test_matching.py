@@ -55,12 +55,12 @@ def test_the_match_is_the_best_there_is_and_not_the_first() -> None:
         assert match_panes(order, [pane(), pane(total=6)]) == []
 
 
-def test_withdrawn_rows_must_be_listed() -> None:
-    withdrawn = pane(change="update_preimage", weight=-1)
-    assert len(match_panes([expected(k="a")], [withdrawn])) == 2
-    assert len(match_panes([], [withdrawn])) == 1
-    assert match_panes([expected(change="update_preimage")], [withdrawn]) == []
-    assert match_panes([expected(weight=-1)], [withdrawn]) == []
+def test_retracted_rows_must_be_listed() -> None:
+    retracted = pane(change="update_preimage", weight=-1)
+    assert len(match_panes([expected(k="a")], [retracted])) == 2
+    assert len(match_panes([], [retracted])) == 1
+    assert match_panes([expected(change="update_preimage")], [retracted]) == []
+    assert match_panes([expected(weight=-1)], [retracted]) == []
 
 
 def test_the_messages_say_what_differs() -> None:

@@ -222,7 +222,7 @@ def test_an_input_is_checked_against_what_it_reads() -> None:
         Pipeline.from_mapping(changed(stages=[nameless]))
 
 
-def test_a_join_withdraws_where_elements_can_be_taken_back() -> None:
+def test_a_join_retracts_where_elements_can_be_taken_back() -> None:
     inputs = {
         "a": {"from": "departures", "columns": {"d": "dep_delay"}},
         "b": {"from": "clicks", "columns": {"at": "1"}},

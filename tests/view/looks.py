@@ -32,7 +32,7 @@ HOURLY = StageStatus(
     rows_behind=6_012, projected_to=95, ticks_to_refresh=3, in_raw=1_228_642, read=1_228_642, in_windows=1_200_000,
     filtered=28_000, unassigned=0, dead={"unreadable": 3, "bad_timestamp": 521, "bad_expression": 118},
     assigned=1_200_000, late=842, closed=0, timings={"early": 9_123, "on_time": 41_877, "late": 1_204},
-    withdrawn=10_327, shown=41_901, open_cells=1_312, backfills=1, partitions=PARTITIONS,
+    retracted=10_327, shown=41_901, open_cells=1_312, backfills=1, partitions=PARTITIONS,
     inputs=[InputStatus("departures", 2, 6_012)], held_by=HOLDER, committed_at=NOW - 3 * SECOND,
     freshness=StageFreshness("departures_hourly", Freshness(warn="1h", error="6h"), WATERMARK, HOUR + 7 * SECOND),
 )  # fmt: skip

@@ -19,7 +19,7 @@ SOURCE = SourceStatus("clicks", 3, 120, 2, {"unreadable": 4}, NOW - HOUR, NOW - 
 STAGE = StageStatus(
     stage="sums", generation=2, tick=7, now=NOW - 2 * SECOND, watermark=NOW - HOUR, rows_behind=5, batches_behind=1,
     projected_to=6, in_raw=120, read=120, in_windows=100, filtered=10, unassigned=5, dead={"bad_timestamp": 5},
-    assigned=200, late=8, closed=2, timings={"early": 3, "on_time": 40, "late": 1}, withdrawn=4, shown=44,
+    assigned=200, late=8, closed=2, timings={"early": 3, "on_time": 40, "late": 1}, retracted=4, shown=44,
     open_cells=9, backfills=1,
     partitions=[PartitionStatus("p\"0\\\n", NOW - HOUR, False), PartitionStatus(None, MINUS_INFINITY, True)],
     freshness=StageFreshness("sums", Freshness(warn="30m"), NOW - HOUR, HOUR),

@@ -44,7 +44,7 @@ def full_page() -> str:
     made = report(
         outcome="Stopped by the gate of departures_hourly: nothing was published.", is_good=False,
         run="backfill__2013-01-04T03:00:00+00:00", gates=[GateResult("departures_hourly", 842, judgements)],
-        facts={"windows": 1_234_567, "inserted": 1_234_567, "changed": 0, "withdrawn": 0},
+        facts={"windows": 1_234_567, "inserted": 1_234_567, "changed": 0, "retracted": 0},
         balances=[Balance("departures", "rows of the windows of this interval", 1_234_654, parts)],
         tables={"departures_hourly.current": "file:///data/lakes/flights/of/2013/departures_hourly/current"},
         start=START, state=State.STOPPED, typed="conf/pipelines/flights.yaml --set lake=/data/lakes/flights/of/2013",

@@ -120,9 +120,9 @@ def test_ticks_by_line_and_in_sum() -> None:
     for tick in (1, 2):
         ticks.show(TickLine("sums", tick, "stream", 1000, INFINITY, 5, 2, 1, 0, behind=0, ms=20))
     ticks.end(stopped=False)
-    assert lines[0].split()[-7:] == ["rows", "panes", "withdrawn", "late", "dead", "behind", "ms"]
+    assert lines[0].split()[-7:] == ["rows", "panes", "retracted", "late", "dead", "behind", "ms"]
     assert lines[1].split() == ["sums", "1", "the", "end", "of", "time", "1,000", "5", "2", "1", "0", "0", "20"]
-    assert lines[-1] == "sums: 2 ticks, 2,000 rows, 10 panes and 4 withdrawals; 2 late, 0 dead"
+    assert lines[-1] == "sums: 2 ticks, 2,000 rows, 10 panes and 4 retractions; 2 late, 0 dead"
 
 
 def test_an_empty_table_is_said() -> None:

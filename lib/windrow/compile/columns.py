@@ -48,7 +48,7 @@ ONE_PANE, EMITS = "one_pane", "emits"
 EXPIRED, OPENED = "expired", "opened"
 """Whether a cell ended, or began, with a tick."""
 AWAY = "away"
-"""The cells that a tick has merged into another: bounds, and the withdrawal of the last pane of each, if it stands."""
+"""The cells that a tick has merged into another: bounds, and the retraction of the last pane of each, if it stands."""
 
 CELL = (KEY, WINDOW_START, WINDOW_END)
 """What identifies a cell."""

@@ -35,7 +35,7 @@ def final_values(
     `excluded` has pairs (`PAIR`) that are left out: those that are dead as late or closed. Where records make the
     windows it says in `reason` which, in `EXPIRED_END` what had expired by then, and in `RESTATED` the spans in which
     they are not left out after all. `net` names the inputs whose rows are panes that others
-    of them may withdraw.
+    of them may retract.
     """
     alive, strategy = where(rows, col(envelope.REASON).is_null()), strategy_of(stage)
     if net:
@@ -54,7 +54,7 @@ def final_values(
 
 
 def _standing(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None, net: Collection[str]) -> DataFrame:
-    """The pairs of panes that stand, and those of the inputs that withdraw none."""
+    """The pairs of panes that stand, and those of the inputs that retract none."""
     parts = {}
     for name, frame in parted(stage, rows).items():
         part = stage.of_input(name)
@@ -66,7 +66,7 @@ def _standing(stage: CompiledStage, rows: DataFrame, excluded: DataFrame | None,
 
 
 def _net(found: DataFrame) -> DataFrame:
-    """The pairs of panes that stand: those that are left out neither count nor withdraw."""
+    """The pairs of panes that stand: those that are left out neither count nor retract."""
     of_pane = f"OVER (PARTITION BY {', '.join(col(name).text for name in PAIR[1:])})"
     added, weight = col(WEIGHT) > 0, col(WEIGHT).text
     standing = {

@@ -41,7 +41,7 @@ class Backfilled(Protocol):
     @property
     def changed(self) -> int: ...
     @property
-    def withdrawn(self) -> int: ...
+    def retracted(self) -> int: ...
     @property
     def tick(self) -> int | None: ...
     @property
@@ -77,7 +77,7 @@ def _with_waiting(done: str, result: Backfilled) -> str:
 
 def backfilled_mapping(result: Backfilled) -> dict[str, Any]:
     """The same for machines; times in ISO 8601."""
-    names = ("stage", "windows", "inserted", "changed", "withdrawn", "tick")
+    names = ("stage", "windows", "inserted", "changed", "retracted", "tick")
     waits = result.waiting
     waiting = (
         None
@@ -111,10 +111,10 @@ def not_expired_text(waits: WaitsForWatermark) -> str:
 
 def _done(result: Backfilled, dry_run: bool) -> str:
     text = f"{result.stage}: {many(result.windows, 'window')} recomputed: "
-    if result.inserted + result.changed + result.withdrawn == 0:
+    if result.inserted + result.changed + result.retracted == 0:
         done = ", nothing committed" if result.tick is None else f"; tick {result.tick} notes what has been published"
         return f"{text}no differences{done}"
-    kinds = f"{result.inserted:,} inserted, {result.changed:,} changed, {result.withdrawn:,} withdrawn"
+    kinds = f"{result.inserted:,} inserted, {result.changed:,} changed, {result.retracted:,} retracted"
     return f"{text}{kinds}; " + ("nothing committed (dry run)" if dry_run else f"tick {result.tick}")
 
 

@@ -136,7 +136,7 @@ def _of_source(one: SourceStatus) -> Iterator[Sample]:
 def _counters(one: StageStatus) -> Iterator[Sample]:
     yield "windrow_stage_ticks", (one.stage,), one.tick or 0
     yield "windrow_stage_backfills", (one.stage,), one.backfills
-    yield "windrow_stage_retractions", (one.stage,), one.withdrawn
+    yield "windrow_stage_retractions", (one.stage,), one.retracted
     rows = {"in_windows": one.in_windows, "filtered": one.filtered, "unassigned": one.unassigned}
     pairs = {"aggregated": one.aggregated, "late": one.late, "closed": one.closed}
     for name, parts in (("rows", rows), ("pairs", pairs), ("dead_rows", one.dead), ("panes", one.timings)):

@@ -11,8 +11,8 @@ from windrow.spec.times import format_time
 from windrow.view.text.times import many, moment
 
 _WATERMARK = len("2013-01-01 05:00:00")
-_TICKS, _SUMMED = "ticks", ("rows", "panes", "withdrawn", "late", "dead")
-_HEADS = ("rows", "panes", "withdrawn", "late", "dead", "behind", "ms")
+_TICKS, _SUMMED = "ticks", ("rows", "panes", "retracted", "late", "dead")
+_HEADS = ("rows", "panes", "retracted", "late", "dead", "behind", "ms")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class TickLine:
     rows: int
     watermark: int
     panes: int
-    withdrawn: int
+    retracted: int
     late: int
     dead: int
     behind: int
@@ -82,5 +82,5 @@ class Ticks:
 
 def _summary(stage: str, sums: Counter[str]) -> str:
     ticks, rows, panes = many(sums[_TICKS], "tick"), many(sums["rows"], "row"), many(sums["panes"], "pane")
-    ends = f"{many(sums['withdrawn'], 'withdrawal')}; {sums['late']:,} late, {sums['dead']:,} dead"
+    ends = f"{many(sums['retracted'], 'retraction')}; {sums['late']:,} late, {sums['dead']:,} dead"
     return f"{stage}: {ticks}, {rows}, {panes} and {ends}"

@@ -83,7 +83,7 @@ class StageStatus:
     Rows: `read` = `in_windows` + `filtered` + `unassigned` + the sum of `dead`. Pairs of element and window:
     `assigned` = `aggregated` + `late` + `closed`. `in_raw` are the
     rows that landed up to where the stage has read, by another count than `read`. Panes: `timings` are those that were
-    emitted, `withdrawn` the retractions, `shown` the rows of `current`, which lacks the panes of `ticks_to_refresh`.
+    emitted, `retracted` the retractions, `shown` the rows of `current`, which lacks the panes of `ticks_to_refresh`.
     Where `reads_a_stage`, rows are panes of that stage, and batches its ticks. Of the last tick: its `kind`,
     `planning_ms` before its job, and `emits`, whether it has panes or retractions. `held_by` says in words what holds
     the watermark back; `committed_at` is about when the last tick was committed, by the clock of its writer.
@@ -113,7 +113,7 @@ class StageStatus:
     late: int = 0
     closed: int = 0
     timings: Mapping[str, int] = field(default_factory=dict)
-    withdrawn: int = 0
+    retracted: int = 0
     shown: int = 0
     open_cells: int = 0
     backfills: int = 0
@@ -295,7 +295,7 @@ def _current(status: StageStatus) -> str:
 
 def _panes(status: StageStatus) -> str:
     timings = ", ".join(f"{status.timings.get(timing, 0):,} {timing}" for timing in ("early", "on_time", "late"))
-    return f"{sum(status.timings.values()):,} emitted ({timings}); {status.withdrawn:,} withdrawn"
+    return f"{sum(status.timings.values()):,} emitted ({timings}); {status.retracted:,} retracted"
 
 
 def _reasons(dead: Mapping[str, int]) -> str:

@@ -246,7 +246,7 @@ FROM add
     `fires`, `v_flights`, `v_worst`, `timing`, `passes`
 |> EXTEND
     (`fires` AND `passes`) AS `emits`,
-    ((`fires` AND (NOT `passes`)) AND `standing`) AS `withdraws`,
+    ((`fires` AND (NOT `passes`)) AND `standing`) AS `retracts`,
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
@@ -368,7 +368,7 @@ FROM fire
           'result', named_struct('flights', `v_flights`, 'worst', `v_worst`)
         )
       )
-      WHEN `withdraws`
+      WHEN `retracts`
       THEN array(
         named_struct(
           'change', 'delete',
@@ -405,7 +405,7 @@ FROM after
         'emitted_on_time', CAST((`emitted_on_time` + CAST((`emits` AND (NOT (`timing` = 'early'))) AS int)) AS int),
         'completed', CAST((`completed` OR (`fires` AND `complete`)) AS boolean),
         'closed', CAST((`closed` OR `closes`) AS boolean),
-        'standing', CAST((((`standing` AND (NOT `withdraws`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
+        'standing', CAST((((`standing` AND (NOT `retracts`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
         'last_timing',
         CAST(
           CASE

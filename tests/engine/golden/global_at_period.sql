@@ -188,7 +188,7 @@ FROM add
     END AS `timing`
 |> EXTEND
     `fires` AS `emits`,
-    FALSE AS `withdraws`,
+    FALSE AS `retracts`,
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
@@ -255,7 +255,7 @@ FROM after
         'completed', CAST((`completed` OR (`fires` AND `complete`)) AS boolean),
         'closed', CAST((`closed` OR `closes`) AS boolean),
         'ahead', CAST(CASE WHEN (NOT `fires`) THEN `ahead` ELSE NULL END AS bigint),
-        'standing', CAST((((`standing` AND (NOT `withdraws`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
+        'standing', CAST((((`standing` AND (NOT `retracts`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
         't1_deadline', CAST(`t1_deadline` AS bigint),
         'timer_now', CAST(CASE WHEN (NOT (`closed` OR `closes`)) THEN `t0_timer_now` ELSE NULL END AS bigint),
         'timer_watermark',

@@ -288,7 +288,7 @@ FROM add
     END AS `timing`
 |> EXTEND
     (`fires` AND (TRUE AND (`net` > 0))) AS `emits`,
-    ((`fires` AND (NOT (TRUE AND (`net` > 0)))) AND `standing`) AS `withdraws`,
+    ((`fires` AND (NOT (TRUE AND (`net` > 0)))) AND `standing`) AS `retracts`,
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
@@ -400,7 +400,7 @@ FROM fire
           'result', named_struct('carriers', `v_carriers`, 'flights', `v_flights`)
         )
       )
-      WHEN `withdraws`
+      WHEN `retracts`
       THEN array(
         named_struct(
           'change', 'delete',
@@ -436,7 +436,7 @@ FROM after
         'emitted_on_time', CAST((`emitted_on_time` + CAST((`emits` AND (NOT (`timing` = 'early'))) AS int)) AS int),
         'completed', CAST((`completed` OR (`fires` AND `complete`)) AS boolean),
         'closed', CAST((`closed` OR `closes`) AS boolean),
-        'standing', CAST((((`standing` AND (NOT `withdraws`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
+        'standing', CAST((((`standing` AND (NOT `retracts`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
         'net', CAST(`net` AS bigint),
         'last_timing',
         CAST(

@@ -368,7 +368,7 @@ FROM add
     END AS `timing`
 |> EXTEND
     `fires` AS `emits`,
-    FALSE AS `withdraws`,
+    FALSE AS `retracts`,
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
@@ -426,7 +426,7 @@ FROM after
         'emitted_on_time', CAST((`emitted_on_time` + CAST((`emits` AND (NOT (`timing` = 'early'))) AS int)) AS int),
         'completed', CAST((`completed` OR (`fires` AND `complete`)) AS boolean),
         'closed', CAST((`closed` OR `closes`) AS boolean),
-        'standing', CAST((((`standing` AND (NOT `withdraws`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
+        'standing', CAST((((`standing` AND (NOT `retracts`)) OR `emits`) AND (NOT (`emits` AND FALSE))) AS boolean),
         'record',
         CAST(
           CAST(

@@ -353,7 +353,7 @@ FROM add
     END AS `timing`
 |> EXTEND
     `fires` AS `emits`,
-    FALSE AS `withdraws`,
+    FALSE AS `retracts`,
     CASE
       WHEN (`timing` <> 'late')
       THEN CASE
@@ -421,7 +421,7 @@ FROM after
         'emitted_on_time', CAST((`emitted_on_time` + CAST((`emits` AND (NOT (`timing` = 'early'))) AS int)) AS int),
         'completed', CAST((`completed` OR (`fires` AND `complete`)) AS boolean),
         'closed', CAST((`closed` OR `closes`) AS boolean),
-        'standing', CAST((((`standing` AND (NOT `withdraws`)) OR `emits`) AND (NOT (`emits` AND TRUE))) AS boolean),
+        'standing', CAST((((`standing` AND (NOT `retracts`)) OR `emits`) AND (NOT (`emits` AND TRUE))) AS boolean),
         't1_deadline', CAST(`t1_deadline` AS bigint),
         't2_rewound', CAST(`t2_rewound` AS boolean),
         't2_seen', CAST(`t2_seen` AS boolean),

@@ -97,7 +97,7 @@ COMMENT ON COLUMN "traffic"."cars_hourly_panes"."tick" IS 'the tick that emitted
 
 COMMENT ON COLUMN "traffic"."cars_hourly_panes"."change" IS 'insert, update_preimage, update_postimage or delete';
 
-COMMENT ON COLUMN "traffic"."cars_hourly_panes"."weight" IS '+1 for insert and update_postimage, -1 for what is withdrawn';
+COMMENT ON COLUMN "traffic"."cars_hourly_panes"."weight" IS '+1 for insert and update_postimage, -1 for what is retracted';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_panes"."is_first" IS 'true for the first pane of the window';
 
@@ -199,7 +199,7 @@ COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."rejected" IS 'rows that were de
 
 COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."panes" IS 'panes emitted';
 
-COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."retractions" IS 'panes withdrawn';
+COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."retractions" IS 'panes retracted';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."open_cells" IS 'cells open after the tick; null where windows are formed as they fire';
 

@@ -66,7 +66,7 @@ def tick_line(progress: Progress) -> TickLine:
         rows=counters.read,
         watermark=control.clock.watermark,
         panes=counters.panes,
-        withdrawn=counters.retractions,
+        retracted=counters.retractions,
         late=counters.late + counters.closed,
         dead=counters.rejected,
         behind=progress.lag,

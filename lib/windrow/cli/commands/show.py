@@ -17,7 +17,7 @@ Key = Annotated[
     typer.Option("--key", metavar="NAME=VALUE", help="Windows of this key; the value alone where there is one key."),
 ]
 At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="Windows that hold this time.")]
-Panes = Annotated[bool, typer.Option("--panes", help="Every pane and withdrawal, in place of the current result.")]
+Panes = Annotated[bool, typer.Option("--panes", help="Every pane and retraction, in place of the current result.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many rows, the newest.")]
 
 

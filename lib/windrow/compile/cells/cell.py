@@ -96,7 +96,7 @@ class CellColumns(CellState):
         ready = ~col("closed") & col(self.tree.firings)
         cells = cells.with_columns({EXPIRED: expires, "complete": complete, "passes_end": passes_end, "ready": ready})
         fires = ~col("closed") & (col("ready") | col(EXPIRED)) & self._has_content()
-        if self.is_weighted:  # where nothing is left, there is at most something to withdraw
+        if self.is_weighted:  # where nothing is left, there is at most something to retract
             fires = fires & (self._holds() | col("standing"))
         cells = cells.with_columns({"fires": fires})
         values = {
@@ -104,14 +104,14 @@ class CellColumns(CellState):
         }
         cells = with_passes(self.stage, cells.with_columns({**values, "timing": self._timing()}))
         emits = col("fires") & ~self._unchanged() if self.stage.only_if_changed else col("fires")
-        withdraws = lit(False)
+        retracts = lit(False)
         if self.stage.having is not None or self.is_weighted:
             is_shown = col(PASSES) if self.stage.having is not None else lit(True)
             is_shown = is_shown & self._holds() if self.is_weighted else is_shown
-            emits, withdraws = emits & is_shown, col("fires") & ~is_shown & col("standing")
+            emits, retracts = emits & is_shown, col("fires") & ~is_shown & col("standing")
         percentile = percentile_reached(clock.column(WATERMARK), partition_watermarks)
         return cells.with_columns(
-            {"emits": emits, "withdraws": withdraws, "percentile": when(col("timing") != LATE, percentile),
+            {"emits": emits, "retracts": retracts, "percentile": when(col("timing") != LATE, percentile),
              "leaf": when(col("ready"), self._leaf_name(), EXPIRY)}
         )  # fmt: skip
 
@@ -172,16 +172,16 @@ class CellColumns(CellState):
                 event_time=self._event_time(col(event_times.KEPT)),
             )
         )
-        if not self.can_withdraw:
+        if not self.can_retract:
             return when(col("emits"), sql.array(pane))
         emitted = (col("emits"), sql.array(pane))
-        gone = (col("withdraws"), sql.array(self.withdrawn("delete")))
+        gone = (col("retracts"), sql.array(self.retracted("delete")))
         if not self.stage.is_retracting:
             return case(emitted, gone)
-        replaced = sql.array(self.withdrawn("update_preimage"), pane)
+        replaced = sql.array(self.retracted("update_preimage"), pane)
         return case((col("emits") & col("standing"), replaced), emitted, gone)
 
-    def withdrawn(self, change: str) -> Column:
+    def retracted(self, change: str) -> Column:
         """The last pane once more, as it was, but for its change and weight."""
         return pane_struct(
             PaneColumns(
@@ -229,7 +229,7 @@ class CellColumns(CellState):
         after["completed"] = col("completed") | (fires & col("complete"))
         after["closed"] = col("closed") | col("closes")
         clears = emits & clearing(self.stage, self.tree)
-        after["standing"] = ((col("standing") & ~col("withdraws")) | emits) & ~clears
+        after["standing"] = ((col("standing") & ~col("retracts")) | emits) & ~clears
         if self.is_weighted:
             after["net"] = col("net")
         after.update(self.own_after())
@@ -242,7 +242,7 @@ class CellColumns(CellState):
         if self.stage.keeps_event_times:
             after[event_times.KEPT] = when(~fires, col(event_times.KEPT))
             last["event_time"] = event_times.of_pane(col(event_times.KEPT))
-        if self.can_withdraw:
+        if self.can_retract:
             after.update({f"last_{n}": when(emits, c, col(f"last_{n}")) for n, c in last.items()})
         if self.keeps_values:
             for name in self.aggregates:

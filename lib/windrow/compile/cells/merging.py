@@ -20,7 +20,7 @@ from windrow.spec.triggers.firings import fires_at_end
 GONE = "gone"
 """The window has expired, and only its bounds are still known."""
 SUPERSEDED = "superseded"
-"""The windows that were merged into this one, whose last panes are withdrawn when it fires: bounds and withdrawal."""
+"""The windows that were merged into this one, whose last panes are retracted when it fires: bounds and retraction."""
 
 _ROW = (WINDOW_START, WINDOW_END, PANES, EXPIRED, OPENED, STATE)
 
@@ -37,8 +37,8 @@ class MergingCells(CellColumns):
         return not self.stage.is_discarding
 
     @property
-    def can_withdraw(self) -> bool:
-        return super().can_withdraw or self.supersedes
+    def can_retract(self) -> bool:
+        return super().can_retract or self.supersedes
 
     @property
     def own_fields(self) -> Mapping[str, tuple[str, Value]]:
@@ -47,7 +47,7 @@ class MergingCells(CellColumns):
 
     @property
     def part_type(self) -> str:
-        """The Spark type of a window that was merged into another, with the withdrawal of its last pane."""
+        """The Spark type of a window that was merged into another, with the retraction of its last pane."""
         return f"struct<window_start: bigint, window_end: bigint, pane: {self.pane_type}>"
 
     def left_or(self, state: Column) -> Column:
@@ -73,14 +73,14 @@ class MergingCells(CellColumns):
         return {**gone, SUPERSEDED: when(~col("fires"), self._superseded())} if self.supersedes else gone
 
     def _superseded(self) -> Column:
-        """The windows whose last panes are still to be withdrawn."""
+        """The windows whose last panes are still to be retracted."""
         shown = sql.keep(col(AWAY), lambda part: part.field("pane").is_not_null())
         return call("concat", self._handed_on(), shown)
 
     def transitions(self, cells: Chain) -> Chain:
         """The transitions of the cells that were asked, and those of the windows that were merged away.
 
-        A window is no more in the tick that merges it; its last pane is withdrawn when the merged one fires, then or
+        A window is no more in the tick that merges it; its last pane is retracted when the merged one fires, then or
         later. Of one that expires the bounds are kept.
         """
         cells = cells.with_columns({STATE: self.left_or(sql.struct(**self.state_after()))})

@@ -28,10 +28,10 @@ SO_FAR = "so_far"
 """The elements that a cell has taken so far."""
 CARRIED = (CELL_ID, TICK, "touch", "next_tick")
 """The columns that go through a step as they are: which cell, at which tick, behind which of its touches."""
-SHOWS, WITHDRAWS, REPLACES = "shows", "withdraws", "replaces"
+SHOWS, RETRACTS, REPLACES = "shows", "retracts", "replaces"
 TIMING, INDEX, IS_LAST, LEAF = "timing", "pane_index", "is_last", "leaf"
 SHUT_OUT, IS_EXPIRED = "shut_out", "is_expired"
-FACTS = (SHOWS, WITHDRAWS, REPLACES, TIMING, INDEX, IS_LAST, LEAF, SHUT_OUT, IS_EXPIRED)
+FACTS = (SHOWS, RETRACTS, REPLACES, TIMING, INDEX, IS_LAST, LEAF, SHUT_OUT, IS_EXPIRED)
 """What a step says of a cell: whether it shows a pane, takes one back or replaces one; which pane; how many elements
 came when it was closed; whether it has expired."""
 
@@ -114,7 +114,7 @@ class OwnTicks:
     def _facts(self) -> dict[str, Column]:
         return {
             SHOWS: col("emits"),
-            WITHDRAWS: col("withdraws"),
+            RETRACTS: col("retracts"),
             REPLACES: col("emits") & col("standing"),
             TIMING: col("timing"),
             INDEX: col("emitted"),

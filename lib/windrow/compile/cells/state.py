@@ -37,7 +37,7 @@ _LAST: Mapping[str, tuple[str, Value]] = {
     "last_trigger": ("int", None),
     "last_percentile": ("int", None),
 }
-"""Whether the window's last pane still stands, and what it was, for its withdrawal. Names are kept as their indexes in
+"""Whether the window's last pane still stands, and what it was, for its retraction. Names are kept as their indexes in
 a list, from 1: a state of numbers alone is grouped by hash, one with texts by sorting."""
 
 
@@ -75,12 +75,12 @@ class CellState:
 
     @property
     def keeps_values(self) -> bool:
-        return self.can_withdraw or self.stage.only_if_changed
+        return self.can_retract or self.stage.only_if_changed
 
     @property
-    def can_withdraw(self) -> bool:
+    def can_retract(self) -> bool:
         """Whether a tick may take back a pane, so that what the last one was must be known."""
-        return self.stage.can_withdraw or self.is_weighted
+        return self.stage.can_retract or self.is_weighted
 
     @property
     def own_fields(self) -> Mapping[str, tuple[str, Value]]:
@@ -99,9 +99,9 @@ class CellState:
         fields["standing"] = _LAST["standing"]
         if self.is_weighted:
             fields["net"] = ("bigint", 0)
-        if self.can_withdraw:
+        if self.can_retract:
             fields.update(_LAST)
-        if self.can_withdraw and self.stage.keeps_event_times:
+        if self.can_retract and self.stage.keeps_event_times:
             fields["last_event_time"] = ("bigint", None)
         if self.keeps_values:
             fields.update({f"last_{name}": (kind, None) for name, kind in self.value_types.items()})

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from windrow.compile.names.trees import TICK, column, columns, instant, named, number, over, text
-from windrow.compile.panes.panes import WITHDRAWN
+from windrow.compile.panes.panes import RETRACTED
 from windrow.spec.pipelines.table_columns import current_columns
 from windrow.spec.stages.stage import Stage
 
@@ -39,7 +39,7 @@ def as_of(stage: Stage, panes: exp.Table) -> exp.Select:
     return (
         exp.select(*columns(shown), *_validity())
         .from_(ordered.subquery("ordered"))
-        .where(exp.Not(this=column(_CHANGE).isin(*map(text, WITHDRAWN))))
+        .where(exp.Not(this=column(_CHANGE).isin(*map(text, RETRACTED))))
     )
 
 
@@ -62,14 +62,14 @@ def _changes(stage: Stage, panes: exp.Table) -> exp.Query:
     names = (*current_columns(stage), _CHANGE, _WEIGHT)
     changes = exp.select(*columns(names)).from_(panes)
     if not stage.row_identity:  # what replaces a pane says enough
-        return changes.where(exp.NEQ(this=column(_CHANGE), expression=text(WITHDRAWN[0])))
+        return changes.where(exp.NEQ(this=column(_CHANGE), expression=text(RETRACTED[0])))
     return exp.union(changes, _replaced(names, panes), distinct=False) if stage.is_mixed else changes
 
 
 def _replaced(names: tuple[str, ...], panes: exp.Table) -> exp.Select:
     """For each pane that replaces one, the end of that: it is the one before, and need not be retracted."""
     before = exp.Cast(this=exp.Sub(this=column(_INDEX), expression=number(1)), to=exp.DataType.build("int"))
-    ends = {_CHANGE: text(WITHDRAWN[0]), _INDEX: before}
+    ends = {_CHANGE: text(RETRACTED[0]), _INDEX: before}
     made = [named(ends[name], name) if name in ends else column(name) for name in names]
     replacing = exp.EQ(this=column(_CHANGE), expression=text("update_postimage"))
     return exp.select(*made).from_(panes.copy()).where(replacing)

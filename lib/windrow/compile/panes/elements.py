@@ -5,7 +5,7 @@ Rule: docs/semantics.md#stages-that-read-stages.
 | column of the envelope | what |
 |---|---|
 | `_step` | the tick that emitted the pane |
-| `_row` | the hash of its key, window and index: a withdrawal has that of the pane that it withdraws |
+| `_row` | the hash of its key, window and index: a retraction has that of the pane that it retracts |
 | `_event_time` | the event time of the pane; -infinity where it has none, of all of time |
 | `_partition` | the name of the stage |
 """

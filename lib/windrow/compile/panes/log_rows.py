@@ -1,7 +1,7 @@
 """Transitions as the rows of a stage's journal: flat, with the columns of `panes`, and the state beside them.
 
 A transition that emits nothing is a row of the kind `cell`. One that emits is a row of the kind `pane` for each pane
-and withdrawal, and the last of them says what became of the cell: of the others that is null.
+and retraction, and the last of them says what became of the cell: of the others that is null.
 """
 
 from __future__ import annotations

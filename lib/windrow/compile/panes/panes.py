@@ -23,8 +23,8 @@ EXPIRY = "expiry"
 """The `trigger` of a closing pane that no trigger asked for."""
 BACKFILL = "backfill"
 
-WITHDRAWN = ("update_preimage", "delete")
-CHANGES = ("insert", "update_postimage", *WITHDRAWN)
+RETRACTED = ("update_preimage", "delete")
+CHANGES = ("insert", "update_postimage", *RETRACTED)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def percentile_reached(watermark: Column, partition_watermarks: list[int] | None
 
 
 def pane_rows(stage: Stage, transitions: Chain) -> Chain:
-    """The rows of `panes` that transitions stand for: one for each pane and withdrawal, derived columns included.
+    """The rows of `panes` that transitions stand for: one for each pane and retraction, derived columns included.
 
     The relation needs `key`, bounds, `panes`, `tick`, `watermark` and `now` (all bigint microseconds); the rows have
     the columns of the table `panes`, with times as timestamps.

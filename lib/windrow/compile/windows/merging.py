@@ -68,12 +68,12 @@ def bounds() -> dict[str, Column]:
 
 
 def part(columns: MergingCells, cells: Chain) -> Chain:
-    """Open cells with what each leaves behind if it is merged away: its bounds and the withdrawal of its last pane."""
+    """Open cells with what each leaves behind if it is merged away: its bounds and the retraction of its last pane."""
     pane = null(columns.pane_type)
     if columns.supersedes:
         state = {name: col(STATE, name) for name in columns.state}
         cells = cells.with_columns(state)
-        pane = when(col("standing"), columns.withdrawn("delete"))
+        pane = when(col("standing"), columns.retracted("delete"))
     left = struct(window_start=col(WINDOW_START), window_end=col(WINDOW_END), pane=pane)
     return cells.with_columns({AWAY: left})
 

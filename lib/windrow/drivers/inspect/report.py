@@ -166,7 +166,7 @@ def report_of_run(tables: Tables, pipeline: Pipeline, run: str, start: int | Non
     history = read_history(reader.tables, reader.lake, run)
     state, outcome = outcome_of(found, gates, history)
     published = {subject: result for (step, subject), result in found.items() if step == "publish"}
-    names = ("windows", "inserted", "changed", "withdrawn")
+    names = ("windows", "inserted", "changed", "retracted")
     facts = {name: sum(int(result[name]) for result in published.values()) for name in names} if published else {}
     return Report(
         pipeline=pipeline.pipeline, run=run, start=start, end=end, made_at=clock_micros(),

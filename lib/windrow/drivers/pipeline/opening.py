@@ -3,7 +3,7 @@
 Rule: docs/semantics.md#the-watermark-of-a-batch.
 
 What a batch has published as last is not shown again, and what it has shown early is
-withdrawn first, in a tick of its own. From then on the stage stands where a stream would that had always been there.
+retracted first, in a tick of its own. From then on the stage stands where a stream would that had always been there.
 A stage opens behind those that it reads: what they emit then may have expired long ago, and is in time for it.
 """
 
@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame
 
 from windrow.compile.elements.envelope import ROW, STEP
 from windrow.drivers.pipeline.points import point
-from windrow.drivers.recompute.publish.replacing import with_gone, withdrawals
+from windrow.drivers.recompute.publish.replacing import retractions, with_gone
 from windrow.drivers.recompute.scope.admission_ticks import admit
 from windrow.drivers.recompute.windows.unrestated import unrestated
 from windrow.engine.clocks.clock import StageClock, TickTimes
@@ -51,7 +51,7 @@ def opened(runner: StageRunner, head: Offsets, kind: str) -> Control | None:
     _check(runner, last)
     early = shown_early(runner.spark, runner.journal)
     if not early.isEmpty():
-        return _withdrawn(runner, last, early)
+        return _retracted(runner, last, early)
     started = time.monotonic()
     micro_batch = _waiting_rows(runner, last)
     times = TickTimes(runner.next_tick, StageClock(), last.clock, runner.clocks.active(last.clock))
@@ -81,8 +81,8 @@ def _check(runner: StageRunner, last: Control) -> None:
 def _was_corrected(runner: StageRunner, last: Control) -> bool:
     read = START
     while last.offsets.is_ahead_of(read):
-        read, withdraws = runner.until_correction(read, last.offsets)
-        if withdraws:
+        read, retracts = runner.until_correction(read, last.offsets)
+        if retracts:
             return True
     return False
 
@@ -100,14 +100,14 @@ def _waiting_rows(runner: StageRunner, last: Control) -> MicroBatch:
     return with_statistics(runner.stage, parts, admission)
 
 
-def _withdrawn(runner: StageRunner, last: Control, early: DataFrame) -> Control:
-    """Commit a tick that withdraws what batches have shown early."""
+def _retracted(runner: StageRunner, last: Control, early: DataFrame) -> Control:
+    """Commit a tick that retracts what batches have shown early."""
     rows = with_gone(runner.stage, early, standing_panes(runner.spark, runner.journal))
     control = replace(
         last, tick=last.tick + 1, kind=BACKFILL, watermark_before=last.clock.watermark, counters=NOTHING,
         quarantined_files=(), duration_ms=0,
     )  # fmt: skip
-    point("opening:before_withdrawal")
-    control = runner.write(control, TickPlan(withdrawals(runner.stage, rows)))
-    point("opening:after_withdrawal")
+    point("opening:before_retraction")
+    control = runner.write(control, TickPlan(retractions(runner.stage, rows)))
+    point("opening:after_retraction")
     return control

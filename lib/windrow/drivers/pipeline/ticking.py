@@ -133,8 +133,8 @@ class TickRunner:
         if until == after:
             return None
         started = time.monotonic()
-        until, withdraws = self.until_correction(after, until)
-        admission = Admission(INFINITY) if withdraws else self.admission
+        until, retracts = self.until_correction(after, until)
+        admission = Admission(INFINITY) if retracts else self.admission
         with span("statistics"):
             micro_batch = self._micro_batch(after, until, admission)
         now = max(self.clock.now, self.clocks.now(micro_batch, until))

@@ -42,7 +42,7 @@ def record_changes(run: Run, windows: StagedWindows, scope: Scope, of: Staged) -
     """What a run would have changed whose gate on results has stopped: its staging area is gone afterwards."""
     item = windows.item
     found = first_differing(run.work, item, scope, windows.read(of).windows, FIRST)
-    values = {"inserted": found.inserted, "changed": found.changed, "withdrawn": found.withdrawn}
+    values = {"inserted": found.inserted, "changed": found.changed, "retracted": found.retracted}
     number = windows.shown(of).count()
     masks, secret = masks_of(run.work.pipeline, run.work.pipeline.stage(item.name)), new_secret()
     shown = [_window(row, lambda values: without_values(masks, values, secret)) for row in found.first]

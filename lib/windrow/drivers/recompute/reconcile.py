@@ -128,7 +128,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
 
 
 def _not_merging(work: PipelineWork, item: StageWork, stream: DataFrame) -> DataFrame:
-    """The shown windows but for those merged into one that has not fired yet: they are withdrawn when it does."""
+    """The shown windows but for those merged into one that has not fired yet: they are retracted when it does."""
     runner = item.runner
     if not runner.strategy.is_made_whole:
         return stream

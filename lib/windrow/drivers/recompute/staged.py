@@ -95,7 +95,7 @@ class StagedWindows:
         if staged.offsets != scope.offsets:
             return False
         result = commit(self.run.work, self.item, scope, self.read(staged), dry_run=True)
-        return result.inserted + result.changed + result.withdrawn == 0
+        return result.inserted + result.changed + result.retracted == 0
 
     def _has_only_admitted(self, after: int) -> bool:
         """Whether the journal holds nothing since that tick but admissions: rows of them would give other offsets."""

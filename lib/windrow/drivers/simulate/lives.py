@@ -7,7 +7,7 @@ that. So there are as many passes as the busiest cell has events, and each has o
 |---|---|
 | `ticks` | a tick with its clocks |
 | `touches` | a cell that gets elements in a tick, in time |
-| `log` | something that a tick did to a cell: a pane, a withdrawal, elements that came when it was closed, its end |
+| `log` | something that a tick did to a cell: a pane, a retraction, elements that came when it was closed, its end |
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Lives:
             self._run(f"CREATE OR REPLACE TABLE {{s}}.{table} ({told}, key BIGINT, {state}, due BIGINT)")
         self._run(
             """CREATE OR REPLACE TABLE {s}.log (cell BIGINT, tick BIGINT, so_far BIGINT, shows BOOLEAN,
-            withdraws BOOLEAN, replaces BOOLEAN, timing VARCHAR, pane_index INTEGER, is_last BOOLEAN, leaf VARCHAR,
+            retracts BOOLEAN, replaces BOOLEAN, timing VARCHAR, pane_index INTEGER, is_last BOOLEAN, leaf VARCHAR,
             shut_out BIGINT, is_expired BOOLEAN)"""
         )
 
@@ -142,7 +142,7 @@ class Lives:
         facts = ", ".join(FACTS)
         self._run(
             f"""INSERT INTO {{s}}.log BY NAME SELECT cell, tick, {of_state(SO_FAR)} AS so_far, {facts} FROM {{s}}.moved
-            WHERE shows OR withdraws OR shut_out > 0 OR is_expired"""
+            WHERE shows OR retracts OR shut_out > 0 OR is_expired"""
         )
         kept = ", ".join([*_OF_A_TOUCH, *self.own.state, "due"])
         is_busy = "due IS NOT NULL AND (next_tick IS NULL OR due < next_tick)"

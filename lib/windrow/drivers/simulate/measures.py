@@ -63,7 +63,7 @@ def measure(lives: Lives, measured: Measured, name: str, rows: int, evaluated: i
                                  arg_min(so_far, tick) {not_early}) = any_value(total), false) AS is_right,
                count(*) FILTER (shows) AS panes,
                count(*) FILTER (shows AND timing = 'early') AS early,
-               count(*) FILTER ((shows AND replaces AND {_is_retracting(lives)}) OR withdraws) AS retractions
+               count(*) FILTER ((shows AND replaces AND {_is_retracting(lives)}) OR retracts) AS retractions
         FROM complete LEFT JOIN {s}.log USING (cell) LEFT JOIN {s}.ticks USING (tick)
         LEFT JOIN (SELECT tick AS complete_at, at_{NOW} AS complete_now FROM {s}.ticks) USING (complete_at)
         GROUP BY cell""",

@@ -47,7 +47,7 @@ class Counters:
     panes: int = 0
     """Panes shown."""
     retractions: int = 0
-    """Panes withdrawn."""
+    """Panes retracted."""
 
     def __add__(self, other: Counters) -> Counters:
         return Counters(**{name: getattr(self, name) + getattr(other, name) for name in NAMES})

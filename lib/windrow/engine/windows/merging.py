@@ -228,7 +228,7 @@ class Merging(WindowStrategy):
         return closed.meeting(self.windows, windows, others)
 
     def standing(self, shown: DataFrame, cells: DataFrame) -> DataFrame:
-        """But for those merged into one that has not fired yet: they are withdrawn when it does."""
+        """But for those merged into one that has not fired yet: they are retracted when it does."""
         return closed.without(self.windows, shown, closed.living(cells))
 
 

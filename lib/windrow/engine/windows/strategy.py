@@ -244,7 +244,7 @@ class WindowStrategy(ABC):
         return windows.join(others.select(*CELL), on=list(CELL), how="left_semi")
 
     def standing(self, shown: DataFrame, cells: DataFrame) -> DataFrame:
-        """The shown windows but for those whose last pane a cell is about to withdraw."""
+        """The shown windows but for those whose last pane a cell is about to retract."""
         return shown
 
     def why_not_streamed(self, published: tuple[Made, ...]) -> str | None:

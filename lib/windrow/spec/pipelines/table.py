@@ -45,7 +45,7 @@ class Table(InNotebooks):
         return self._read(spark, "current")
 
     def panes(self, spark: SparkSession) -> DataFrame:
-        """Every pane and every withdrawal, in the order of ticks."""
+        """Every pane and every retraction, in the order of ticks."""
         return self._read(spark, "panes")
 
     def dead_letters(self, spark: SparkSession) -> DataFrame:

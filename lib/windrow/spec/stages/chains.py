@@ -56,7 +56,7 @@ class Reading:
 
     @property
     def needed_lateness(self) -> int:
-        """How long after its end a withdrawal may come for a window, by what the stage that is read promises."""
+        """How long after its end a retraction may come for a window, by what the stage that is read promises."""
         return self.upstream.allowed_lateness + ((self.longest_session or 0) if self.upstream.window.MERGES else 0)
 
     @property
@@ -88,9 +88,9 @@ class ReadExpression:
 
 
 def _is_counted_once(upstream: Stage) -> bool:
-    """Whether a pane that holds again what an earlier one held withdraws it, if there can be such a pane."""
-    withdraws = upstream.is_retracting and not upstream.is_mixed
-    return fires_once(upstream) or upstream.is_discarding or withdraws
+    """Whether a pane that holds again what an earlier one held retracts it, if there can be such a pane."""
+    retracts = upstream.is_retracting and not upstream.is_mixed
+    return fires_once(upstream) or upstream.is_discarding or retracts
 
 
 def _has_event_time(upstream: Stage) -> bool:
@@ -128,7 +128,7 @@ PANES: tuple[Rule[Reading], ...] = (
         applies=lambda one: one.upstream.event_time is not PaneTime.END_OF_WINDOW and not fires_once(one.upstream),
         rule=lambda one: (
             f"reads a stage with event_time: {one.upstream.event_time} that can fire more than once:"
-            " a withdrawal and what replaces it could fall in two windows"
+            " a retraction and what replaces it could fall in two windows"
         ),
         got=lambda one: one.upstream.name,
         hint=lambda one: (
@@ -160,12 +160,12 @@ EXPRESSIONS: tuple[Rule[ReadExpression], ...] = (
     Refusal(
         lambda one: one.place,
         applies=lambda one: (one.is_of_key or one.place.startswith("aggregates.")) and one.reads_weight,
-        rule=lambda one: f"must not use the weight of {one.upstream}: a withdrawal would not meet what it takes back",
+        rule=lambda one: f"must not use the weight of {one.upstream}: a retraction would not meet what it takes back",
         got=lambda one: one.expression.text,
         hint="leave it out: rows of weight -1 are taken back by themselves",
     ),
 )
-"""What a withdrawal would not be taken back from: what differs from firing to firing decides over no element."""
+"""What a retraction would not be taken back from: what differs from firing to firing decides over no element."""
 
 RETRACTIONS: tuple[Rule[Reading], ...] = (
     Refusal(
@@ -193,7 +193,7 @@ RETRACTIONS: tuple[Rule[Reading], ...] = (
     Refusal(
         "allowed_lateness",
         applies=lambda one: one.stage.allowed_lateness < one.needed_lateness,
-        rule=lambda one: f"must be at least {_lateness(one)}: a withdrawal would be late where what replaces it is not",
+        rule=lambda one: f"must be at least {_lateness(one)}: a retraction would be late where what replaces it is not",
         got=lambda one: format_duration(one.stage.allowed_lateness),
         hint=lambda one: f"allowed_lateness: {format_duration(one.needed_lateness)}",
     ),

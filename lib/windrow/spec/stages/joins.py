@@ -1,6 +1,6 @@
 """Joins as co-groups: a cell collects the rows of both inputs, and counts them. Rule: docs/semantics.md#several-inputs.
 
-A pane without a row is held back as by `having`: it is not shown, has no index, and withdraws what was shown before.
+A pane without a row is held back as by `having`: it is not shown, has no index, and retracts what was shown before.
 """
 
 from __future__ import annotations

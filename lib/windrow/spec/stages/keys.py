@@ -33,7 +33,7 @@ class LogColumn:
     CHANGED = "_changed"
     """The pane changes what was shown."""
     RETRACTION = "_retraction"
-    """It is a withdrawal."""
+    """It is a retraction."""
     CLOSED = "_closed"
     """The dead letter was closed out."""
     DEAD_LETTER = "_dead_letter"

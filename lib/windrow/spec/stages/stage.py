@@ -33,7 +33,7 @@ from windrow.spec.windows.base import WindowFunction
 
 
 class Accumulation(StrEnum):
-    """What becomes of a window's aggregates when it has fired: cleared, kept, or kept and the last pane withdrawn.
+    """What becomes of a window's aggregates when it has fired: cleared, kept, or kept and the last pane retracted.
 
     Under the two modes `by_default` the trigger decides: the innermost node with a `then` on the path that fired.
     """
@@ -107,7 +107,7 @@ class Stage(Spec, InNotebooks):
     """One stage. All lengths are microseconds; `keys`, `select`, `aggregates` and `derive` map names to expressions.
 
     `explode` names one array: every item of it is an element of its own. `element_time` is another event time.
-    `having` is a condition over a pane: one for which it is not true is not shown, and what was shown is withdrawn.
+    `having` is a condition over a pane: one for which it is not true is not shown, and what was shown is retracted.
     `quality` is the file with the expectations on its results, and which columns are masked; `freshness` is how old its
     results may be. With `inputs` its elements come from several sources or stages, and what concerns an element stands
     in each of them; its keys and aggregates are theirs, all together. `join` shows the rows of two inputs, pair by
@@ -257,7 +257,7 @@ class Stage(Spec, InNotebooks):
 
     @property
     def is_retracting(self) -> bool:
-        """Whether a pane that is replaced is withdrawn first; one that cleared is never replaced."""
+        """Whether a pane that is replaced is retracted first; one that cleared is never replaced."""
         return self.retract or self.accumulation is Accumulation.RETRACTING
 
     def watermark_over(self, source: Watermark) -> Watermark:
@@ -265,7 +265,7 @@ class Stage(Spec, InNotebooks):
         return source if self.element_time is None else source.held_back(self.element_time.backward)
 
     @property
-    def can_withdraw(self) -> bool:
+    def can_retract(self) -> bool:
         """Whether a tick may take back what it has emitted."""
         return self.is_retracting or self.having is not None
 

@@ -11,7 +11,7 @@ from windrow.spec.windows.base import WindowFunction
 
 @specification
 class InheritedWindows(WindowFunction):
-    """The window of an element is that of the pane that it is, whatever its event time; a withdrawal's is the old one.
+    """The window of an element is that of the pane that it is, whatever its event time; a retraction's is the old one.
 
     They neither merge nor split, also where the upstream's do. Only a stage that reads a stage can have them.
     """

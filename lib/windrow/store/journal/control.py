@@ -76,7 +76,7 @@ FORGETTING = "forgetting"
 class TickRows:
     """What the transitions of a tick are, beside what it counted.
 
-    `changed` are panes and withdrawals that change what was shown; `opened` and `ended` count cells, and `open` is how
+    `changed` are panes and retractions that change what was shown; `opened` and `ended` count cells, and `open` is how
     many are open after a tick that has written all of them, None after another. `outgrown` counts those sessions that
     are longer than their stage says that they are; `first_start` and `last_start` are those of windows with panes, None
     without one.

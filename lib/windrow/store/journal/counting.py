@@ -19,10 +19,10 @@ def counted(control: Control, files: Sequence[AddedFile], is_snapshot: bool = Fa
     """The control row with what was counted in the files of its tick."""
     everything = [file.statistics for file in files]
     panes = [file.statistics for file in files if file.partition[LogColumn.KIND] == PANE]
-    withdrawn = _known(panes, LogColumn.RETRACTION)
+    retracted = _known(panes, LogColumn.RETRACTION)
     counters = Counters(
-        panes=sum(file.rows for file in panes) - withdrawn,
-        retractions=withdrawn,
+        panes=sum(file.rows for file in panes) - retracted,
+        retractions=retracted,
         closed=_known(everything, LogColumn.CLOSED),
     )
     least, greatest = _starts(panes)

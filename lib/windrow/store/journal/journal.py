@@ -4,7 +4,7 @@
 |---|---|
 | `_kind` | `cell`, `pane`, `dead_letter` or `control` (partition) |
 | `_bucket` | a coarse part of window time (partition) |
-| keys, results and all other columns of `panes` | the cell, and what the tick emitted for it, withdrawals first |
+| keys, results and all other columns of `panes` | the cell, and what the tick emitted for it, retractions first |
 | `tick` | the step |
 | `_state` | the cell after the tick, null when it has expired (where windows merge, its bounds are still kept) |
 | `_opened`, `_ended`, ... | true or null: whether the cell began or ended with this tick, and what else is counted |

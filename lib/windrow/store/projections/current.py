@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
-from windrow.compile.panes.panes import CHANGES, TIMINGS, WITHDRAWN, as_timestamp
+from windrow.compile.panes.panes import CHANGES, RETRACTED, TIMINGS, as_timestamp
 from windrow.compile.sql.columns import bigint, call, col, index_of, lit, name_at, quoted, struct
 from windrow.engine.frames import group, select, where
 from windrow.engine.newest import newest
@@ -21,11 +21,11 @@ from windrow.store.projections.panes import append_panes
 from windrow.store.projections.rewriting import rewritten
 from windrow.store.projections.tick_range import TickRange
 
-_GONE = "change IN ({})".format(", ".join(f"'{change}'" for change in WITHDRAWN))
+_GONE = "change IN ({})".format(", ".join(f"'{change}'" for change in RETRACTED))
 
 
 def write_current(spark: SparkSession, log: StepLog, step: int, tick_range: TickRange, notes: Mapping[str, int]) -> int:
-    """Insert what is new; where something that stands is changed or withdrawn, in place of the files that may hold it.
+    """Insert what is new; where something that stands is changed or retracted, in place of the files that may hold it.
 
     `spark` is a session that nothing else uses meanwhile. Gives the last step that is written.
     """
@@ -60,13 +60,13 @@ def _newest(spark: SparkSession, tick_range: TickRange) -> DataFrame:
         latest = struct(tick=col("tick"), index=col("pane_index"), weight=col("weight"))
         found = group(rows, _identity(tick_range), {"change": call("max_by", whole, latest)})
         return select(found, {name: col("change", name) for name in rows.columns})
-    if not tick_range.withdraws and len(tick_range.controls) == 1:
+    if not tick_range.retracts and len(tick_range.controls) == 1:
         return rows
-    return _newest_panes(tick_range, where(rows, col("change") != WITHDRAWN[0]))
+    return _newest_panes(tick_range, where(rows, col("change") != RETRACTED[0]))
 
 
 def _newest_panes(tick_range: TickRange, rows: DataFrame) -> DataFrame:
-    """The last pane of each window, as far as `current` shows it. A tick may withdraw one and insert another."""
+    """The last pane of each window, as far as `current` shows it. A tick may retract one and insert another."""
     stage, types = tick_range.journal.stage.shown, dict(rows.dtypes)
     identity = _identity(tick_range)
     names = [name for name in (*current_columns(stage), "change") if name not in identity]
@@ -85,7 +85,7 @@ def _newest_panes(tick_range: TickRange, rows: DataFrame) -> DataFrame:
 
 
 _ORDER = "_order"
-"""A pane is behind what the same tick withdraws."""
+"""A pane is behind what the same tick retracts."""
 
 
 def _identity(tick_range: TickRange) -> tuple[str, ...]:
@@ -95,16 +95,16 @@ def _identity(tick_range: TickRange) -> tuple[str, ...]:
 
 
 def _with_replaced(tick_range: TickRange, rows: DataFrame) -> DataFrame:
-    """The rows, and for each pane that replaces one without a withdrawal the end of that: it is the one before."""
+    """The rows, and for each pane that replaces one without a retraction the end of that: it is the one before."""
     if not tick_range.journal.stage.stage.is_mixed:
         return rows
-    before = {"change": lit(WITHDRAWN[0]), "pane_index": col("pane_index") - 1}
+    before = {"change": lit(RETRACTED[0]), "pane_index": col("pane_index") - 1}
     replacing = where(rows, col("change") == "update_postimage")
     return rows.unionByName(select(replacing, {name: before.get(name, col(name)) for name in rows.columns}))
 
 
 def _change(log: StepLog, step: int, tick_range: TickRange, new: DataFrame, notes: Mapping[str, int]) -> None:
-    """Change, withdraw and insert rows: in files that are written anew, or where that is too much by a MERGE."""
+    """Change, retract and insert rows: in files that are written anew, or where that is too much by a MERGE."""
     identity, starts = _identity(tick_range), tick_range.starts
     if rewritten(log, step, new, f"NOT {_GONE}", identity, starts, tick_range.shown, notes):
         return

@@ -1,4 +1,4 @@
-"""`panes`: every pane and every withdrawal, in the order of ticks: a log of changes."""
+"""`panes`: every pane and every retraction, in the order of ticks: a log of changes."""
 
 from __future__ import annotations
 

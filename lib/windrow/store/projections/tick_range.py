@@ -40,11 +40,11 @@ class TickRange:
 
     @property
     def shown(self) -> int:
-        """How many panes and withdrawals the ticks have."""
+        """How many panes and retractions the ticks have."""
         return sum(one.counters.panes + one.counters.retractions for one in self.controls.values())
 
     @property
-    def withdraws(self) -> bool:
+    def retracts(self) -> bool:
         return any(one.counters.retractions for one in self.controls.values())
 
     @property
@@ -69,7 +69,7 @@ class TickRange:
         return self.journal.rows(spark, self.after, self.until, kind)
 
     def panes(self, spark: SparkSession) -> DataFrame:
-        """The panes and withdrawals of the ticks, with the columns of the table `panes` and others."""
+        """The panes and retractions of the ticks, with the columns of the table `panes` and others."""
         return self.rows(spark, PANE)
 
     def files_of_panes(self, spark: SparkSession) -> list[AddedFile] | None:

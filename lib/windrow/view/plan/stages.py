@@ -24,7 +24,7 @@ from windrow.view.text.times import length, many
 _ACCUMULATIONS: Mapping[Accumulation, str] = {
     Accumulation.DISCARDING: "a pane holds what is new since the window's last one (discarding); current has all",
     Accumulation.ACCUMULATING: "a pane holds all of the window so far and replaces the last one (accumulating)",
-    Accumulation.RETRACTING: "a pane holds all of the window so far; the last one is withdrawn first (retracting)",
+    Accumulation.RETRACTING: "a pane holds all of the window so far; the last one is retracted first (retracting)",
     Accumulation.CLEAR_BY_DEFAULT: "a pane holds what is new since the last one that cleared; panes clear unless the"
     " trigger that fires says otherwise (clear_by_default); current has all that stand",
     Accumulation.ACCUMULATE_BY_DEFAULT: "a pane holds what is new since the last one that cleared, and replaces what it"
@@ -57,7 +57,7 @@ def stage_section(stage: Stage, lake: str | None, upstreams: Mapping[str, Source
     )
 
 
-_TAKES_BACK = "a window whose rows were all taken back withdraws its last pane when it fires"
+_TAKES_BACK = "a window whose rows were all taken back retracts its last pane when it fires"
 _IN_BAND = "the watermark comes with the panes: it is how far the stage that is read has come with what it shows"
 
 
@@ -159,8 +159,8 @@ def _panes(stage: Stage) -> list[str]:
     skipped = ["a pane that equals the window's last one is left out"] if stage.only_if_changed else []
     time = f"the event time of a pane is that of its {stage.event_time} new element, or the end of its window"
     times = [time] if stage.keeps_event_times else []
-    withdrawn = ["a pane that is replaced is withdrawn first (retract)"] if stage.retract else []
-    return [_ACCUMULATIONS[stage.accumulation], *withdrawn, *skipped, *times]
+    retracted = ["a pane that is replaced is retracted first (retract)"] if stage.retract else []
+    return [_ACCUMULATIONS[stage.accumulation], *retracted, *skipped, *times]
 
 
 def _expires(stage: Stage) -> str:

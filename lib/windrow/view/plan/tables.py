@@ -63,7 +63,7 @@ def tables_of_stage(stage: Stage, results: Mapping[str, str]) -> list[WrittenTab
     def shown(names: Iterable[str]) -> list[WrittenColumn]:
         return [WrittenColumn(name, PANE_TYPES.get(name), words[name]) for name in names]
 
-    every = "every result that was shown and every one that was withdrawn, in order"
+    every = "every result that was shown and every one that was retracted, in order"
     dead = "the elements that were read and are in no result, with the reason"
     return [
         WrittenTable("current", "the result as of now, by key and window", shown(current_columns(stage))),

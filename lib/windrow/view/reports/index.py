@@ -28,7 +28,7 @@ class RunLine:
     windows: int | None
     inserted: int | None
     changed: int | None
-    withdrawn: int | None
+    retracted: int | None
 
     @property
     def kind(self) -> str:
@@ -82,7 +82,7 @@ class Index:
         oldest = self.runs[::-1]
         named: dict[str, list[tuple[RunLine, float | None]]] = {
             "rows read": [(run, run.rows) for run in oldest],
-            "windows that changed": [(run, _sum(run.changed, run.withdrawn)) for run in oldest],
+            "windows that changed": [(run, _sum(run.changed, run.retracted)) for run in oldest],
             "seconds": [(run, round(run.lasted / 1_000_000, 1)) for run in oldest],
         }
         known = {name: [(run, n) for run, n in numbers if n is not None] for name, numbers in named.items()}

@@ -46,7 +46,7 @@ class StageFigures:
     windows: int | None = None
     inserted: int | None = None
     changed: int | None = None
-    withdrawn: int | None = None
+    retracted: int | None = None
     waiting: int | None = None
     tick: int | None = None
 

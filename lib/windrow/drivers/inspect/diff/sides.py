@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from windrow.compile.panes.log_rows import PANE
-from windrow.compile.panes.panes import WITHDRAWN
+from windrow.compile.panes.panes import RETRACTED
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.stages.stage import Stage
@@ -58,7 +58,7 @@ def _standing(quote: str, stage: Stage, name: str, condition: str) -> str:
     identity = ", ".join(quoted(quote, one) for one in identity_of(stage))
     numbered = f"ROW_NUMBER() OVER (PARTITION BY {identity} ORDER BY tick DESC, weight DESC) AS change_number"
     rows = f"SELECT *, {numbered} FROM {name} WHERE {condition}"
-    gone = ", ".join(f"'{change}'" for change in WITHDRAWN)
+    gone = ", ".join(f"'{change}'" for change in RETRACTED)
     return f"(SELECT * FROM ({rows}) numbered WHERE change_number = 1 AND change NOT IN ({gone})) standing"
 
 

@@ -20,7 +20,7 @@ from windrow.view.diff import Diff, WindowDiffers
 
 
 def changed_windows(tables: Tables, pipeline: Pipeline, found: Mapping[tuple[str, str], Found]) -> list[Diff]:
-    """By stage: what a run has changed or withdrawn, or has staged where its gate has stopped.
+    """By stage: what a run has changed or retracted, or has staged where its gate has stopped.
 
     Of a run that has only inserted windows there is nothing old to show, nor of a stage that the file no longer has.
     """
@@ -30,7 +30,7 @@ def changed_windows(tables: Tables, pipeline: Pipeline, found: Mapping[tuple[str
         _published(tables, pipeline, pipeline.stage(subject), result.get("generation"), result["tick"])
         for (step, subject), result in found.items()
         if step == "publish" and subject in known
-        if result["tick"] is not None and result["changed"] + result["withdrawn"]
+        if result["tick"] is not None and result["changed"] + result["retracted"]
     ]
     shown = [one for one in made if one is not None and not one.is_equal]
     return [*(_masked(pipeline, one) for one in shown), *(one for one in staged if not one.is_equal)]
@@ -71,7 +71,7 @@ def _staged(result: Found) -> Diff:
     """What a run that was stopped has kept of the differences between its staging area and what is shown."""
     return Diff(
         stage=result["stage"], here="staged", there="published", windows=result["windows"],
-        only_here=result["inserted"], only_there=result["withdrawn"], different=result["changed"],
+        only_here=result["inserted"], only_there=result["retracted"], different=result["changed"],
         differing=[_window(one) for one in result["first"]],
     )  # fmt: skip
 

@@ -41,7 +41,7 @@ def _line(run: str, rows: Sequence[Recorded]) -> RunLine:
     read = [int(result["read"]) for (step, _), result in found.items() if step == "rows" and "read" in result]
     return RunLine(
         run, start, end, own[0].at, own[-1].at - own[0].at, state, outcome,
-        max(read, default=None), *(_sum(figures, name) for name in ("windows", "inserted", "changed", "withdrawn")),
+        max(read, default=None), *(_sum(figures, name) for name in ("windows", "inserted", "changed", "retracted")),
     )  # fmt: skip
 
 

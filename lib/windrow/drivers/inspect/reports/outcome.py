@@ -81,7 +81,7 @@ def stage_figures(found: Findings) -> list[StageFigures]:
         if step in ("changes", "publish"):
             waiting = result.get("waiting") or {}
             figures[subject] = StageFigures(
-                subject, result["windows"], result["inserted"], result["changed"], result["withdrawn"],
+                subject, result["windows"], result["inserted"], result["changed"], result["retracted"],
                 waiting.get("windows", 0), result.get("tick"),
             )  # fmt: skip
     return [figures.get(name, StageFigures(name)) for name in stages_of(found)]

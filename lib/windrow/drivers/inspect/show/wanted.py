@@ -48,6 +48,6 @@ class Wanted:
 
     @property
     def order(self) -> Sequence[str]:
-        """By what rows are sorted, nulls first: by window, or by tick. A withdrawal comes before what replaces it."""
+        """By what rows are sorted, nulls first: by window, or by tick. A retraction comes before what replaces it."""
         order = ["window_start", "window_end", *self.stage.keys, "pane_index"]
         return ["tick", *order, "weight", *self.stage.row_number] if self.panes else [*order, *self.stage.row_number]

@@ -136,7 +136,7 @@ class _Reader:
             late=counters.late,
             closed=counters.closed,
             timings=self._timings(stage, generation.number),
-            withdrawn=counters.retractions,
+            retracted=counters.retractions,
             shown=0 if current is None else current.number_of_rows(),
             open_cells=cells.open_windows(stage, last) if cells.are_slices else ticks.open_cells,
             backfills=ticks.backfills,

@@ -26,15 +26,15 @@ class Published:
     tick: int
     inserted: int
     changed: int
-    withdrawn: int
+    retracted: int
     at: int
 
     @property
     def is_any(self) -> bool:
-        return bool(self.inserted or self.changed or self.withdrawn)
+        return bool(self.inserted or self.changed or self.retracted)
 
 
-_FIELDS = ("stage", "start", "end", "tick", "inserted", "changed", "withdrawn")
+_FIELDS = ("stage", "start", "end", "tick", "inserted", "changed", "retracted")
 
 
 def published_in(tables: Tables, lake: Lake, run: str) -> list[Published]:

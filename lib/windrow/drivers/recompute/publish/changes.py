@@ -35,7 +35,7 @@ class Changes:
     """What a batch commits of a stage.
 
     `rows` are the windows that differ from what is shown, as `transitions` takes them (None without one); `inserted`,
-    `changed` and `withdrawn` count them. `is_new` says that windows are published that were not before, with rows or
+    `changed` and `retracted` count them. `is_new` says that windows are published that were not before, with rows or
     without: what comes for them later is late. `restates` says that rows were late for these windows, which count in
     them from now on.
     """
@@ -43,7 +43,7 @@ class Changes:
     rows: DataFrame | None
     inserted: int
     changed: int = 0
-    withdrawn: int = 0
+    retracted: int = 0
     is_new: bool = False
     restates: bool = False
 
@@ -59,7 +59,7 @@ class Differing:
 
     inserted: int
     changed: int
-    withdrawn: int
+    retracted: int
     first: list[Row]
 
 
@@ -80,12 +80,12 @@ def compared(
     """What differs from the windows that the stage shows. It is kept in memory meanwhile."""
     windows = _differing(work, item, scope, batch).persist()
     try:
-        inserted, changed, withdrawn = _kinds(windows)
+        inserted, changed, retracted = _kinds(windows)
         rows = None
-        if inserted + changed + withdrawn:
+        if inserted + changed + retracted:
             rows = with_gone(item.runner.stage, windows, standing_panes(work.spark, item.runner.journal))
         restates = has_letters(work, item, restated)
-        yield Changes(rows, inserted, changed, withdrawn, is_new(item, scope), restates)
+        yield Changes(rows, inserted, changed, retracted, is_new(item, scope), restates)
     finally:
         windows.unpersist()
 
@@ -100,15 +100,15 @@ def first_differing(work: PipelineWork, item: StageWork, scope: Scope, batch: Da
 
 
 def _kinds(windows: DataFrame) -> tuple[int, int, int]:
-    """How many windows are inserted, changed and withdrawn."""
-    inserted, withdrawn = col("stream").is_null(), col("batch").is_null()
+    """How many windows are inserted, changed and retracted."""
+    inserted, retracted = col("stream").is_null(), col("batch").is_null()
     counts = {
         "inserted": call("count_if", inserted),
-        "changed": call("count_if", ~inserted & ~withdrawn),
-        "withdrawn": call("count_if", withdrawn),
+        "changed": call("count_if", ~inserted & ~retracted),
+        "retracted": call("count_if", retracted),
     }
     row = group(windows, (), counts).collect()[0]
-    return row["inserted"], row["changed"], row["withdrawn"]
+    return row["inserted"], row["changed"], row["retracted"]
 
 
 def is_new(item: StageWork, scope: Scope) -> bool:

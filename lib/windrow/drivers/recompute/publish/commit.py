@@ -34,7 +34,7 @@ from windrow.store.projections.dead_letters import Restated
 
 @dataclass(frozen=True)
 class BackfillResult:
-    """What a backfill of one stage did: windows recomputed, and how many were inserted, changed and withdrawn.
+    """What a backfill of one stage did: windows recomputed, and how many were inserted, changed and retracted.
 
     `tick` is the step of its commit, None where there was nothing to commit or it was a dry run. `waiting` are the
     windows that have not expired; of those only what was shown early is among the others.
@@ -44,7 +44,7 @@ class BackfillResult:
     windows: int
     inserted: int
     changed: int
-    withdrawn: int
+    retracted: int
     tick: int | None
     waiting: WaitingWindows | None = None
 
@@ -73,7 +73,7 @@ def commit(
     else:
         found = compared(work, item, scope, batch.windows, restated)
     with found as changes:
-        result = replace(result, inserted=changes.inserted, changed=changes.changed, withdrawn=changes.withdrawn)
+        result = replace(result, inserted=changes.inserted, changed=changes.changed, retracted=changes.retracted)
         if dry_run or not changes.is_any:
             return result
         control = _control(runner, scope, batch.restates, restated.quarantined_files, joins=not changes.restates)

@@ -44,8 +44,8 @@ def all_inserted(stage: CompiledStage, windows: DataFrame) -> DataFrame:
 
 
 def with_gone(stage: CompiledStage, changes: DataFrame, standing: DataFrame) -> DataFrame:
-    """The windows that differ, with `gone`: the withdrawals of the panes that stand in each, by index."""
-    withdrawn = pane_struct(
+    """The windows that differ, with `gone`: the retractions of the panes that stand in each, by index."""
+    retracted = pane_struct(
         PaneColumns(
             change=lit("delete"), weight=-1, timing=col("timing"), pane_index=col("pane_index"),
             on_time_index=col("on_time_index"), is_last=col("is_last"), trigger=col("trigger"),
@@ -54,25 +54,25 @@ def with_gone(stage: CompiledStage, changes: DataFrame, standing: DataFrame) -> 
         )
     )  # fmt: skip
     touched = standing.join(changes.select(*CELL), on=list(CELL), how="left_semi")
-    gone = group(touched, CELL, {"gone": call("array_sort", call("collect_list", _ordered(withdrawn)))})
+    gone = group(touched, CELL, {"gone": call("array_sort", call("collect_list", _ordered(retracted)))})
     return changes.join(gone, on=list(CELL), how="left")
 
 
 def gone_type(stage: CompiledStage) -> str:
-    """The Spark type of the withdrawals of a window, as `with_gone` gives them."""
+    """The Spark type of the retractions of a window, as `with_gone` gives them."""
     return f"array<struct<index: int, pane: {stage.pane_type}>>"
 
 
-def withdrawals(stage: CompiledStage, rows: DataFrame) -> DataFrame:
-    """The transitions that withdraw what stands in each window, as `with_gone` gives it."""
+def retractions(stage: CompiledStage, rows: DataFrame) -> DataFrame:
+    """The transitions that retract what stands in each window, as `with_gone` gives it."""
     return _transitions(rows, null(stage.cells.state_type), _gone_panes(stage))
 
 
 def transitions(stage: CompiledStage, rows: DataFrame, streams: bool, watermark: int) -> DataFrame:
-    """Withdraw what stands in each window, and insert what is right.
+    """Retract what stands in each window, and insert what is right.
 
     A window that `waits` is shown as what it is so far, at that watermark, and not as last. What takes the place of
-    such a pane changes it, by the rules of accumulation; of a stage whose panes clear it is withdrawn.
+    such a pane changes it, by the rules of accumulation; of a stage whose panes clear it is retracted.
     """
     replaces = lit(False) if streams else _replaces_early(stage)
     inserted = _inserted(stage, streams, replaces, watermark)
@@ -114,7 +114,7 @@ def _replaces_early(stage: CompiledStage) -> Column:
 
 
 def _preimages(stage: CompiledStage) -> Column:
-    """What stands, as it is withdrawn in front of what changes it; nothing where panes only accumulate."""
+    """What stands, as it is retracted in front of what changes it; nothing where panes only accumulate."""
     if not stage.stage.is_retracting:
         return empty_array(stage.pane_type)
     names = [*PANE_FIELDS, *(["event_time"] if stage.stage.keeps_event_times else []), "result"]

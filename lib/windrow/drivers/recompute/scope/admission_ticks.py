@@ -73,8 +73,8 @@ def _admission_ticks(runner: StageRunner, now: int | None = None) -> Iterator[Ad
     read, clock = runner.offsets, runner.clock
     while head.is_ahead_of(read):
         started = time.monotonic()
-        until, withdraws = runner.until_correction(read, head)
-        admission = runner.admission if not withdraws else Admission(INFINITY)
+        until, retracts = runner.until_correction(read, head)
+        admission = runner.admission if not retracts else Admission(INFINITY)
         known = runner.upstream.landed(runner.spark, read, until)
         landed = {name: rows for name, rows in known.items() if rows.arrivals is not None}
         parts = runner.upstream.parts(runner.spark, read, until)
