@@ -394,7 +394,11 @@ DRAWN = {
     for name, text in drawings(case)
 }
 """Every case as `windrow check FILE --draw DIR` draws it. They are run on the engine and on the model."""
-SHOWN = sorted(path for path in (ROOT / "docs" / "drawings").glob("*.svg") if not path.name.startswith("benchmark-"))
+SHOWN = sorted(
+    path
+    for path in (ROOT / "docs" / "drawings").glob("*.svg")
+    if not path.name.startswith(("benchmark-", "scale-", "soak"))
+)
 
 
 @pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.stem)

@@ -24,6 +24,7 @@ NOWHERE = {
     r"\bsurvey\w*": "batch statistics",
     r"\btak(e|es|en|ing)[ _]in\b(?! the order)": "restate",
     r"\btak(e|es|en|ing)[ _]over\b": "migrate",
+    r"withdr\w+": "retract, retraction",
 }
 """Words of which there is none in the pages nor in the strings of the code, with the word of the glossary."""
 
@@ -35,6 +36,7 @@ NOT_IN_NAMES = {
     r"marks?|marked|pieces?": "window id, slice",
     r"asks?|asked": "evaluate, evaluated",
     r"meanings?": "fingerprint",
+    r"withdr\w+": "retracts, retracted, retraction",
     r"barriers?|mend(s|ed)?|evict(s|ed)?": "closed-window guard, fix, expire",
 }
 """Words that are no part of a name in the library, with the word of the glossary."""
@@ -65,7 +67,6 @@ NOT_ON_PAGES = NOWHERE | {
     r"\bfold(s|ed|ing)?\b": "compact",
     r"\bbases?\b(?! install)": "snapshot",
     r"\bsurvey\w*": "batch statistics",
-    r"\bwithdr\w+": "retract, retraction",
     r"\ba guess\b|\bguesses\b": "an early result",
     r"\bupkeep\b": "maintenance",
     r"\bthat which\b|\bthose of it\b": "a noun",
