@@ -36,7 +36,7 @@ def leased(made: Pipeline, spark: SparkSession) -> list[bool]:
     """Whether the lease is taken: by nobody, by a batch, and when that has given it back."""
     lease = Lease.of(spark, Lake.of(made.lake))
     found = [lease.is_taken()]
-    lease.take(0)
+    lease.take()
     found.append(lease.is_taken())
     lease.give_back()
     return [*found, lease.is_taken()]

@@ -22,7 +22,7 @@ from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import Stream, run
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.file_system import file_state
-from windrow.store.delta.lease import MOST, Lease
+from windrow.store.delta.lease import LASTS, Lease
 from windrow.store.delta.location import Lake
 from windrow.store.delta.retries import ATTEMPTS
 from windrow.store.delta.step_log import StepLog
@@ -151,7 +151,7 @@ def test_a_stream_waits_until_the_lease_is_given_back(spark: SparkSession, root:
     stream.start()
     write_files(root / "data", range(FIRST, FIRST + 1))
     before = journal.last(spark)
-    lease.take(MOST)
+    lease.take()
     thread = threading.Thread(target=stream.cycle)
     thread.start()
     thread.join(2)
@@ -164,8 +164,8 @@ def test_a_stream_waits_until_the_lease_is_given_back(spark: SparkSession, root:
 
 def test_another_batch_that_has_taken_it_meanwhile_keeps_it(lease: Lease) -> None:
     other = Lease(lease.spark, lease.path)
-    lease.take(60)
-    other.take(60)
+    lease.take()
+    other.take()
     lease.give_back()
     assert other.is_taken()
     other.give_back()
@@ -173,7 +173,7 @@ def test_another_batch_that_has_taken_it_meanwhile_keeps_it(lease: Lease) -> Non
 
 
 def test_one_that_is_given_back_between_two_looks(lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
-    lease.take(60)
+    lease.take()
     state = file_state(lease.spark, lease.path)
     lease.give_back()
     monkeypatch.setattr("windrow.store.delta.lease.file_state", lambda *_: state)
@@ -183,22 +183,39 @@ def test_one_that_is_given_back_between_two_looks(lease: Lease, monkeypatch: pyt
 def test_a_lease_is_taken_for_some_time(lease: Lease) -> None:
     assert not lease.is_taken()
     lease.give_back()  # of nobody: nothing happens
-    lease.take(60)
+    lease.take()
     assert lease.is_taken()
-    for seconds, held in ((50, True), (70, False), (-50, True), (-70, False), (3600, False)):
+    for seconds, held in ((LASTS - 10, True), (LASTS + 10, False), (10 - LASTS, True), (-LASTS - 10, False)):
         _written(lease, time.time() - seconds)
         assert lease.is_taken() is held, f"written {seconds} s ago"
-    lease.take(0)
-    assert lease.is_taken(), "so short a one is of no use"
-    lease.take(1e9)
-    _written(lease, time.time() - MOST - 1)
-    assert not lease.is_taken(), "no stream waits longer"
+    lease.take()
     Path(lease.path).write_text("")
     assert not lease.is_taken()
 
 
+def test_it_is_renewed_while_it_is_held_but_not_for_ever(lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in (("LASTS", 3.0), ("RENEWED", 0.2), ("MOST", 5.0)):
+        monkeypatch.setattr(f"windrow.store.delta.lease.{name}", seconds)
+    with lease.taken():
+        for _ in range(4):
+            assert lease.is_taken()
+            time.sleep(0.5)
+        time.sleep(7)
+        assert not lease.is_taken()
+    with lease.taken():
+        assert lease.is_taken()
+    assert not lease.is_taken()
+
+
+def test_nothing_fails_where_the_file_cannot_be_written(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    lease = Lease(spark, str(tmp_path / "file" / "lease"))
+    with lease.taken():
+        assert not lease.is_taken()
+
+
 def test_who_stops_does_not_wait(lease: Lease) -> None:
-    lease.take(MOST)
+    lease.take()
     stop = threading.Event()
     stop.set()
     lease.wait(stop)

@@ -1,9 +1,9 @@
-"""The lease of a lake: for how long streams let a batch go first.
+"""The lease of a lake: streams let a batch go first while it is taken.
 
 A step of a log belongs to whoever commits it first, and a tick is quicker than a backfill: beside a busy stream a batch
-would be overtaken each time. One that was overtaken takes the lease, and streams begin no tick while it is taken. No
-result rests on that: a stream that does not see it in time only costs the batch one more attempt, and the lease of a
-batch that was killed ends by itself.
+would be overtaken each time. One that was overtaken holds the lease until it is done, and streams begin no tick
+meanwhile. No result rests on that: a stream that does not see it in time only costs the batch one more attempt. It is
+taken for a minute at a time, so that of a batch that was killed ends by itself.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -21,15 +23,19 @@ from windrow.store.delta.location import Lake
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-LEAST, MOST = 30.0, 600.0
-"""Seconds for which a lease is taken, whatever is wanted."""
+LASTS = 60.0
+"""Seconds for which it is taken."""
+RENEWED = 15.0
+"""Seconds after which whoever holds it takes it again."""
+MOST = 3600.0
+"""Seconds for which it is held: no stream waits longer for one batch."""
 LOOK = 0.2
 """Seconds between two looks of a stream that waits."""
 
 
 @dataclass(frozen=True)
 class Lease:
-    """The lease of a lake is a file: it is taken from when that was written, for as many seconds as stand in it.
+    """The lease of a lake is a file: it is taken for LASTS seconds from when that was written.
 
     The time of writing is the file system's. Clocks that differ by more than that make the lease one that nobody holds.
     """
@@ -43,30 +49,54 @@ class Lease:
     def of(cls, spark: SparkSession, lake: Lake) -> Lease:
         return cls(spark, lake.internal("lease").path)
 
-    def take(self, seconds: float) -> None:
-        """Hold it for so long, LEAST at least and MOST at most; in the place of whoever holds it."""
-        content = {"holder": self.holder, "seconds": min(MOST, max(LEAST, seconds))}
-        write_file(self.spark, self.path, json.dumps(content).encode())
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Hold it within, for MOST seconds at most."""
+        stop = threading.Event()
+        renewing = threading.Thread(target=self._renew, args=(stop,), name="lease", daemon=True)
+        self.take()
+        renewing.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            renewing.join()
+            self.give_back()
+
+    def take(self) -> None:
+        """Take it, for LASTS seconds, in the place of whoever holds it."""
+        with _faults_aside():
+            write_file(self.spark, self.path, json.dumps({"holder": self.holder}).encode())
 
     def give_back(self) -> None:
         """Nobody holds it any more, unless another batch has taken it meanwhile."""
-        if self._read().get("holder") == self.holder:
-            delete_file(self.spark, self.path)
+        with _faults_aside():
+            if self._read().get("holder") == self.holder:
+                delete_file(self.spark, self.path)
 
     def is_taken(self) -> bool:
         """Whether a batch is to go first now."""
-        state = file_state(self.spark, self.path)
-        if state is None:
-            return False
-        age = abs(time.time() - state.modified / 1000)
-        if age > MOST:
-            return False
-        return bool(age < self._read().get("seconds", 0))
+        with _faults_aside():
+            state = file_state(self.spark, self.path)
+            if state is not None and abs(time.time() - state.modified / 1000) < LASTS:
+                if not self._has_holder():
+                    time.sleep(LOOK)
+                return self._has_holder()
+        return False
 
     def wait(self, stop: threading.Event) -> None:
         """Return when nobody holds it, or when `stop` is set."""
         while self.is_taken() and not stop.wait(LOOK):
             pass
+
+    def _renew(self, stop: threading.Event) -> None:
+        until = time.monotonic() + MOST
+        while not stop.wait(RENEWED) and time.monotonic() < until:
+            self.take()
+
+    def _has_holder(self) -> bool:
+        """On some file systems a file that is written again is empty for a moment."""
+        return "holder" in self._read()
 
     def _read(self) -> dict[str, Any]:
         """What stands in the file; nothing where it is being taken, or given back, in this moment."""
@@ -74,3 +104,10 @@ class Lease:
             return dict(json.loads(read_text(self.spark, self.path) or "{}"))
         except json.JSONDecodeError:
             return {}
+
+
+def _faults_aside() -> suppress:
+    """Nothing fails by what a file system says of the lease, as no result rests on it."""
+    from py4j.protocol import Py4JError
+
+    return suppress(OSError, Py4JError)

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from windrow.spec.errors import WindrowError, another_writer
-from windrow.store.delta.lease import Lease
+from windrow.store.delta.lease import MOST, Lease
 
 ATTEMPTS = 5
 """How often something is computed again when others have committed meanwhile."""
@@ -34,18 +34,19 @@ Made = TypeVar("Made")
 def tried_again(do: Callable[[], Made], look: Callable[[], Any] | None = None, lease: Lease | None = None) -> Made:
     """Do something, again where another writer was ahead; `look` at what there is in between. Errors: StepTaken.
 
-    A batch gives the lease of its lake: from the second attempt on, streams let it go first, for twice as long as the
-    one before has taken.
+    A batch gives the lease of its lake: from the second attempt on, streams let it go first. One that takes longer than
+    they wait would have nothing of that.
     """
+    is_ours = False
     with ExitStack() as leases:
         for _ in range(ATTEMPTS - 1):
             began = time.monotonic()
             try:
                 return do()
             except StepTaken:
-                if lease is not None:
-                    leases.callback(lease.give_back)
-                    lease.take(2 * (time.monotonic() - began))
+                if lease is not None and not is_ours and time.monotonic() - began < MOST:
+                    leases.enter_context(lease.taken())
+                    is_ours = True
                 if look is not None:
                     look()
         return do()
