@@ -11,9 +11,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.spec.stages.keys import LogColumn
-from windrow.store.delta import steps
+from windrow.store.delta import steps, upkeep
 from windrow.store.delta.location import Location
-from windrow.store.delta.log_store import delta_log
+from windrow.store.delta.log_store import delta_log, newest_snapshot
 from windrow.store.delta.retries import StepTaken
 from windrow.store.delta.step_log import LostSteps, StepLog
 from windrow.store.delta.transactions import CONFLICTS, Appender
@@ -57,6 +57,7 @@ def test_an_append_leaves_what_delta_leaves(spark: SparkSession, table: Location
 
 def _old_commits_are_removed(spark: SparkSession, table: Location, before: int) -> None:
     """What Delta does when it makes a checkpoint, where they are older than thirty days."""
+    newest_snapshot(spark, table.path)  # Delta makes one of what it has seen
     delta_log(spark, table.path).checkpoint()
     for version in range(before):
         for file in Path(table.path, "_delta_log").glob(f"*{version:020d}.*"):
@@ -64,7 +65,7 @@ def _old_commits_are_removed(spark: SparkSession, table: Location, before: int) 
 
 
 def test_a_stream_without_an_end_forgets_where_old_steps_are_and_finds_them_again(spark, table, monkeypatch) -> None:
-    monkeypatch.setattr(steps, "REMEMBERED", 2)
+    monkeypatch.setattr(steps, "KNOWN_STEPS", 2)
     reader, log = _log(table), _log(table)
     for step in range(2, 9):
         log.append(_row(spark, step), step, {})
@@ -92,6 +93,51 @@ def test_maintenance_repeats_the_newest_step_for_when_its_commit_is_gone(spark: 
     assert again is not None and again.step == 3
 
 
+def _maintained_beside_a_step(spark: SparkSession, table: Location) -> None:
+    """Step 3 comes while maintenance is at work, which has seen step 2."""
+    _log(table).append(_row(spark, 2), 2, {})
+
+    def do() -> None:
+        _log(table).append(_row(spark, 3), 3, {})
+        table.table(spark).delete("step = 1")
+
+    assert is_done(spark, table, do)
+
+
+def test_a_step_that_comes_while_maintenance_is_at_work_is_repeated(spark: SparkSession, table: Location) -> None:
+    _maintained_beside_a_step(spark, table)
+    _old_commits_are_removed(spark, table, before=4)
+    log = _log(table)
+    newest = log.last(spark)
+    assert newest is not None and newest.step == 3
+    log.append(_row(spark, 4), 4, {})
+    assert _steps(spark, table) == [2, 3, 4]
+
+
+def test_a_log_that_goes_back_is_refused(spark: SparkSession, table: Location, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed before it repeats that step, maintenance leaves a commit that repeats an older one."""
+    monkeypatch.setattr(upkeep, "_say_again", lambda *_: None)
+    _maintained_beside_a_step(spark, table)
+    _old_commits_are_removed(spark, table, before=3)
+    with pytest.raises(LostSteps, match="no commit of its newest step any more"):
+        _log(table).last(spark)
+
+
+def test_who_looks_seldom_finds_a_log_whose_older_commits_are_gone(
+    spark: SparkSession, table: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, writer, log = _log(table), _log(table), _log(table)
+    assert all(one.last(spark).step == 1 for one in (reader, writer))  # type: ignore[union-attr]
+    for step in range(2, 6):
+        log.append(_row(spark, step), step, {})
+    _old_commits_are_removed(spark, table, before=4)
+    writer.append(_row(spark, 6), 6, {})
+    assert reader.last(spark).step == 1, "for some minutes it trusts that no commit is removed"  # type: ignore[union-attr]
+    monkeypatch.setattr(steps, "TRUSTED", 0.0)
+    assert reader.last(spark).step == 6  # type: ignore[union-attr]
+    assert _names(reader.rows(spark, 0, 6, "step")) == [*range(1, 7)]
+
+
 def _names(frame: DataFrame) -> list[int]:
     return sorted(row["step"] for row in frame.collect())
 
@@ -100,7 +146,7 @@ def test_a_log_whose_steps_are_gone_is_refused(spark: SparkSession, table: Locat
     """Somebody else's commits repeat nothing. It would begin with step 1 again, which its readers have read."""
     table.table(spark).delete("step = 1")
     _old_commits_are_removed(spark, table, before=1)
-    with pytest.raises(LostSteps, match="no commit of a step any more"):
+    with pytest.raises(LostSteps, match="no commit of its newest step any more"):
         _log(table).append(_row(spark, 1), 1, {})
 
 

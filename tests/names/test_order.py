@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
+from pyspark.sql import SparkSession
 
 from tests.lake import content, iso, pipeline, write_files
 from windrow.drivers import maintain
@@ -16,8 +17,11 @@ from windrow.drivers.clock import clock_micros
 from windrow.drivers.maintain import Maintenance
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run
+from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import parse_time
-from windrow.store.delta.clustering import FILE_SIZE
+from windrow.store.delta.location import Location
+from windrow.store.delta.log_store import delta_log, newest_snapshot
+from windrow.store.delta.upkeep import FILE_SIZE, is_done
 
 FILES = 10
 KEYS = 40
@@ -43,22 +47,35 @@ def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str, monkeyp
     run(made, spark, once=True, drain=True)
     before = content(spark, tmp_path, name)
     table = tmp_path / "lake" / "sums" / name
-    small = str(sum(one["size_bytes"] for one in files_of(table)) // 12)
-    maintenance = Maintenance.of(made, spark, 0, clock_micros)
-    maintenance.spark.conf.set(FILE_SIZE, small)
-    (done,) = [one for one in maintenance.run(dry_run=False) if one.table == f"sums/{name}"]
-    assert done.notes == ("ordered by window_start, k",)
+    caller = spark.newSession()
+    caller.conf.set(FILE_SIZE, str(sum(one["size_bytes"] for one in files_of(table)) // 12))
+    assert maintained(made, caller, name) == ("ordered by window_start, k",)
     files = files_of(table)
-    assert len(files) >= 4
+    assert len(files) >= 8
     a_key = [one for one in files if one["min.k"] <= "key-07" <= one["max.k"]]
     a_time = [one for one in files if one["min.window_start"] <= AT <= one["max.window_start"]]
-    assert len(a_key) <= 0.75 * len(files) and len(a_time) <= 0.75 * len(files)
+    assert len(a_key) <= 0.5 * len(files) and len(a_time) <= 0.7 * len(files)
     assert content(spark, tmp_path, name) == before
     assert reconcile(made, spark)[0].equal
-    again = Maintenance.of(made, spark, 0, clock_micros)
-    again.spark.conf.set(FILE_SIZE, small)
-    (nothing,) = [one for one in again.run(dry_run=False) if one.table == f"sums/{name}"]
-    assert nothing.notes == (), "nothing is new, so nothing is rewritten"
+    forget_old_commits(spark, table)
+    assert maintained(made, caller, name) == (), "nothing is new, so nothing is rewritten"
+
+
+def maintained(made: Pipeline, spark: SparkSession, name: str) -> tuple[str, ...]:
+    """What maintenance says that it has done to a table."""
+    maintenance = Maintenance.of(made, spark, 0, clock_micros)
+    (done,) = [one for one in maintenance.run(dry_run=False) if one.table == f"sums/{name}"]
+    return done.notes
+
+
+def forget_old_commits(spark: SparkSession, table: Path) -> None:
+    """Leave nothing but the newest commit, which is no Z-order, as a busy stream does within hours."""
+    statement = f"ALTER TABLE delta.`{table}` SET TBLPROPERTIES (mine = 'yes')"
+    assert is_done(spark, Location(str(table)), lambda: spark.sql(statement))
+    newest_snapshot(spark, str(table))  # Delta makes one of what it has seen
+    delta_log(spark, str(table)).checkpoint()
+    for file in sorted((table / "_delta_log").glob("*.json"))[:-1]:
+        file.unlink()
 
 
 AT = parse_time(iso(5 * 60))

@@ -31,7 +31,7 @@ from windrow.store.delta.leftovers import leftovers
 from windrow.store.delta.location import STAGING, Location
 from windrow.store.delta.log_cleanup import LogCleanup
 from windrow.store.delta.retries import tried_again
-from windrow.store.delta.upkeep import MANY, SETTINGS, Size, Upkeep, is_done
+from windrow.store.delta.upkeep import MANY, SETTINGS, Size, Upkeep, is_done, sizes
 from windrow.store.journal.cells import compact
 from windrow.store.journal.control import has_stream
 from windrow.store.journal.journal import Journal
@@ -108,7 +108,7 @@ class Maintenance:
     @classmethod
     def of(cls, pipeline: Pipeline, spark: SparkSession, keep: int, clock: Callable[[], int]) -> Maintenance:
         session = working_session(spark)
-        for name, value in SETTINGS.items():
+        for name, value in {**sizes(spark), **SETTINGS}.items():
             session.conf.set(name, value)
         return cls(PipelineWork.open(pipeline, spark), session, keep, clock)
 
@@ -245,7 +245,8 @@ class Maintenance:
             return
         after = before
         if compacts and before.files >= MANY:
-            notes = [*notes, *self._compacted(upkeep, Clustering(self.spark, location, order))]
+            clustering = Clustering(self.spark, location, order, self.floors, name)
+            notes = [*notes, *self._compacted(upkeep, clustering)]
             point("maintain:after_compaction")
             after = upkeep.size()
         done = Maintained(name, before, after, 0, tuple(notes))
@@ -276,9 +277,11 @@ class Maintenance:
     def _compacted(self, upkeep: Upkeep, clustering: Clustering) -> Iterator[str]:
         """Put small files together, or all rows in the order in which they are looked for; in words."""
         if clustering.is_due():
-            done = f"ordered by {', '.join(clustering.by)}"
-            yield done if clustering.cluster() else "not ordered: other writers were in the way"
-        elif not upkeep.compact():
+            if clustering.cluster():
+                yield f"ordered by {', '.join(clustering.by)}"
+                return
+            yield "not ordered: another writer was in the way"
+        if not upkeep.compact():
             yield "not compacted: other writers were in the way"
 
     def _vacuumed(self, upkeep: Upkeep, done: Maintained) -> Maintained:

@@ -131,6 +131,10 @@ class CommitFiles:
             yield number, self._metadata(number)
             number += 1
 
+    def is_there(self, version: int) -> bool:
+        """Whether the commit of a version is there."""
+        return bool(self._log.has(_name(version)))
+
     def added(self, version: int) -> list[AddedFile]:
         """The files that a commit added."""
         added = (line for line in self._log.lines(_name(version)) if line.startswith('{"add"'))

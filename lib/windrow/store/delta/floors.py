@@ -1,6 +1,7 @@
-"""What is no longer kept: for each log or table, the number below which something of it was removed.
+"""What is over: for each log or table, the number below which something of it was removed, or put in order.
 
-A floor is raised before anything is removed, so that it is never too low.
+A floor is raised before anything is removed, so that it is never too low. That of an order is raised behind it: where
+it is too low, a table is put in order once more.
 """
 
 from __future__ import annotations
@@ -78,3 +79,8 @@ def time_floor(owner: str, table: str) -> str:
 def version_floor(table: str) -> str:
     """The oldest version of a table that can be read: older ones have lost files."""
     return f"{table} versions"
+
+
+def order_floor(table: str) -> str:
+    """The time, in milliseconds, up to which the files of a table were put in order."""
+    return f"{table} order"

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from windrow.store.delta.commit_files import CommitFiles
 from windrow.store.delta.file_system import Folder, folder
 from windrow.store.delta.location import LOG
-from windrow.store.delta.steps import is_step
+from windrow.store.delta.steps import Commit, is_step
 
 _OF_A_VERSION = re.compile(r"(\d{20})\..+")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint\.parquet")
@@ -43,10 +43,15 @@ class LogCleanup:
         return sorted(name for name, found in versions if found is not None and found[1] < kept)
 
     def _newest_step(self) -> int | None:
-        """The version of the commit of the newest step; None in a log without steps."""
-        commits = CommitFiles(self.spark, self.path)
-        newest = commits.oldest_to_read(is_step)
-        return newest if is_step(commits.metadata(newest)) else None
+        """The version of the commit of the newest step, or of the newest that repeats one; None without any."""
+        commits, repeats = CommitFiles(self.spark, self.path), list[Commit]()
+        for version in reversed(commits.versions()):
+            metadata = commits.metadata(version)
+            if is_step(metadata):
+                return version
+            found = Commit.repeated(version, metadata)
+            repeats += [] if found is None else [found]
+        return max(repeats, key=lambda commit: commit.step).version if repeats else None
 
     def run(self, before: int) -> int:
         """Remove them, the oldest first; how many commits they were."""

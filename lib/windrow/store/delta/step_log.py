@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 from uuid import uuid4
 
@@ -21,18 +22,19 @@ from windrow.spec.errors import WindrowError
 from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.copy_on_write import Rewrite, rewrite
 from windrow.store.delta.location import INDEXED, READABLE, REWRITES, USER_METADATA
+from windrow.store.delta.log_store import newest_snapshot
 from windrow.store.delta.retries import ATTEMPTS, StepTaken
 from windrow.store.delta.steps import Commit, Notes, Steps
 from windrow.store.delta.transactions import CONFLICTS, Appender
 
 
 class LostSteps(WindrowError):
-    """The commits of all steps of a log are gone, and nothing repeats what they said."""
+    """The commits of the newest steps of a log are gone, and nothing repeats what they said."""
 
     def __init__(self, log: str) -> None:
         super().__init__(
-            f"the log of {log} has no commit of a step any more, so nobody knows how far it is: somebody else has "
-            "maintained it until Delta removed the last one. Hint: restore that commit to _delta_log from a backup, or "
+            f"the log of {log} has no commit of its newest step any more, so nobody knows how far it is: somebody else "
+            "has maintained it until Delta removed that one. Hint: restore that commit to _delta_log from a backup, or "
             "take a new lake path (--set lake=...)"
         )
 
@@ -50,13 +52,27 @@ class StepLog(Steps):
     parquet: Mapping[str, str] = field(default_factory=dict, repr=False)
     writer: str = field(default_factory=lambda: uuid4().hex)
     _appender: Appender | None = field(default=None, repr=False)
+    _confirmed: Commit | None = field(default=None, repr=False)
+    """What a commit of maintenance repeats, if it is the newest step for Delta, too."""
 
     def last(self, spark: SparkSession) -> Commit | None:
         """The newest step of the log, or None when there is none. Errors: LostSteps."""
         found = super().last(spark)
         if found is None and self._oldest:
             raise LostSteps(self.location.path)
+        if found is not None and found.step not in self._versions and found is not self._confirmed:
+            newest = self._newest_by_delta(spark)
+            if newest > found.step:  # or another writer has just committed it
+                found = super().last(spark)
+            if found is None or (newest > found.step and found.step not in self._versions):
+                raise LostSteps(self.location.path)
+            self._confirmed = found
         return found
+
+    def _newest_by_delta(self, spark: SparkSession) -> int:
+        """The newest step as far as Delta's own guard knows, which every step is in; it has no notes."""
+        known = newest_snapshot(spark, self.location.path).transactions().get(self.app_id)
+        return int(known.get()) if known.isDefined() else 0
 
     def append(self, frame: DataFrame, step: int, notes: Notes, partition_by: tuple[str, ...] = ()) -> None:
         """Append a frame as that step. Errors: StepTaken where another writer owns it."""
@@ -104,6 +120,7 @@ class StepLog(Steps):
             if append.version < 0 or (frame is not None and not append.fits(frame)):
                 return False
             if self._version != append.version:
+                self._known_at = -inf
                 continue
             with suppress(*CONFLICTS):
                 notes = fill(append)

@@ -8,6 +8,7 @@ what the newest step has said.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,8 +27,11 @@ Notes = Mapping[str, Any]
 
 LOOK_BACK = 256
 """How many older commits are looked at, at most, to find the files of a step."""
-REMEMBERED = 4 * LOOK_BACK
-"""Of how many steps the versions are remembered, at least: those of twice as many at most. A stream has no end."""
+KNOWN_STEPS = 4 * LOOK_BACK
+"""Of how many steps the versions are known, at least: those of twice as many at most. A stream has no end."""
+
+TRUSTED = 600.0
+"""Seconds in which a commit is trusted to be followed by the next: for an hour at least no commit is removed."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +88,7 @@ class Steps:
     schema: StructType | None = None
     folders: str = "kind"
     _version: int = field(default=-1, repr=False)
+    _known_at: float = field(default=0.0, repr=False)
     _newest: Commit | None = field(default=None, repr=False)
     _owners: dict[int, str] = field(default_factory=dict, repr=False)
     _versions: dict[int, int] = field(default_factory=dict, repr=False)
@@ -96,11 +101,13 @@ class Steps:
     def last(self, spark: SparkSession) -> Commit | None:
         """The newest step of the log, or None when there is none."""
         commits = self._commits(spark)
+        if self._is_lost(commits):
+            self._begin_again()
         head = self._version if self._version >= 0 else commits.oldest_to_read(is_step) - 1
         self._owners.clear()
         repeated: Commit | None = None
         for version, metadata in commits.after(head):
-            self._version = version
+            self._version, self._known_at = version, time.monotonic()
             commit = self._seen(version, metadata)
             if commit is not None:
                 self._owners[commit.step] = commit.writer
@@ -113,10 +120,27 @@ class Steps:
         self._forget_old()
         return self._newest
 
+    def _is_lost(self, commits: CommitFiles) -> bool:
+        """Whether the commit that was seen last is gone: then those behind it may be gone, too, and newer ones there.
+
+        A process that looks seldom may find it so, as maintenance removes old commits. It is asked now and then only.
+        """
+        now = time.monotonic()
+        if self._version < 0 or now - self._known_at < TRUSTED or commits.is_there(self._version + 1):
+            return False
+        self._known_at = now
+        return not commits.is_there(self._version)
+
+    def _begin_again(self) -> None:
+        """Forget what was seen of the log."""
+        self._version, self._newest, self._oldest = -1, None, None
+        self._versions.clear()
+        self._added.clear()
+
     def _forget_old(self) -> None:
         """Forget the versions of steps far behind: whoever wants one looks back, as a process does that has begun."""
-        if len(self._versions) > 2 * REMEMBERED:
-            newest = sorted(self._versions)[-REMEMBERED:]
+        if len(self._versions) > 2 * KNOWN_STEPS:
+            newest = sorted(self._versions)[-KNOWN_STEPS:]
             self._versions = {step: self._versions[step] for step in newest}
             self._oldest = self._versions[newest[0]]
 

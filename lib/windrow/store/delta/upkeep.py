@@ -6,6 +6,7 @@ Both leave what the table says as it is. A rewrite that meets another writer's g
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,20 +17,25 @@ from windrow.spec.times import HOUR
 from windrow.store.delta.commit_files import CommitFiles
 from windrow.store.delta.location import USER_METADATA, Location
 from windrow.store.delta.retries import ATTEMPTS
-from windrow.store.delta.steps import LOOK_BACK, standing
-from windrow.store.delta.transactions import CONFLICTS
+from windrow.store.delta.steps import LOOK_BACK, is_step, standing
+from windrow.store.delta.transactions import CONFLICTS, Appender
+
+FILE_SIZE = "spark.databricks.delta.optimize.maxFileSize"
+"""The setting that says how large a file becomes, in bytes."""
+
+_SMALLER = "spark.databricks.delta.optimize.minFileSize"
+_LARGEST = 128 * 1024 * 1024
 
 SETTINGS = {
-    "spark.databricks.delta.optimize.maxFileSize": str(128 * 1024 * 1024),
-    "spark.databricks.delta.optimize.minFileSize": str(96 * 1024 * 1024),
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
     "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled": "false",
     "spark.databricks.delta.vacuum.logging.enabled": "false",
 }
-"""Of the session that does it. Files are put together up to a size at which they are left alone from then on. VACUUM
-keeps what it is told to, where Delta by itself would take any duration but 0 for that of the table. No commits that say
-that a VACUUM was: a table that nobody writes to would be nothing but those in the end, and the commit of its last step
-be cleaned away."""
+"""Of the session that does it, whatever the user says. VACUUM keeps what it is told to, where Delta by itself would
+take any duration but 0 for that of the table. No commits that say that a VACUUM was: a table that nobody writes to
+would be nothing but those in the end, and the commit of its last step be cleaned away."""
+
+_APP_ID = "windrow-maintenance"
 
 MANY = 8
 """A table of fewer files is left as it is."""
@@ -83,15 +89,41 @@ def _first(commits: Iterable[tuple[int, str | None]]) -> Iterable[tuple[int, str
     return (commit for commit, _ in zip(commits, range(LOOK_BACK), strict=False))
 
 
-def is_done(spark: SparkSession, location: Location, do: Callable[[], Any]) -> bool:
+def sizes(spark: SparkSession) -> dict[str, str]:
+    """How large files become in the session that does it: as the user says, or 128 MB.
+
+    They are put together up to a size at which they are left alone from then on, three quarters of that.
+    """
+    largest = str(spark.conf.get(FILE_SIZE, str(_LARGEST)))
+    smaller = str(int(largest) * 3 // 4) if largest.isdigit() else largest
+    return {FILE_SIZE: largest, _SMALLER: str(spark.conf.get(_SMALLER, smaller))}
+
+
+def is_done(spark: SparkSession, location: Location, do: Callable[[], Any], attempts: int = ATTEMPTS) -> bool:
     """Do something to a table in that session, which is no step of it; False where others were in the way each time."""
-    for _ in range(ATTEMPTS):
-        spark.conf.set(USER_METADATA, standing(spark, location))
+    for _ in range(attempts):
+        said = standing(spark, location)
+        spark.conf.set(USER_METADATA, said)
         try:
             do()
+            _say_again(spark, location, said)
             return True
         except CONFLICTS:
             continue
         finally:
             spark.conf.unset(USER_METADATA)
     return False
+
+
+def _say_again(spark: SparkSession, location: Location, said: str) -> None:
+    """Repeat the newest step in a commit of its own where it was committed while something else was done.
+
+    An append is in nobody's way, so what was done repeats an older one, behind it.
+    """
+    newest, commits = standing(spark, location), CommitFiles(spark, location.path)
+    if newest == said or is_step(commits.metadata(commits.versions()[-1])):
+        return
+    appender = Appender(spark, location.path)
+    if appender.version == commits.versions()[-1] and standing(spark, location) == newest:
+        with suppress(*CONFLICTS):  # whoever was ahead has said it, or will
+            appender.commit(_APP_ID, appender.version + 1, newest)

@@ -28,7 +28,7 @@ from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.file_system import AT_ONCE, FileState, file_state
 from windrow.store.delta.foreign import ForeignTable
 from windrow.store.delta.location import Location
-from windrow.store.delta.steps import Commit, Steps
+from windrow.store.delta.steps import Commit, Steps, is_step
 from windrow.store.reading.tables import NUMBER, Condition, Groups, Kind
 
 _HOLDS: Mapping[str, Callable[[Column, Any], Column]] = {
@@ -91,7 +91,8 @@ class SparkTable:
         if self._newest is None:
             return None
         made = where(self.location.table(self.spark).history(), col("version") == lit(self._newest.version))
-        return int(select(made, {"at": call("unix_micros", col("timestamp"))}).collect()[0]["at"])
+        found = select(made, {"at": call("unix_micros", col("timestamp")), "said": col("userMetadata")}).collect()[0]
+        return int(found["at"]) if is_step(found["said"]) else None
 
     def number_of_rows(self) -> int:
         return self.frame.count()
