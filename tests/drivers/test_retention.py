@@ -23,6 +23,7 @@ from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.retention import Retention
+from windrow.spec.pipelines.schedules import Schedule
 from windrow.spec.times import HOUR, SECOND, parse_time
 from windrow.store.delta.floors import Floors, time_floor
 from windrow.store.delta.location import Lake
@@ -105,6 +106,38 @@ def test_what_was_not_published_before_the_first_interval_is_kept(spark: SparkSe
     assert all(one.equal for one in reconcile(made, spark))
 
 
+def test_windows_that_cross_the_first_interval_are_kept_unless_no_schedule_makes_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Windows of 40 s each 20 s: one that starts at -20 s holds rows of the first interval."""
+    made = keeping(pipeline(tmp_path, "hops"), "1s")
+    write(tmp_path, range(4))
+    PipelineWork.open(made, spark).landings[0].run()
+    backfill(made, spark, at(0), at(120), whole=True)
+    before = table(spark, tmp_path, "raw", "visits").count()
+    why = f"a batch has yet to publish windows of stage hops that start at {iso(-20)[:-1].replace('T', ' ')}"
+    assert why in upkeep(made, spark, at(1000))["visits/raw"].replace("T", " ")
+    assert table(spark, tmp_path, "raw", "visits").count() == before
+    scheduled = replace(made, schedule=Schedule(cron="* * * * *", start=iso(0)))
+    assert "removed" in upkeep(scheduled, spark, at(1000))["visits/raw"]
+    assert 0 < table(spark, tmp_path, "raw", "visits").count() < before
+    run(made, spark, once=True, drain=True)
+    first = table(spark, tmp_path, "current", "hops").selectExpr("min(unix_micros(window_start))").collect()[0][0]
+    assert first == at(0), "what has lost rows is not shown as if it were whole"
+    assert all(one.equal for one in reconcile(made, spark))
+
+
+def test_dead_letters_of_a_source_go_by_their_arrival(spark: SparkSession, tmp_path: Path) -> None:
+    made = keeping(pipeline(tmp_path, "shops"), "60s", "90s")
+    write(tmp_path, range(4))
+    run(made, spark, once=True, drain=True)
+    before, now = table(spark, tmp_path, "dead_letters", "visits").count(), at(4 * 60)
+    assert "removed" in upkeep(made, spark, now)["visits/dead_letters"]
+    left = table(spark, tmp_path, "dead_letters", "visits")
+    assert 0 < left.count() < before
+    assert left.selectExpr("min(unix_micros(arrived_at))").collect()[0][0] >= now - 90 * SECOND
+
+
 def test_a_generation_that_begins_while_rows_go_is_refused(spark: SparkSession, tmp_path: Path) -> None:
     made = keeping(pipeline(tmp_path, "shops"), "60s")
     write(tmp_path, range(2))
@@ -119,6 +152,28 @@ def test_a_generation_that_begins_while_rows_go_is_refused(spark: SparkSession, 
     assert {stage.generation for stage in status(made, spark)[1]} == {1}
     run(made, spark, once=True)
     assert {stage.generation for stage in status(made, spark)[1]} == {1}
+
+
+def test_a_generation_whose_run_was_killed_before_it_looked_again_is_refused(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    made = keeping(pipeline(tmp_path, "shops"), "60s")
+    write(tmp_path, range(2))
+    run(made, spark, once=True, drain=True)
+    shown = results(spark, tmp_path, made)
+
+    def killed(point: str) -> None:
+        if point == "generation:after_record":
+            raise KeyboardInterrupt
+
+    with watched(killed), pytest.raises(KeyboardInterrupt):
+        run(made, spark, once=True, from_start=True)
+    Floors.of(Lake.of(made.lake)).raise_to(spark, time_floor("visits", "raw"), at(60))
+    with pytest.raises(SpecError, match="cannot be rebuilt: raw of visits has no rows before"):
+        run(made, spark, once=True)
+    run(made, spark, once=True)
+    assert {stage.generation for stage in status(made, spark)[1]} == {1}
+    assert results(spark, tmp_path, made) == shown
 
 
 @pytest.mark.long

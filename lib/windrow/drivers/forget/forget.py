@@ -24,6 +24,7 @@ from windrow.drivers.forget.windows.stage import ForgottenWindows
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.engine.frames import group, where
+from windrow.engine.partitions import choose_partitions
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
 from windrow.store.delta.copy_on_write import GOES
@@ -84,6 +85,7 @@ def forget(
     named = list(pipeline.sources) if source is None else [pipeline.source(source)]
     chosen = named if person is None else person.sources(named, spark)
     work = PipelineWork.open(pipeline, spark, clock=clock)
+    choose_partitions(work.spark, work.spark, is_batch=True)
     if dry_run:
         return Forgotten(tuple(_would(work, one, person) for one in chosen), (), unnamed_owners(work))
     noted = Noted(work.spark, work.lake)

@@ -20,6 +20,7 @@ from windrow.spec.stages.stage import Stage
 from windrow.spec.times import format_time
 from windrow.store.delta.floors import Floors, time_floor
 from windrow.store.delta.location import Lake
+from windrow.store.delta.step_log import StepLog
 from windrow.store.journal.generations import Generations
 from windrow.store.projections.tables import shown_generation
 from windrow.store.reading.generations import Generation
@@ -37,6 +38,8 @@ class OpenedGenerations:
     _new: dict[str, Generation] = field(default_factory=dict)
     _rebuilt: list[tuple[Stage, Mapping[str, Source | Stage]]] = field(default_factory=list)
     """Stages that begin anew, with what they read."""
+    _before: dict[str, Generation] = field(default_factory=dict)
+    """Of stages whose newest generation was recorded, and has no tick yet, the one before it."""
 
     def __post_init__(self) -> None:
         self._known = self.log.all(self.spark)
@@ -61,6 +64,11 @@ class OpenedGenerations:
             self._check_kept(stage, read)
             self._rebuilt.append((stage, read))
             return self._begun(stage, Generation(known.number + 1, fingerprint))
+        if known.number > 1 and not self._has_ticks(stage, known.number):  # nobody may have looked again
+            self._rebuilt.append((stage, read))
+            number = shown_generation(self.spark, self.lake, stage.name) or known.number - 1
+            before = self.log.older(self.spark, stage.name, number)
+            self._before |= {} if before is None else {stage.name: before}
         if known.fingerprint != fingerprint:
             return self._begun(stage, Generation(known.number, fingerprint))
         return known.number
@@ -79,11 +87,15 @@ class OpenedGenerations:
             for one, read in self._rebuilt:
                 self._check_kept(one, read)
         except SpecError:
-            for stage in self._new:
-                if stage in self._known:
-                    self.log.record(self.spark, stage, self._known[stage])
+            before = {stage: self._known[stage] for stage in self._new if stage in self._known} | self._before
+            for stage, generation in before.items():
+                self.log.record(self.spark, stage, generation)
             raise
         self._new.clear()
+
+    def _has_ticks(self, stage: Stage, number: int) -> bool:
+        journal = StepLog(*self.lake.journal(stage.name, number))
+        return journal.location.exists(self.spark) and journal.last(self.spark) is not None
 
     def _begun(self, stage: Stage, generation: Generation) -> int:
         self._new[stage.name] = generation

@@ -20,12 +20,15 @@ from windrow.drivers.pipeline.points import point
 from windrow.drivers.recompute.publish.replacing import retractions, with_gone
 from windrow.drivers.recompute.scope.admission_ticks import admit
 from windrow.drivers.recompute.windows.unrestated import unrestated
+from windrow.drivers.retention.kept import whole_from
 from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING
 from windrow.engine.tick.micro_batch import MicroBatch, with_statistics
+from windrow.engine.tick.published import Made
 from windrow.engine.tick.tick import TickPlan, tick
 from windrow.spec.errors import NotYet
+from windrow.spec.times import MINUS_INFINITY
 from windrow.store.journal.control import BACKFILL, Control
 from windrow.store.journal.results import shown_early, shown_last, standing_panes
 from windrow.store.upstream.offsets import START, Offsets
@@ -53,13 +56,14 @@ def opened(runner: StageRunner, head: Offsets, kind: str) -> Control | None:
     if not early.isEmpty():
         return _retracted(runner, last, early)
     started = time.monotonic()
-    micro_batch = _waiting_rows(runner, last)
+    whole = whole_from(runner)
+    admission = _admission(runner, whole)
+    micro_batch = _waiting_rows(runner, last, admission)
     times = TickTimes(runner.next_tick, StageClock(), last.clock, runner.clocks.active(last.clock))
-    admission = Admission() if runner.strategy.depends_on_others else Admission(counted=runner.published)
     plan = tick(runner.stage, micro_batch, None, times, admission)
     found = plan.transitions
     if found is not None and runner.strategy.depends_on_others:
-        found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal))
+        found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal), whole)
     times = replace(times, before=last.clock)  # for the control row: no watermark has moved
     return runner.commit(times, last.offsets, TickPlan(found, has_one_pane=plan.has_one_pane), started, kind)
 
@@ -87,7 +91,7 @@ def _was_corrected(runner: StageRunner, last: Control) -> bool:
     return False
 
 
-def _waiting_rows(runner: StageRunner, last: Control) -> MicroBatch:
+def _waiting_rows(runner: StageRunner, last: Control, admission: Admission) -> MicroBatch:
     """The rows that batches have read, but for those that are dead as late.
 
     They were counted when they were read, and their dead letters are in the journal.
@@ -96,8 +100,18 @@ def _waiting_rows(runner: StageRunner, last: Control) -> MicroBatch:
     if runner.strategy.depends_on_others:
         excluded = unrestated(runner).select(STEP, ROW).distinct()
         parts = {name: rows.join(excluded, on=[STEP, ROW], how="left_anti") for name, rows in parts.items()}
-    admission = Admission() if runner.strategy.depends_on_others else Admission(counted=runner.published)
     return with_statistics(runner.stage, parts, admission)
+
+
+def _admission(runner: StageRunner, whole: int) -> Admission:
+    """All windows but those that batches have published, and those that have lost rows by their age.
+
+    Of windows that depend on others these are left out when they are made.
+    """
+    if runner.strategy.depends_on_others:
+        return Admission()
+    lost = () if whole == MINUS_INFINITY else (Made(MINUS_INFINITY, whole),)
+    return Admission(counted=(*lost, *runner.published))
 
 
 def _retracted(runner: StageRunner, last: Control, early: DataFrame) -> Control:

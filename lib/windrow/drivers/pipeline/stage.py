@@ -128,8 +128,15 @@ class StageWork:
             return tried_again(lambda: self._project(refresh), self._look)
 
     def check_generation(self) -> None:
-        """Judge a new generation that the tables do not show yet. Raises GateFailed where its gate stops."""
+        """Judge a new generation that the tables do not show yet. Raises GateFailed where its gate stops.
+
+        Raises SpecError where another run has gone back to the one before, as rows have gone by their age.
+        """
         if self.projections.is_rebuilt:
+            newest = Generations.of(self.projections.lake).all(self.runner.spark).get(self.name)
+            if newest is not None and newest.number < self.runner.journal.generation:
+                rule = f"has generation {newest.number} again, as rows were removed from which this one is built"
+                raise SpecError(f"stages.{self.name}", rule, self.runner.journal.generation)
             self.new_generation.check(self.runner, self.pending)
 
     def _project(self, refresh: bool) -> dict[int, Counters]:

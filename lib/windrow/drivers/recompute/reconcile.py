@@ -93,7 +93,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         excluded = excluded.join(
             where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi"
         )
-    whole = whole_from(work, item)
+    whole = whole_from(item.runner)
     if whole != MINUS_INFINITY:
         excluded = where(excluded, col(WINDOW_START) >= bigint(whole))
     late_rows = excluded.count()

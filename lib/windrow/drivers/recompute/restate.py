@@ -159,7 +159,7 @@ def _find(work: PipelineWork, item: StageWork, dry_run: bool) -> _Found:
     letters = LateWindows.of(work.spark, work.lake, item.name, out, late_span)
     is_by_clock = has_stream(last) or item.runner.strategy.ends_by_cells
     expired_end = item.runner.admission.expired_end if is_by_clock else INFINITY
-    first = whole_from(work, item)
+    first = whole_from(item.runner)
     ready: list[Late] = []
     waits: list[Late] = letters.waiting(expired_end)
     found = [late for late in letters.expired(expired_end) if late.starts[0] >= first]

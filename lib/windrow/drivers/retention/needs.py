@@ -11,7 +11,8 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.retention.kept import whole_from
 from windrow.engine.frames import group, where
-from windrow.spec.times import INFINITY, MINUS_INFINITY, saturating_add
+from windrow.spec.times import INFINITY, MINUS_INFINITY, format_time, saturating_add
+from windrow.spec.windows.base import LONGEST
 from windrow.store.journal.control import has_stream
 
 
@@ -46,6 +47,7 @@ def _need(work: PipelineWork, item: StageWork, name: str) -> Need:
         time, why = _first_open(work, item), f"a window of stage {item.name} is open"
     else:
         time, why = _first_not_published(work, item, name), f"a batch has yet to publish windows of stage {item.name}"
+        why += f" that start at {format_time(time)} or later" if time > MINUS_INFINITY else ""
     return Need(time, step, why)
 
 
@@ -63,27 +65,39 @@ def _first_open(work: PipelineWork, item: StageWork) -> int:
 
 def _first_not_published(work: PipelineWork, item: StageWork, name: str) -> int:
     """No window that batches have not published starts before this: the first one behind those without a gap, or one
-    before them, of which there are rows.
+    before them, of which there are rows. Windows before the start of the schedule nobody publishes.
     """
     published = item.runner.published
     if not published:
         return MINUS_INFINITY
     windows = item.runner.stage.windows
-    before = _first_before(work, item, name, published[0].first)
-    if before is not None:
-        return windows.earliest_start(before)
+    schedule = work.pipeline.schedule
+    since = MINUS_INFINITY if schedule is None or schedule.start is None else schedule.start
+    if since < published[0].first:
+        before = _first_of(work, item, name, since, _end_before(item, published[0].first))
+        if before is not None:
+            return windows.earliest_start(before)
     end = min(published[0].last, published[0].until)
     if item.runner.strategy.is_made_whole:
         return saturating_add(end, -windows.longest)
     return end if end == INFINITY else windows.earliest_start(end)
 
 
-def _first_before(work: PipelineWork, item: StageWork, name: str, until: int) -> int | None:
-    """The earliest event time, before that time, of what a stage reads there; None where there is nothing.
+def _end_before(item: StageWork, first: int) -> int:
+    """Where the last of the windows ends that start before that time."""
+    windows = item.runner.stage.windows
+    if item.runner.strategy.is_made_whole or windows.longest == LONGEST:
+        return first
+    last = windows.greatest_start_before(first)
+    return first if last is None else max(first, last[1])
+
+
+def _first_of(work: PipelineWork, item: StageWork, name: str, since: int, until: int) -> int | None:
+    """The earliest event time, from one time to another, of what a stage reads there; None where there is nothing.
 
     Of windows that have lost rows before nothing can be made any more.
     """
-    whole = whole_from(work, item)
+    whole = max(since, whole_from(item.runner))
     if until <= whole:
         return None
     if name in work.raws:

@@ -129,7 +129,7 @@ class Removal:
 
     def _within(self, item: StageWork, need: Need) -> Need:
         """The same, and what is needed as long as windows can be recomputed."""
-        whole = whole_from(self.work, item)
+        whole = whole_from(item.runner)
         why = f"rows of windows of stage {item.name} are kept since then"
         if whole == MINUS_INFINITY:
             why = f"all rows of windows of stage {item.name} are kept"

@@ -149,10 +149,11 @@ class Records(WindowStrategy):
             return "cannot begin a stream of record windows behind a backfill that was asserted to be whole"
         return None
 
-    def but_for(self, transitions: DataFrame, published: DataFrame) -> DataFrame:
+    def but_for(self, transitions: DataFrame, published: DataFrame, since: int) -> DataFrame:
         """Records stay: they make later windows."""
         is_record = coalesce(col(STATE, RECORD).is_not_null(), lit(False))
-        return where(transitions, is_record).unionByName(super().but_for(where(transitions, ~is_record), published))
+        windows = super().but_for(where(transitions, ~is_record), published, since)
+        return where(transitions, is_record).unionByName(windows)
 
 
 def _windows(cells: DataFrame) -> DataFrame:

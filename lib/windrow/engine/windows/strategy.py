@@ -10,7 +10,7 @@ from typing import Protocol, Self
 from pyspark.sql import DataFrame
 
 from windrow.compile.cells.at_end import Ending
-from windrow.compile.columns import CELL, ELEMENTS, EVENT_TIME, NET
+from windrow.compile.columns import CELL, ELEMENTS, EVENT_TIME, NET, WINDOW_START
 from windrow.compile.sql.columns import Column, bigint, coalesce, col, lit, null
 from windrow.compile.stage import CompiledStage
 from windrow.compile.triggers.tree import TickClock
@@ -251,9 +251,10 @@ class WindowStrategy(ABC):
         """Why no stream can begin behind what batches have published; None where one can."""
         return None
 
-    def but_for(self, transitions: DataFrame, published: DataFrame) -> DataFrame:
-        """The transitions but for those of windows (`key` and bounds) that batches have published."""
-        return transitions.join(published, on=list(CELL), how="left_anti")
+    def but_for(self, transitions: DataFrame, published: DataFrame, since: int) -> DataFrame:
+        """The transitions of windows that start at a time or later, and were not published (`key` and bounds)."""
+        kept = transitions if since == MINUS_INFINITY else where(transitions, col(WINDOW_START) >= bigint(since))
+        return kept.join(published, on=list(CELL), how="left_anti")
 
     def left_behind(self) -> Column:
         """The state that a window leaves behind which has expired."""

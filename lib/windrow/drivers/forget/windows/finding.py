@@ -70,7 +70,7 @@ class Finding:
 
     def _whole(self, cells: DataFrame) -> DataFrame:
         """Those of the cells that can be made anew, as no rows of them were removed, with `WHOLE_FROM`."""
-        first = whole_from(self.work, self.item)
+        first = whole_from(self.item.runner)
         if not self.item.runner.strategy.depends_on_others:
             cells, first = where(cells, col(WINDOW_START) >= bigint(first)), MINUS_INFINITY
         return with_column(cells, WHOLE_FROM, bigint(first))

@@ -82,7 +82,7 @@ def commit(
         result = replace(result, tick=control.tick)
         if announce is not None:
             announce(result)
-        check_whole(work, item, min(first for first, _ in scope.spans))  # maintenance may have come in between
+        check_whole(item, min(first for first, _ in scope.spans))  # maintenance may have come in between
         point("backfill:before_journal")
         control = runner.write(control, TickPlan(_transitions(runner, scope, changes)))
         point("backfill:after_journal")

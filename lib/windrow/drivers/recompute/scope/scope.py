@@ -38,7 +38,7 @@ def scope_of(work: PipelineWork, item: StageWork, request: Request, dry_run: boo
     runner = item.runner
     if request.mode is Mode.EARLY and runner.is_read and not emits_retractions(runner.stage.shown):
         request = replace(request, mode=Mode.EXPIRED)  # who reads it could not take back what was only early
-    check_whole(work, item, min(first for first, _ in request.spans))
+    check_whole(item, min(first for first, _ in request.spans))
     if has_stream(runner.last):
         if request.mode is Mode.WHOLE:
             for span in request.spans:
