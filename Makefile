@@ -29,8 +29,9 @@ style: setup ## ruff and mypy
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-lint: style ## ruff, mypy and the tests that need no Spark
+lint: style ## ruff, mypy, the tests that need no Spark and all checks of docker/
 	$(BIN)/python -m pytest -q -m "not spark and not long"
+	$(BIN)/python -m pytest -q -m long tests/contracts/test_docker.py
 
 demo: setup ## run the demonstration on a part of its data (FULL=1: on all of it)
 	FULL=$(FULL) $(BIN)/python -m demo

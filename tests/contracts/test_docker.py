@@ -4,6 +4,7 @@ Kubernetes, and set-up in a folder with nothing but what the build stage has.
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -98,6 +99,19 @@ def test_the_services_start_what_there_is() -> None:
         assert (BIN / first).exists() or shutil.which(first), name
     runs = [shlex.split(line) for line in services["airflow"]["command"][0].splitlines()]
     assert all((BIN / words[words[0] == "exec"]).exists() for words in runs), runs
+
+
+def test_the_dags_find_the_connections_of_their_pipeline_files() -> None:
+    environment = yaml.safe_load((DOCKER / "compose.yaml").read_text())["services"]["airflow"]["environment"]
+    files = [yaml.safe_load(file.read_text()) for file in (ROOT / "conf/pipelines").glob("*.yaml")]
+    named = {
+        one["schedule"]["spark"]["connection"]
+        for one in files
+        if "connection" in one.get("schedule", {}).get("spark", {})
+    }
+    assert named
+    for name in named:
+        assert json.loads(environment[f"AIRFLOW_CONN_{name.upper()}"])["conn_type"] == "spark"
 
 
 def test_one_stream_writes_a_lake_whichever_services_start() -> None:

@@ -47,6 +47,17 @@ def test_a_log_store_that_shows_a_half_of_a_commit_is_refused_where_files_grow(
     check_put_if_absent(spark, "gs://bucket/lake")
 
 
+def test_a_mount_may_lead_anywhere_so_the_user_says_who_puts_commits(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(
+        SpecError, match=r"viewfs:// may lead to any file system.*viewfs\.impl=io\.delta\.storage\.HDFS"
+    ):
+        check_put_if_absent(spark, "viewfs://there/lake")
+    with_log_store(monkeypatch, "io.delta.storage.HDFSLogStore")
+    check_put_if_absent(spark, "viewfs://there/lake")
+
+
 def test_the_user_s_own_choice_is_taken(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("io.delta.storage.S3DynamoDBLogStore", "their.LogStore"):
         with_log_store(monkeypatch, name)

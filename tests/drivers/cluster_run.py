@@ -1,6 +1,6 @@
 """Work on a cluster in a process of its own: `python -m tests.drivers.cluster_run TASK ROOT MASTER CONF [PID POINT]`.
 
-CONF is JSON. With PID and POINT (`name#n`) that process group is killed a moment after the point is passed.
+CONF is JSON. With PID and POINT (`name#n`) that process group is killed while tasks run, when the point is passed.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -26,8 +28,8 @@ from windrow.drivers.stream.stream import run
 from windrow.spec.times import DAY, parse_time
 
 MONDAY = parse_time("2024-01-01T00:00:00Z")
-MOMENT = 0.3
-"""Seconds from the point to the kill: a tick has begun to compute by then, and has not ended."""
+LONGEST = 60.0
+"""Seconds from the point in which every executor comes to have a task."""
 
 
 def drain(root: Path, spark: SparkSession) -> None:
@@ -45,16 +47,26 @@ def publish(root: Path, spark: SparkSession) -> None:
 TASKS: Mapping[str, Callable[[Path, SparkSession], None]] = {"drain": drain, "publish": publish}
 
 
-def killing(group: int, where: str) -> ExitStack:
-    """Kill a process group a moment after a point."""
+def killing(spark: SparkSession, group: int, where: str) -> ExitStack:
+    """Kill a process group when a point was passed and every executor has a task."""
     name, _, times = where.partition("#")
     left = int(times or 1)
+
+    def kill() -> None:
+        java: Any = spark.sparkContext._jsc
+        until = time.monotonic() + LONGEST
+        while time.monotonic() < until:
+            known = java.sc().statusTracker().getExecutorInfos()
+            executors = [one for one in known if one.port() != int(java.sc().getConf().get("spark.driver.port"))]
+            if executors and all(one.numRunningTasks() for one in executors):
+                break
+        os.killpg(group, signal.SIGKILL)
 
     def watch(point: str) -> None:
         nonlocal left
         left -= point == name
         if point == name and left == 0:
-            threading.Timer(MOMENT, os.killpg, (group, signal.SIGKILL)).start()
+            threading.Thread(target=kill).start()
 
     stack = ExitStack()
     stack.enter_context(watched(watch))
@@ -64,7 +76,7 @@ def killing(group: int, where: str) -> ExitStack:
 def main() -> None:
     task, root, master, conf, *kill = sys.argv[1:]
     spark = local_session("windrow tests", master, json.loads(conf))
-    with killing(int(kill[0]), kill[1]) if kill else ExitStack():
+    with killing(spark, int(kill[0]), kill[1]) if kill else ExitStack():
         TASKS[task](Path(root), spark)
     spark.stop()
 

@@ -52,6 +52,7 @@ def test_a_landing_runs_code_that_was_compiled_before(spark, compiled, tmp_path:
     document = pipeline(tmp_path).to_mapping()
     (source,) = document["sources"]
     source[connector] = {**source[connector], "copy": True}
+    source["max_future"] = "37m"  # unlike any other
     (landing,) = PipelineWork.open(Pipeline.from_mapping(document), spark, clock=clock).landings
     landing.run()
     assert len(counts) == batches

@@ -28,6 +28,8 @@ def test_a_file_much_older_than_those_before_it_is_read(spark, tmp_path: Path) -
 def test_a_landing_that_has_ended_leaves_no_thread(spark, tmp_path: Path) -> None:
     made = pipeline(tmp_path)
     landing = Landing(spark, made.sources[0], Lake.of(made.lake))
+    write_rows(tmp_path, "first.json", [{"v": 0}])
+    landing.run()  # the first one starts a thread that waits for all callbacks
     before = set(threading.enumerate())
     for number in range(3):
         write_rows(tmp_path, f"{number}.json", [{"v": number}])

@@ -88,7 +88,7 @@ def by_python(server: Server, query: str) -> list[tuple[Any, ...]]:
 
 
 def test_readers_beside_a_stream(spark, lake: windrow.Pipeline, server: Server) -> None:
-    """Every answer is that of versions which the tables had at once while it was asked for."""
+    """Every answer is that of versions which each of its tables had while it was asked for: Spark looks one by one."""
     root, stop, failed = Path(lake.lake).parent, threading.Event(), []
     waiting, asked = sorted((root / "waiting").iterdir()), questions()
 

@@ -15,12 +15,15 @@ from pyspark import SparkContext
 
 
 def connection() -> Any:
-    """That on which this very thread was called by the JVM; None where it was not."""
+    """That of this thread: on which the JVM has called it, or on which it calls the JVM; None without one."""
     context = SparkContext._active_spark_context
-    return None if context is None else context._gateway._gateway_client.get_thread_connection()  # type: ignore[union-attr]
+    client: Any = None if context is None else context._gateway._gateway_client  # type: ignore[union-attr]
+    return getattr(client, "get_thread_connection", lambda: None)()  # none of a gateway with PYSPARK_PIN_THREAD=false
 
 
 def end(ended: Any) -> None:
     """End a connection whose thread of the JVM has ended; that of Python ends itself then."""
+    if ended is None or ended.initiated_from_client:  # Python has called the JVM on it
+        return
     with suppress(OSError, AttributeError):  # it is closed, or has no socket any more
         ended.socket.shutdown(socket.SHUT_RDWR)

@@ -24,8 +24,11 @@ from windrow.store.delta.location import S3
 LOG_STORE = "windrow.ConditionalLogStore"
 """Puts commits on object stores that make an object only where there is none. `make setup EXTRA=s3` makes it."""
 
-RENAMING = frozenset({"hdfs", "viewfs", "abfs", "abfss", "adl", "wasb", "wasbs", "gs"})
+RENAMING = frozenset({"hdfs", "abfs", "abfss", "adl", "wasb", "wasbs", "gs"})
 """Schemes for which Delta's own choice is right."""
+MOUNTS = "viewfs"
+"""The scheme of mounts, which may lead anywhere: whoever has mounted it says who puts commits there."""
+_HINT_OF_MOUNTS = f"where it leads to HDFS, --conf spark.delta.logStore.{MOUNTS}.impl=io.delta.storage.HDFSLogStore"
 
 _OF_DELTA = re.compile(r"(?:io\.delta|org\.apache\.spark\.sql\.delta)\.storage\.(?!S3Dynamo)\w+")
 """Of its log stores only one is right on S3. `GCSLogStore` is not, though it makes a file that is to overwrite nothing:
@@ -48,13 +51,17 @@ def check_put_if_absent(spark: SparkSession, lake: str) -> str:
     is_local = local_path(spark, lake) is not None
     scheme = "file" if is_local else _scheme(spark, lake)
     store = _log_store(spark, scheme)
-    if store is not None and scheme in {"file", *RENAMING} - {"gs"} and _IN_PLACE.fullmatch(store):
+    if store is not None and scheme in {"file", MOUNTS, *RENAMING} - {"gs"} and _IN_PLACE.fullmatch(store):
         rule = f"{_RULE}: on {scheme}:// {store.rpartition('.')[2]} shows a commit before it is whole"
-        raise SpecError("lake", rule, lake, "leave out spark.delta.logStore: Delta's own choice is right there")
+        right = "leave out spark.delta.logStore: Delta's own choice is right there"
+        raise SpecError("lake", rule, lake, _HINT_OF_MOUNTS if scheme == MOUNTS else right)
     if is_local:
         return scheme
     if store == LOG_STORE:
         _check_conditional(spark, lake, scheme)
+    elif scheme == MOUNTS:
+        if store is None:
+            raise SpecError("lake", f"{_RULE}: {MOUNTS}:// may lead to any file system", lake, _HINT_OF_MOUNTS)
     elif scheme not in RENAMING and (store is None or _OF_DELTA.fullmatch(store)):
         rule = f"{_RULE}: on {scheme}:// Delta overwrites what another has put"
         raise SpecError("lake", rule, lake, _hint_of(scheme))
