@@ -47,7 +47,7 @@ FEW: dict[str, tuple[int, str]] = {
     "store/delta/floors.py": (2, "a row for each floor"),
     "store/delta/foreign.py": (1, "a line for each file of a table that is read in place"),
     "store/delta/history.py": (1, "a line for each live file"),
-    "store/delta/transactions.py": (1, "a line for each live file"),
+    "store/delta/log/transactions.py": (1, "a line for each live file"),
     "store/delta/upkeep.py": (1, "what a table says of itself"),
     "store/journal/journal.py": (2, "the control rows of ticks, and a row for each bucket of window time"),
     "store/journal/late.py": (2, "a row for each group of late windows that stands alone"),

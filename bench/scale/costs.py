@@ -26,7 +26,7 @@ from bench.stages import EVERY_CHANGE, Running
 from bench.workload import FILES_PER_BATCH, SOURCE, START, land, pipeline, write_batch
 from windrow.drivers.maintain import Maintained, maintain
 from windrow.spec.times import SECOND
-from windrow.store.delta.commit_files import CommitFiles
+from windrow.store.delta.log.commit_files import CommitFiles
 
 STAGE = "changes"
 TICKS = 3

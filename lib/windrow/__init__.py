@@ -142,7 +142,7 @@ if TYPE_CHECKING:
     from windrow.spec.windows.inherited import InheritedWindows as InheritedWindows
     from windrow.spec.windows.records import RecordWindows as RecordWindows
     from windrow.spec.windows.sessions import Sessions as Sessions
-    from windrow.store.delta.retries import StepTaken as StepTaken
+    from windrow.store.delta.log.retries import StepTaken as StepTaken
     from windrow.testing.check import Outcome as Outcome
     from windrow.testing.check import check_case as check_case
     from windrow.testing.panes import Panes as Panes
@@ -220,7 +220,7 @@ _NAMES = {
     "spec.windows.inherited": "InheritedWindows",
     "spec.windows.records": "RecordWindows",
     "spec.windows.sessions": "Sessions",
-    "store.delta.retries": "StepTaken",
+    "store.delta.log.retries": "StepTaken",
     "testing.check": "Outcome check_case",
     "testing.panes": "Panes panes",
     "view.explain.life": "Life",

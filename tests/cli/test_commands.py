@@ -12,7 +12,7 @@ from tests.cli.command import Result, windrow
 from tests.cli.test_wrong_input import refused, write
 from tests.lake import POISON, ROWS, table, write_files
 from windrow.drivers.stream import stream
-from windrow.store.delta.retries import StepTaken
+from windrow.store.delta.log.retries import StepTaken
 from windrow.store.reading import arrow
 
 FILES = 2

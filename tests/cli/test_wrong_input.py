@@ -138,7 +138,7 @@ def test_help_and_wrong_input_need_no_spark(tmp_path: Path) -> None:
 def test_another_writer_is_said_in_plain_words() -> None:
     from delta.exceptions import ProtocolChangedException
 
-    from windrow.store.delta.retries import StepTaken
+    from windrow.store.delta.log.retries import StepTaken
 
     at_a_tick = StepTaken("lake/sums/journal/1", 4, None)
     for error in (at_a_tick, ProtocolChangedException("[DELTA_PROTOCOL_CHANGED] ...")):

@@ -16,8 +16,8 @@ from windrow.engine.frames import select, with_column
 from windrow.spec.errors import NotInThisVersion
 from windrow.store.delta.copy_on_write import GOES, Rewrite, check_rewritable, rewrite_once, with_goes
 from windrow.store.delta.location import READABLE, REWRITES, Location
-from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.transactions import Appender
+from windrow.store.delta.log.step_log import StepLog
+from windrow.store.delta.log.transactions import Appender
 
 HER = "zq9x7vv"
 HERS = Rewrite(lambda rows: with_column(rows, GOES, col("k") == HER))

@@ -10,9 +10,9 @@ from delta.tables import DeltaTable
 from deltalake import DeltaTable as ArrowDeltaTable
 from pyspark.sql import SparkSession
 
-from windrow.store.delta.first_commit import can_make, make
 from windrow.store.delta.location import READABLE, Location
-from windrow.store.delta.log_store import VersionTaken
+from windrow.store.delta.log.first_commit import can_make, make
+from windrow.store.delta.log.log_store import VersionTaken
 from windrow.store.projections.creation import ensure_table, struct_of
 
 SCHEMA = "k bigint, name string, at timestamp, day date, price decimal(10, 2), parts array<struct<n: int, ok: boolean>>"

@@ -10,10 +10,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.store.delta import footers
-from windrow.store.delta.commit_files import AddedFile, CommitFiles
 from windrow.store.delta.footers import are_counted, nulls_and_bounds_of, statistics_of
 from windrow.store.delta.location import INDEXED
-from windrow.store.delta.transactions import Appender
+from windrow.store.delta.log.commit_files import AddedFile, CommitFiles
+from windrow.store.delta.log.transactions import Appender
 
 VALUES = {
     "byte": "CAST(id - 3 AS TINYINT)",

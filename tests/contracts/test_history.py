@@ -16,13 +16,13 @@ from tests.drivers.shops import HER, files_with
 from windrow.compile.sql.columns import col
 from windrow.engine.frames import with_column
 from windrow.spec.times import HOUR
-from windrow.store.delta.commit_files import CommitFiles
 from windrow.store.delta.copy_on_write import GOES, Rewrite, rewrite_once
 from windrow.store.delta.history import History
 from windrow.store.delta.location import Location
-from windrow.store.delta.log_store import VersionTaken
-from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.transactions import CONFLICTS, Appender
+from windrow.store.delta.log.commit_files import CommitFiles
+from windrow.store.delta.log.log_store import VersionTaken
+from windrow.store.delta.log.step_log import StepLog
+from windrow.store.delta.log.transactions import CONFLICTS, Appender
 
 HERS = Rewrite(lambda rows: with_column(rows, GOES, col("k") == HER))
 

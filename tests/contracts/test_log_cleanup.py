@@ -10,11 +10,11 @@ import pytest
 from deltalake import DeltaTable
 
 from windrow.spec.times import MINUTE
-from windrow.store.delta import first_commit
 from windrow.store.delta.location import READABLE, Location
-from windrow.store.delta.log_cleanup import LogCleanup
-from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.transactions import Appender
+from windrow.store.delta.log import first_commit
+from windrow.store.delta.log.cleanup import LogCleanup
+from windrow.store.delta.log.step_log import StepLog
+from windrow.store.delta.log.transactions import Appender
 from windrow.store.projections.creation import struct_of
 
 COMMITS = 120

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from windrow.store.delta.commit_files import CommitFiles
 from windrow.store.delta.file_system import copy_file, local_path, write_file
-from windrow.store.delta.log_store import VersionTaken, delta_log, put
-from windrow.store.delta.transactions import Appender
+from windrow.store.delta.log.commit_files import CommitFiles
+from windrow.store.delta.log.log_store import VersionTaken, delta_log, put
+from windrow.store.delta.log.transactions import Appender
 
 
 @pytest.fixture

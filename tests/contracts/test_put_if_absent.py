@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from windrow.spec.errors import SpecError
-from windrow.store.delta import put_if_absent
-from windrow.store.delta.put_if_absent import LOG_STORE, check_put_if_absent
+from windrow.store.delta.log import put_if_absent
+from windrow.store.delta.log.put_if_absent import LOG_STORE, check_put_if_absent
 
 
 def with_log_store(monkeypatch: pytest.MonkeyPatch, name: str | None) -> None:

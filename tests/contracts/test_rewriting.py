@@ -12,10 +12,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.spec.times import parse_time
-from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.location import Location
-from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.transactions import Appender
+from windrow.store.delta.log.commit_files import AddedFile
+from windrow.store.delta.log.step_log import StepLog
+from windrow.store.delta.log.transactions import Appender
 from windrow.store.projections import rewriting
 
 BY = ("k", "window_start")

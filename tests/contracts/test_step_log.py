@@ -11,12 +11,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.spec.stages.keys import LogColumn
-from windrow.store.delta import steps, upkeep
+from windrow.store.delta import upkeep
 from windrow.store.delta.location import Location
-from windrow.store.delta.log_store import delta_log, newest_snapshot
-from windrow.store.delta.retries import StepTaken
-from windrow.store.delta.step_log import LostSteps, StepLog
-from windrow.store.delta.transactions import CONFLICTS, Appender
+from windrow.store.delta.log import steps
+from windrow.store.delta.log.log_store import delta_log, newest_snapshot
+from windrow.store.delta.log.retries import StepTaken
+from windrow.store.delta.log.step_log import LostSteps, StepLog
+from windrow.store.delta.log.transactions import CONFLICTS, Appender
 from windrow.store.delta.upkeep import is_done
 from windrow.store.reading.arrow import ArrowTables
 from windrow.store.reading.spark import SparkTables

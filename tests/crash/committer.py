@@ -19,13 +19,13 @@ from pyspark.sql import SparkSession
 from tests.conftest import INTERPRETED
 from windrow.drivers.spark.lakes import lake_session
 from windrow.drivers.spark.session import local_session
-from windrow.store.delta.commit_files import CommitFiles
-from windrow.store.delta.first_commit import make
 from windrow.store.delta.location import READABLE, Lake, Location
-from windrow.store.delta.log_store import VersionTaken
-from windrow.store.delta.retries import StepTaken
-from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.transactions import Appender
+from windrow.store.delta.log.commit_files import CommitFiles
+from windrow.store.delta.log.first_commit import make
+from windrow.store.delta.log.log_store import VersionTaken
+from windrow.store.delta.log.retries import StepTaken
+from windrow.store.delta.log.step_log import StepLog
+from windrow.store.delta.log.transactions import Appender
 
 APP = "windrow-tests"
 

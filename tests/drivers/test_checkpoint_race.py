@@ -21,7 +21,7 @@ from windrow.drivers.ingest.landing import Landing
 from windrow.drivers.spark.session import working_session
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.location import Lake
-from windrow.store.delta.retries import StepTaken
+from windrow.store.delta.log.retries import StepTaken
 
 LANDS = 20
 

@@ -24,8 +24,8 @@ from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import Stream, run
 from windrow.spec.errors import SpecError
 from windrow.store.delta.location import Location
-from windrow.store.delta.retries import StepTaken
-from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.log.retries import StepTaken
+from windrow.store.delta.log.step_log import StepLog
 from windrow.store.delta.upkeep import SETTINGS, Upkeep
 
 FILES = 6

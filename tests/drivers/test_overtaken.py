@@ -24,9 +24,9 @@ from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.file_system import file_state
 from windrow.store.delta.lease import LASTS, Lease
 from windrow.store.delta.location import Lake
-from windrow.store.delta.retries import ATTEMPTS
-from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.transactions import Appender
+from windrow.store.delta.log.retries import ATTEMPTS
+from windrow.store.delta.log.step_log import StepLog
+from windrow.store.delta.log.transactions import Appender
 from windrow.store.journal.cells import compact
 from windrow.store.journal.journal import Journal
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -127,6 +128,26 @@ def test_windows_that_cross_the_first_interval_are_kept_unless_no_schedule_makes
     assert all(one.equal for one in reconcile(made, spark))
 
 
+def test_a_session_that_has_lost_rows_is_not_shown_by_a_stream_that_begins_behind_batches(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """It has begun before the schedule's start, so nobody publishes it, and what is left of it looks like another."""
+    made = replace(keeping(pipeline(tmp_path, "sessions"), "1s"), schedule=Schedule(cron="* * * * *", start=iso(0)))
+    seconds = [*range(-9, 132, 3), 840, 843, 900]
+    rows = [{"customer": "ann", "shop": "north", "v": 1, "at": iso(at), "arrived": iso(900)} for at in seconds]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "rows.json").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    PipelineWork.open(made, spark).landings[0].run()
+    backfill(made, spark, at(0), at(720), whole=True)
+    assert "removed" in upkeep(made, spark, at(1000))["visits/raw"]
+    left = table(spark, tmp_path, "raw", "visits").selectExpr("min(_event_time)").collect()[0][0]
+    assert left == at(120), "a part of that session is left"
+    run(made, spark, once=True, drain=True)
+    shown = table(spark, tmp_path, "current", "sessions").selectExpr("unix_micros(window_start) AS start").collect()
+    assert {row.start for row in shown} == {at(840), at(900)}
+    assert all(one.equal for one in reconcile(made, spark))
+
+
 def test_dead_letters_of_a_source_go_by_their_arrival(spark: SparkSession, tmp_path: Path) -> None:
     made = keeping(pipeline(tmp_path, "shops"), "60s", "90s")
     write(tmp_path, range(4))
@@ -173,6 +194,20 @@ def test_a_generation_whose_run_was_killed_before_it_looked_again_is_refused(
         run(made, spark, once=True)
     run(made, spark, once=True)
     assert {stage.generation for stage in status(made, spark)[1]} == {1}
+    assert results(spark, tmp_path, made) == shown
+
+
+def test_a_run_does_not_show_a_generation_that_another_has_taken_back(spark: SparkSession, tmp_path: Path) -> None:
+    made = keeping(pipeline(tmp_path, "shops"), "60s")
+    write(tmp_path, range(2))
+    run(made, spark, once=True, drain=True)
+    shown = results(spark, tmp_path, made)
+    (item,) = PipelineWork.open(made, spark, from_start=True).stages
+    Floors.of(Lake.of(made.lake)).raise_to(spark, time_floor("visits", "raw"), at(60))
+    with pytest.raises(SpecError, match="cannot be rebuilt: raw of visits has no rows before"):
+        run(made, spark, once=True)
+    with pytest.raises(SpecError, match="has generation 1 again, as rows were removed"):
+        item.project()
     assert results(spark, tmp_path, made) == shown
 
 

@@ -20,7 +20,7 @@ from windrow.drivers.stream.stream import Stream, run
 from windrow.spec.errors import SpecError
 from windrow.spec.stages.inputs import ONLY
 from windrow.spec.times import DAY, parse_time
-from windrow.store.delta.retries import StepTaken
+from windrow.store.delta.log.retries import StepTaken
 from windrow.store.journal.control import Control
 from windrow.store.upstream.offsets import Offsets
 

@@ -21,7 +21,7 @@ from windrow.engine.partitions import (
     partitions_for,
     sized,
 )
-from windrow.store.delta.transactions import Appender
+from windrow.store.delta.log.transactions import Appender
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from windrow.drivers.stream.stream import run
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.times import parse_time
 from windrow.store.delta.location import Location
-from windrow.store.delta.log_store import delta_log, newest_snapshot
+from windrow.store.delta.log.log_store import delta_log, newest_snapshot
 from windrow.store.delta.upkeep import FILE_SIZE, is_done
 
 FILES = 10

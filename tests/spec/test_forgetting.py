@@ -13,9 +13,9 @@ from windrow.engine.tick.counters import Counters
 from windrow.spec.quality.broken_rows import BrokenRow, BrokenRows
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
-from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.history import reduced
-from windrow.store.delta.steps import Commit
+from windrow.store.delta.log.commit_files import AddedFile
+from windrow.store.delta.log.commits import Commit
 from windrow.store.journal.control import FORGETTING, STREAM, Control
 from windrow.store.journal.totals import FORGETTINGS, TOTALS, total_notes
 from windrow.store.upstream.offsets import Offsets

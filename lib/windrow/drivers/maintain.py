@@ -29,8 +29,8 @@ from windrow.store.delta.clustering import Clustering
 from windrow.store.delta.floors import Floors, journal_floor, version_floor
 from windrow.store.delta.leftovers import leftovers
 from windrow.store.delta.location import STAGING, Location
-from windrow.store.delta.log_cleanup import LogCleanup
-from windrow.store.delta.retries import tried_again
+from windrow.store.delta.log.cleanup import LogCleanup
+from windrow.store.delta.log.retries import tried_again
 from windrow.store.delta.upkeep import MANY, SETTINGS, Size, Upkeep, is_done, sizes
 from windrow.store.journal.cells import compact
 from windrow.store.journal.control import has_stream

@@ -28,7 +28,7 @@ from windrow.engine.partitions import choose_partitions
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
 from windrow.store.delta.copy_on_write import GOES
-from windrow.store.delta.retries import tried_again
+from windrow.store.delta.log.retries import tried_again
 from windrow.store.upstream.forgotten import give_reason, going
 
 

@@ -20,7 +20,7 @@ from windrow.drivers.forget.windows.stage import ForgottenWindows, StageForgetti
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.engine.frames import group, where
-from windrow.store.delta.retries import ATTEMPTS, tried_again
+from windrow.store.delta.log.retries import ATTEMPTS, tried_again
 from windrow.store.upstream.forgotten import going, take_values
 
 

@@ -19,7 +19,7 @@ from typing import Self, TextIO
 from pyspark.sql.streaming.query import StreamingQuery
 
 from windrow.sources.readers import words_of
-from windrow.store.delta.retries import StepTaken
+from windrow.store.delta.log.retries import StepTaken
 
 FRUITLESS = 30
 """How many races are lost, without a step that anybody has landed in between, before the error is raised."""

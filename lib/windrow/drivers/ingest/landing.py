@@ -31,7 +31,7 @@ from windrow.sources.verdicts import landed, unread
 from windrow.spec.quality.expectations import Expectation
 from windrow.spec.sources.source import Source
 from windrow.store.delta.location import Lake
-from windrow.store.delta.retries import StepTaken, tried_again
+from windrow.store.delta.log.retries import StepTaken, tried_again
 from windrow.store.upstream.raw import FILES, Raw
 
 END_OFFSET = "end_offset"

@@ -26,7 +26,7 @@ from windrow.spec.stages.graph import reads_of
 from windrow.spec.times import SECOND
 from windrow.store.delta.lease import Lease
 from windrow.store.delta.location import Lake
-from windrow.store.delta.retries import tried_again
+from windrow.store.delta.log.retries import tried_again
 from windrow.store.projections.source import SourceProjections
 from windrow.store.upstream.raw import Raw, is_in
 

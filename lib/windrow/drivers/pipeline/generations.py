@@ -20,7 +20,7 @@ from windrow.spec.stages.stage import Stage
 from windrow.spec.times import format_time
 from windrow.store.delta.floors import Floors, time_floor
 from windrow.store.delta.location import Lake
-from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.log.step_log import StepLog
 from windrow.store.journal.generations import Generations
 from windrow.store.projections.tables import shown_generation
 from windrow.store.reading.generations import Generation

@@ -11,7 +11,7 @@ from windrow.drivers.pipeline.spans import span
 from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import NotYet, SpecError
 from windrow.store.delta.floors import Floors, journal_floor
-from windrow.store.delta.retries import ATTEMPTS, StepTaken, tried_again
+from windrow.store.delta.log.retries import ATTEMPTS, StepTaken, tried_again
 from windrow.store.journal.control import FOLLOW, STREAM, Control
 from windrow.store.journal.generations import Generations
 from windrow.store.projections.tables import Projections, shown_generations

@@ -40,7 +40,7 @@ from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateResult
 from windrow.spec.times import format_time, instant
-from windrow.store.delta.retries import tried_again
+from windrow.store.delta.log.retries import tried_again
 from windrow.store.journal.audits import BEGIN, LAND, SEEN, Found
 
 

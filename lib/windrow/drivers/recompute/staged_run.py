@@ -16,7 +16,7 @@ from windrow.drivers.recompute.staged import StagedWindows
 from windrow.drivers.recompute.windows.recomputed import times_of
 from windrow.engine.tick.published import Span
 from windrow.spec.quality.judgements import GateFailed, GateResult
-from windrow.store.delta.retries import tried_again
+from windrow.store.delta.log.retries import tried_again
 from windrow.store.journal.staging import Staged
 from windrow.store.upstream.offsets import START, Offsets
 

@@ -16,7 +16,7 @@ from windrow.drivers.spark.connect import check_has_jvm
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.store.delta.location import Lake
-from windrow.store.delta.log_store import newest_snapshot
+from windrow.store.delta.log.log_store import newest_snapshot
 
 NO_VIEWS = frozenset({"MISSING_CATALOG_ABILITY.VIEWS", "UNSUPPORTED_FEATURE.CATALOG_OPERATION"})
 """The conditions of errors of a catalog that holds no views."""

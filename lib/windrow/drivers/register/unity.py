@@ -23,7 +23,7 @@ from windrow.compile.names.relations import Relation
 from windrow.drivers.register.places import is_same, plain, qualified, written
 from windrow.drivers.register.registered import Registered
 from windrow.spec.errors import SpecError
-from windrow.store.delta.log_store import newest_snapshot
+from windrow.store.delta.log.log_store import newest_snapshot
 
 CONNECTOR = "io.unitycatalog.spark.UCSingleCatalog"
 """The class that Unity Catalog's own pages have one set for such a catalog."""

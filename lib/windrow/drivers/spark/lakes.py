@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from windrow.drivers.spark.connect import check_has_jvm
 from windrow.drivers.spark.session import working_session
 from windrow.store.delta.location import S3, Lake
-from windrow.store.delta.put_if_absent import check_put_if_absent
+from windrow.store.delta.log.put_if_absent import check_put_if_absent
 
 CHECKPOINTS = "spark.sql.streaming.checkpointFileManagerClass"
 _PUTTING = "windrow.ConditionalCheckpoints"

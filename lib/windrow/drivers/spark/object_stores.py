@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from windrow.store.delta.put_if_absent import LOG_STORE
+from windrow.store.delta.log.put_if_absent import LOG_STORE
 
 _S3A = "spark.hadoop.fs.s3a."
 

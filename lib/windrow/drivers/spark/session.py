@@ -19,7 +19,7 @@ from windrow.drivers.spark.machine import defaults
 from windrow.drivers.spark.names import cache_names
 from windrow.drivers.spark.settings import OF_BATCHES, PREFERRED, REQUIRED
 from windrow.engine.partitions import choose_partitions
-from windrow.store.delta.put_if_absent import LOG_STORE
+from windrow.store.delta.log.put_if_absent import LOG_STORE
 
 TRACE = "WINDROW_TRACE"
 """The environment variable that has the traces of any error shown, Python's and the JVM's."""

@@ -23,7 +23,7 @@ from windrow.compile.sql.columns import bigint, call, col
 from windrow.engine.frames import group
 from windrow.store.delta.floors import Floors, order_floor
 from windrow.store.delta.location import Location
-from windrow.store.delta.log_store import newest_snapshot
+from windrow.store.delta.log.log_store import newest_snapshot
 from windrow.store.delta.upkeep import FILE_SIZE, is_done
 
 MOST_COLUMNS = 4

@@ -16,11 +16,11 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.compile.sql.columns import call, col, lit, quoted
 from windrow.engine.frames import in_tasks, where, with_column
 from windrow.spec.errors import NotInThisVersion
-from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.location import Location
-from windrow.store.delta.retries import ATTEMPTS, StepTaken
-from windrow.store.delta.steps import standing
-from windrow.store.delta.transactions import CONFLICTS, Appender
+from windrow.store.delta.log.commit_files import AddedFile, CommitFiles
+from windrow.store.delta.log.commits import repeating
+from windrow.store.delta.log.retries import ATTEMPTS, StepTaken
+from windrow.store.delta.log.transactions import CONFLICTS, Appender
 
 GOES = "_goes"
 """The column that says of a row whether it goes."""
@@ -83,7 +83,7 @@ def rewrite_once(
         with suppress(*CONFLICTS):
             removed = rewrite(append, location, change)
             if removed:
-                append.commit(_APP, append.version + 1, standing(spark, location))
+                append.commit(_APP, append.version + 1, repeating(CommitFiles(spark, location.path)))
             return removed
     raise StepTaken(location.path, 0, None)
 

@@ -18,10 +18,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.file_system import copy_file, write_file
 from windrow.store.delta.footers import statistics_in, statistics_of
 from windrow.store.delta.location import Location
+from windrow.store.delta.log.commit_files import AddedFile
 
 _AT_ONCE = 4
 """So many files are copied at once."""

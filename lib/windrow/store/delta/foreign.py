@@ -16,9 +16,9 @@ from urllib.parse import unquote
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from windrow.store.delta.commit_files import CommitFiles
 from windrow.store.delta.file_system import AT_ONCE
-from windrow.store.delta.log_store import activate, delta_log, scala
+from windrow.store.delta.log.commit_files import CommitFiles
+from windrow.store.delta.log.log_store import activate, delta_log, scala
 
 _KEPT = "/_-.!~*'():@&=+$,;"
 """What Java leaves as it is in the path of a URI, beside letters and digits."""

@@ -16,10 +16,10 @@ from urllib.parse import unquote
 
 from pyspark.sql import SparkSession
 
-from windrow.store.delta.commit_files import CommitFiles, log_file
 from windrow.store.delta.file_system import Folder, delete_file, file_state, folder, replace_file
 from windrow.store.delta.location import LOG, Location
-from windrow.store.delta.log_store import activate, delta_log
+from windrow.store.delta.log.commit_files import CommitFiles, log_file
+from windrow.store.delta.log.log_store import activate, delta_log
 
 _OLD = re.compile(r"(\d{20})\.(?:checkpoint\.|crc$|\d{20}\.compacted\.json$)")
 """Files of the log beside commits, which are for a version: checkpoints, checksums, and commits put together."""

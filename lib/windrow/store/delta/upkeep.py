@@ -14,11 +14,12 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 
 from windrow.spec.times import HOUR
-from windrow.store.delta.commit_files import CommitFiles
 from windrow.store.delta.location import USER_METADATA, Location
-from windrow.store.delta.retries import ATTEMPTS
-from windrow.store.delta.steps import LOOK_BACK, is_step, standing
-from windrow.store.delta.transactions import CONFLICTS, Appender
+from windrow.store.delta.log.commit_files import CommitFiles
+from windrow.store.delta.log.commits import is_step, repeating
+from windrow.store.delta.log.retries import ATTEMPTS
+from windrow.store.delta.log.steps import LOOK_BACK
+from windrow.store.delta.log.transactions import CONFLICTS, Appender
 
 FILE_SIZE = "spark.databricks.delta.optimize.maxFileSize"
 """The setting that says how large a file becomes, in bytes."""
@@ -102,7 +103,7 @@ def sizes(spark: SparkSession) -> dict[str, str]:
 def is_done(spark: SparkSession, location: Location, do: Callable[[], Any], attempts: int = ATTEMPTS) -> bool:
     """Do something to a table in that session, which is no step of it; False where others were in the way each time."""
     for _ in range(attempts):
-        said = standing(spark, location)
+        said = repeating(CommitFiles(spark, location.path))
         spark.conf.set(USER_METADATA, said)
         try:
             do()
@@ -120,10 +121,11 @@ def _say_again(spark: SparkSession, location: Location, said: str) -> None:
 
     An append is in nobody's way, so what was done repeats an older one, behind it.
     """
-    newest, commits = standing(spark, location), CommitFiles(spark, location.path)
+    commits = CommitFiles(spark, location.path)
+    newest = repeating(commits)
     if newest == said or is_step(commits.metadata(commits.versions()[-1])):
         return
     appender = Appender(spark, location.path)
-    if appender.version == commits.versions()[-1] and standing(spark, location) == newest:
+    if appender.version == commits.versions()[-1] and repeating(commits) == newest:
         with suppress(*CONFLICTS):  # whoever was ahead has said it, or will
             appender.commit(_APP_ID, appender.version + 1, newest)

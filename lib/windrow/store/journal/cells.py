@@ -17,7 +17,7 @@ from windrow.engine.newest import newest
 from windrow.engine.tick.touched import Touched
 from windrow.engine.windows.registry import strategy_of
 from windrow.spec.stages.keys import LogColumn
-from windrow.store.delta.retries import StepTaken
+from windrow.store.delta.log.retries import StepTaken
 
 if TYPE_CHECKING:
     from windrow.store.journal.journal import Journal

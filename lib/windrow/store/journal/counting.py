@@ -11,7 +11,7 @@ from windrow.engine.tick.counters import Counters
 from windrow.spec.errors import SpecError
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.times import SECOND, parse_time
-from windrow.store.delta.commit_files import AddedFile, FileStatistics
+from windrow.store.delta.log.commit_files import AddedFile, FileStatistics
 from windrow.store.journal.control import Control, TickRows
 
 

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from windrow.store.delta.data_files import written
 from windrow.store.delta.location import Lake
-from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.log.step_log import StepLog
 from windrow.store.projections.creation import ensure_table, struct_of
 from windrow.store.reading.generations import Generation, generation_of, newest_generations
 from windrow.store.reading.spark import SparkTables

@@ -38,10 +38,10 @@ from windrow.store.delta.copy_on_write import Rewrite, rewrite
 from windrow.store.delta.data_files import written
 from windrow.store.delta.footers import are_counted
 from windrow.store.delta.location import INDEXED, READABLE, REWRITES, Lake, Location
-from windrow.store.delta.retries import StepTaken
-from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.steps import Notes
-from windrow.store.delta.transactions import Appender
+from windrow.store.delta.log.commits import Notes
+from windrow.store.delta.log.retries import StepTaken
+from windrow.store.delta.log.step_log import StepLog
+from windrow.store.delta.log.transactions import Appender
 from windrow.store.journal.cells import open_cells
 from windrow.store.journal.constraints import Constraints
 from windrow.store.journal.control import CONTROL, Control, Stamp

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from windrow.compile.panes.log_rows import CELLS, PANE
 from windrow.spec.stages.keys import LogColumn
-from windrow.store.delta.commit_files import AddedFile
+from windrow.store.delta.log.commit_files import AddedFile
 
 if TYPE_CHECKING:
     from windrow.store.journal.journal import Journal

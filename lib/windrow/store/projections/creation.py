@@ -12,9 +12,9 @@ from pyspark.sql.types import StructField, StructType
 from windrow.compile.sql.columns import quoted
 from windrow.engine.frames import struct_of as struct_of
 from windrow.spec.pipelines.table_columns import COMMENTS
-from windrow.store.delta import first_commit
 from windrow.store.delta.location import READABLE, Location
-from windrow.store.delta.log_store import VersionTaken
+from windrow.store.delta.log import first_commit
+from windrow.store.delta.log.log_store import VersionTaken
 
 
 def ensure_table(

@@ -15,7 +15,7 @@ from windrow.engine.frames import group, select, where
 from windrow.engine.newest import newest
 from windrow.spec.pipelines.column_comments import comments_of_current
 from windrow.spec.pipelines.table_columns import current_columns
-from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.log.step_log import StepLog
 from windrow.store.projections.creation import commented
 from windrow.store.projections.panes import append_panes
 from windrow.store.projections.rewriting import rewritten

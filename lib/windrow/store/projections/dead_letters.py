@@ -17,7 +17,7 @@ from windrow.engine.tick.dead_letters import rule_of
 from windrow.engine.tick.published import Made
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.times import INFINITY, saturating_add
-from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.log.step_log import StepLog
 from windrow.store.journal.control import DEAD_LETTER, Control
 from windrow.store.projections.creation import commented
 from windrow.store.projections.tick_range import TickRange

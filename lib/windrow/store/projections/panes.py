@@ -11,7 +11,7 @@ from windrow.compile.sql.columns import quoted
 from windrow.spec.pipelines.column_comments import comments_of_panes
 from windrow.spec.pipelines.table_columns import pane_columns
 from windrow.store.delta.data_files import copied
-from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.log.step_log import StepLog
 from windrow.store.projections.creation import commented
 from windrow.store.projections.tick_range import TickRange
 

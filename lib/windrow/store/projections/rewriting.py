@@ -17,11 +17,11 @@ from windrow.compile.sql.columns import bigint, quoted
 from windrow.engine.frames import in_tasks
 from windrow.spec.errors import SpecError
 from windrow.spec.times import SECOND, parse_time
-from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.copy_on_write import rows_of
-from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.steps import Notes
-from windrow.store.delta.transactions import Appender
+from windrow.store.delta.log.commit_files import AddedFile
+from windrow.store.delta.log.commits import Notes
+from windrow.store.delta.log.step_log import StepLog
+from windrow.store.delta.log.transactions import Appender
 
 WRITTEN_ANEW, AS_MANY = 1_000_000, 4
 """So many rows are written anew without asking, or so many times those that are new. With more it is left to a MERGE,

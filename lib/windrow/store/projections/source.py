@@ -16,8 +16,8 @@ from windrow.compile.sql.columns import call, coalesce, col, lit
 from windrow.engine.frames import select
 from windrow.spec.pipelines.table_columns import LANDINGS, SOURCE_DEAD_LETTERS
 from windrow.store.delta.location import Lake
-from windrow.store.delta.retries import tried_again
-from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.log.retries import tried_again
+from windrow.store.delta.log.step_log import StepLog
 from windrow.store.projections.creation import commented, ensure_table, struct_of
 from windrow.store.upstream.raw import Raw
 

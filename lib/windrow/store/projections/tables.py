@@ -24,7 +24,7 @@ from windrow.spec.pipelines.column_comments import comments_of_current, comments
 from windrow.spec.pipelines.table_columns import STAGE_DEAD_LETTERS, TICKS
 from windrow.store.delta.copy_on_write import Rewrite
 from windrow.store.delta.location import Lake
-from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.log.step_log import StepLog
 from windrow.store.journal.control import Control
 from windrow.store.journal.journal import Journal
 from windrow.store.projections.creation import ensure_table, schema_of, struct_of

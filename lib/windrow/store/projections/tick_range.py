@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.panes.log_rows import PANE
-from windrow.store.delta.commit_files import AddedFile
+from windrow.store.delta.log.commit_files import AddedFile
 from windrow.store.journal.control import Control
 from windrow.store.journal.journal import Journal
 

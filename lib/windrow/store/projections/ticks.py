@@ -11,7 +11,7 @@ from windrow.engine.windows.registry import strategy_of
 from windrow.spec.pipelines.table_columns import TICK_COUNTERS, TICKS
 from windrow.spec.times import INFINITY, MINUS_INFINITY
 from windrow.store.delta.data_files import arrow_table, written
-from windrow.store.delta.step_log import StepLog
+from windrow.store.delta.log.step_log import StepLog
 from windrow.store.journal.control import Control
 from windrow.store.projections.creation import commented, struct_of
 from windrow.store.projections.tick_range import TickRange

@@ -28,7 +28,8 @@ from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.file_system import AT_ONCE, FileState, file_state
 from windrow.store.delta.foreign import ForeignTable
 from windrow.store.delta.location import Location
-from windrow.store.delta.steps import Commit, Steps, is_step
+from windrow.store.delta.log.commits import Commit, is_step
+from windrow.store.delta.log.steps import Steps
 from windrow.store.reading.tables import NUMBER, Condition, Groups, Kind
 
 _HOLDS: Mapping[str, Callable[[Column, Any], Column]] = {

@@ -26,7 +26,7 @@ from windrow.compile.elements.envelope import (
 from windrow.compile.sql.columns import Column, col, lit, null
 from windrow.engine.frames import select, where, with_column
 from windrow.store.delta.copy_on_write import Rewrite, with_goes
-from windrow.store.delta.steps import Commit
+from windrow.store.delta.log.commits import Commit
 from windrow.store.upstream.raw import Raw
 
 _KEPT = frozenset({STEP, ROW, ARRIVAL_TIME, OFFSET, REASON})

@@ -23,10 +23,10 @@ from windrow.spec.sources.source import Source
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.data_files import written
 from windrow.store.delta.location import READABLE, Lake
-from windrow.store.delta.retries import StepTaken
-from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.steps import Commit, Notes
-from windrow.store.delta.transactions import Appender
+from windrow.store.delta.log.commits import Commit, Notes
+from windrow.store.delta.log.retries import StepTaken
+from windrow.store.delta.log.step_log import StepLog
+from windrow.store.delta.log.transactions import Appender
 from windrow.store.projections.creation import ensure_table
 from windrow.store.upstream.places import COUNT, END, IN_PLACE, KIND, PART
 from windrow.store.upstream.raw import Raw, quarantine_of

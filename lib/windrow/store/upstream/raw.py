@@ -31,8 +31,9 @@ from windrow.spec.pipelines.table_columns import ENVELOPE_TYPES
 from windrow.spec.sources.evolution import Landed, Resolved, resolved
 from windrow.spec.sources.source import Source
 from windrow.store.delta.location import REWRITES, Lake
-from windrow.store.delta.step_log import StepLog
-from windrow.store.delta.steps import LOOK_BACK, Commit, Notes
+from windrow.store.delta.log.commits import Commit, Notes
+from windrow.store.delta.log.step_log import StepLog
+from windrow.store.delta.log.steps import LOOK_BACK
 from windrow.store.projections.creation import struct_of
 from windrow.store.upstream.places import IN_PLACE
 from windrow.store.upstream.raw_files import COUNTED, PARQUET, is_counted_alive, landed_in, landing_in

@@ -9,7 +9,7 @@ from typing import Any
 from windrow.compile.elements.envelope import ARRIVAL_TIME, ENVELOPE, EVENT_TIME, OFFSET, PARTITION, REASON, ROW
 from windrow.engine.tick.statistics import LandedRows
 from windrow.spec.times import MINUS_INFINITY
-from windrow.store.delta.commit_files import AddedFile, FileStatistics
+from windrow.store.delta.log.commit_files import AddedFile, FileStatistics
 
 COUNTED = ENVELOPE[: ENVELOPE.index(REASON) + 1]
 """The first columns, of which Delta keeps for each file the least and greatest values, and how many are null."""

@@ -17,7 +17,7 @@ from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.scope.catching_up import admitted, catch_up, follow
 from windrow.engine.tick.counters import NOTHING
 from windrow.store.delta.copy_on_write import Rewrite, rewrite_once
-from windrow.store.delta.retries import StepTaken, tried_again
+from windrow.store.delta.log.retries import StepTaken, tried_again
 from windrow.store.journal.cells import compact
 from windrow.store.journal.control import FORGETTING, Control, TickRows
 from windrow.store.upstream.offsets import START

@@ -24,8 +24,8 @@ from windrow.drivers.pipeline.points import point
 from windrow.sources.readers import failure_of
 from windrow.sources.verdicts import Rules
 from windrow.spec.sources.source import Source
-from windrow.store.delta.retries import StepTaken
-from windrow.store.delta.steps import Commit
+from windrow.store.delta.log.commits import Commit
+from windrow.store.delta.log.retries import StepTaken
 from windrow.store.upstream.in_place import RawInPlace, Step
 
 

@@ -10,7 +10,7 @@ from typing import Protocol
 from pyspark.sql import SparkSession
 
 from windrow.sources.verdicts import Rules
-from windrow.store.delta.steps import Commit, Notes
+from windrow.store.delta.log.commits import Commit, Notes
 from windrow.store.upstream.in_place import Part, RawInPlace, Reader, Step
 
 

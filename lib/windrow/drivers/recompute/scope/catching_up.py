@@ -8,7 +8,7 @@ from __future__ import annotations
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.scope.admission_ticks import admit
-from windrow.store.delta.retries import StepTaken
+from windrow.store.delta.log.retries import StepTaken
 from windrow.store.journal.control import FOLLOW, Control, has_stream
 from windrow.store.upstream.offsets import Offsets
 

@@ -14,7 +14,7 @@ from windrow.drivers.ingest.in_place.origin import Next
 from windrow.sources.delta import delta_of
 from windrow.spec.sources.source import Source, resolve_environment
 from windrow.store.delta.foreign import ForeignTable, Snapshot
-from windrow.store.delta.steps import Commit
+from windrow.store.delta.log.commits import Commit
 from windrow.store.upstream.in_place import Part, RawInPlace, Step, counted
 from windrow.store.upstream.places import FILES
 

@@ -39,7 +39,7 @@ from windrow.spec.errors import SourceUnavailable, SpecError
 from windrow.spec.sources.files import FileFormat, Files
 from windrow.spec.sources.source import Source
 from windrow.store.delta.file_system import FileState
-from windrow.store.delta.steps import Commit
+from windrow.store.delta.log.commits import Commit
 from windrow.store.upstream.in_place import Part, RawInPlace, Step, counted
 from windrow.store.upstream.places import END, FILES, LandedFile, Reading
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from windrow.store.delta.commit_files import AddedFile, log_file
 from windrow.store.delta.file_system import read_text
-from windrow.store.delta.log_store import VersionTaken, put_beside
+from windrow.store.delta.log.commit_files import AddedFile, log_file
+from windrow.store.delta.log.log_store import VersionTaken, put_beside
 
 _KEPT = (
     "numMetadata", "numProtocol", "metadata", "protocol", "domainMetadata", "numDeletedRecordsOpt",

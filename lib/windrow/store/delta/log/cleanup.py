@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
-from windrow.store.delta.commit_files import CommitFiles
 from windrow.store.delta.file_system import Folder, folder
 from windrow.store.delta.location import LOG
-from windrow.store.delta.steps import Commit, is_step
+from windrow.store.delta.log.commit_files import CommitFiles
+from windrow.store.delta.log.commits import newest_step
 
 _OF_A_VERSION = re.compile(r"(\d{20})\..+")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint\.parquet")
@@ -32,26 +32,15 @@ class LogCleanup:
         So every version that is not older than that time can still be read. The commit of the newest step stays, too.
         None where there is no such checkpoint.
         """
-        log, newest = self._log, self._newest_step()
+        log, newest = self._log, newest_step(CommitFiles(self.spark, self.path))
         names = log.names()
-        commits = {name for name in names if name.endswith(".json") and (newest is None or int(name[:20]) <= newest)}
+        commits = {name for name in names if name.endswith(".json") and (newest is None or int(name[:20]) <= newest[0])}
         checkpoints = sorted((found[1] for found in map(_CHECKPOINT.fullmatch, names) if found), reverse=True)
         kept = next((one for one in checkpoints if f"{one}.json" in commits and _is_old(log, one, before)), None)
         if kept is None:
             return []
         versions = ((name, _OF_A_VERSION.fullmatch(name)) for name in names)
         return sorted(name for name, found in versions if found is not None and found[1] < kept)
-
-    def _newest_step(self) -> int | None:
-        """The version of the commit of the newest step, or of the newest that repeats one; None without any."""
-        commits, repeats = CommitFiles(self.spark, self.path), list[Commit]()
-        for version in reversed(commits.versions()):
-            metadata = commits.metadata(version)
-            if is_step(metadata):
-                return version
-            found = Commit.repeated(version, metadata)
-            repeats += [] if found is None else [found]
-        return max(repeats, key=lambda commit: commit.step).version if repeats else None
 
     def run(self, before: int) -> int:
         """Remove them, the oldest first; how many commits they were."""

@@ -1,29 +1,19 @@
-"""The steps of a log, read from its commits: which there are, who wrote each, and the rows that it added.
-
-A commit carries its step and writer in `userMetadata`; one without is maintenance, or somebody else's. Delta removes
-old commits, that of the newest step too where only maintenance has written since. So a commit of maintenance repeats
-what the newest step has said.
-"""
+"""The steps of a log, as a process knows them by its commits: which there are, and the rows that each has added."""
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from windrow.compile.sql.columns import named, null, quoted
 from windrow.engine.frames import local
-from windrow.store.delta.commit_files import AddedFile, CommitFiles
-from windrow.store.delta.location import REWRITES, STANDING, Location
-
-Notes = Mapping[str, Any]
-"""What a commit says beside its step and writer, as plain values."""
-
+from windrow.store.delta.location import REWRITES, Location
+from windrow.store.delta.log.commit_files import AddedFile, CommitFiles
+from windrow.store.delta.log.commits import Commit, is_step
 
 LOOK_BACK = 256
 """How many older commits are looked at, at most, to find the files of a step."""
@@ -32,45 +22,6 @@ KNOWN_STEPS = 4 * LOOK_BACK
 
 TRUSTED = 600.0
 """Seconds in which a commit is trusted to be followed by the next: for an hour at least no commit is removed."""
-
-
-@dataclass(frozen=True)
-class Commit:
-    """One commit of a log that carries a step."""
-
-    step: int
-    writer: str
-    version: int
-    notes: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, version: int, metadata: str | None) -> Commit | None:
-        """From the user metadata of a version; None where that is no step."""
-        if not metadata or not metadata.startswith("{"):
-            return None
-        notes = json.loads(metadata)
-        if "step" not in notes:
-            return None
-        return cls(notes.pop("step"), notes.pop("writer"), version, notes)
-
-    @classmethod
-    def repeated(cls, version: int, metadata: str | None) -> Commit | None:
-        """The step which a commit that is none repeats; None where it does not."""
-        if not metadata or not metadata.startswith("{"):
-            return None
-        return cls.of(version, json.dumps(json.loads(metadata).get(STANDING, {})))
-
-
-def standing(spark: SparkSession, location: Location) -> str:
-    """The `userMetadata` of a commit to that log which is no step; empty where the log has no step."""
-    commits, repeated = CommitFiles(spark, location.path), []
-    for version in reversed(commits.versions()):
-        metadata = commits.metadata(version)
-        if metadata is not None and is_step(metadata):
-            return json.dumps({STANDING: json.loads(metadata)})
-        if (found := Commit.repeated(version, metadata)) is not None:
-            repeated.append((found.step, metadata))
-    return max(repeated, default=(0, ""))[1] or ""
 
 
 @dataclass
@@ -298,8 +249,3 @@ def _padded(columns: Sequence[str], schema: StructType) -> list[str]:
 def _later(one: Commit | None, other: Commit | None) -> Commit | None:
     """Of two commits that of the greater step."""
     return max((commit for commit in (one, other) if commit is not None), key=lambda commit: commit.step, default=None)
-
-
-def is_step(metadata: str | None) -> bool:
-    """Whether a commit with that metadata is a step."""
-    return Commit.of(0, metadata) is not None

@@ -19,13 +19,14 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 
 from windrow.spec.errors import WindrowError
-from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.copy_on_write import Rewrite, rewrite
 from windrow.store.delta.location import INDEXED, READABLE, REWRITES, USER_METADATA
-from windrow.store.delta.log_store import newest_snapshot
-from windrow.store.delta.retries import ATTEMPTS, StepTaken
-from windrow.store.delta.steps import Commit, Notes, Steps
-from windrow.store.delta.transactions import CONFLICTS, Appender
+from windrow.store.delta.log.commit_files import AddedFile
+from windrow.store.delta.log.commits import Commit, Notes
+from windrow.store.delta.log.log_store import newest_snapshot
+from windrow.store.delta.log.retries import ATTEMPTS, StepTaken
+from windrow.store.delta.log.steps import Steps
+from windrow.store.delta.log.transactions import CONFLICTS, Appender
 
 
 class LostSteps(WindrowError):

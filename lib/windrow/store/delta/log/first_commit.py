@@ -25,9 +25,9 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from windrow.store.delta.commit_files import log_file
 from windrow.store.delta.file_system import hadoop
-from windrow.store.delta.log_store import delta_log, put, put_beside
+from windrow.store.delta.log.commit_files import log_file
+from windrow.store.delta.log.log_store import delta_log, put, put_beside
 
 _PROTOCOL = {"minReaderVersion": 1, "minWriterVersion": 2}
 _DEFAULTS = "spark.databricks.delta.properties.defaults."

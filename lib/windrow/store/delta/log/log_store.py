@@ -18,8 +18,8 @@ from uuid import uuid4
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from windrow.store.delta.commit_files import log_file
 from windrow.store.delta.file_system import local_path
+from windrow.store.delta.log.commit_files import log_file
 
 
 class VersionTaken(Exception):

@@ -23,12 +23,12 @@ from pyspark.sql.types import StructType
 
 from windrow.engine.frames import local
 from windrow.engine.partitions import ADAPTIVE, PARTITIONS
-from windrow.store.delta.checksums import Checksums
-from windrow.store.delta.commit_files import AddedFile
 from windrow.store.delta.data_files import written
 from windrow.store.delta.footers import are_counted, nulls_and_bounds_of
 from windrow.store.delta.location import INDEXED, READABLE, Location
-from windrow.store.delta.log_store import VersionTaken, activate, activate_java, delta_log, put, scala
+from windrow.store.delta.log.checksums import Checksums
+from windrow.store.delta.log.commit_files import AddedFile
+from windrow.store.delta.log.log_store import VersionTaken, activate, activate_java, delta_log, put, scala
 
 CONFLICTS = (
     VersionTaken,
