@@ -24,7 +24,8 @@ from bench.growth import Rows
 from bench.results import machine_of, save_json
 from bench.stages import EVERY_CHANGE, Running
 from bench.workload import FILES_PER_BATCH, SOURCE, START, land, pipeline, write_batch
-from windrow.drivers.maintain import Maintained, maintain
+from windrow.drivers.maintain.maintain import maintain
+from windrow.drivers.maintain.tables import Maintained
 from windrow.spec.times import SECOND
 from windrow.store.delta.log.commit_files import CommitFiles
 

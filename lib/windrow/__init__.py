@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from windrow.drivers.inspect.show.show import show as show
     from windrow.drivers.inspect.status.status import status as status
     from windrow.drivers.inspect.waiting.windows import WaitingWindows as WaitingWindows
-    from windrow.drivers.maintain import Maintained as Maintained
-    from windrow.drivers.maintain import maintain as maintain
+    from windrow.drivers.maintain.maintain import maintain as maintain
+    from windrow.drivers.maintain.tables import Maintained as Maintained
     from windrow.drivers.recompute.backfill import backfill as backfill
     from windrow.drivers.recompute.publish.commit import BackfillResult as BackfillResult
     from windrow.drivers.recompute.reconcile import Difference as Difference
@@ -171,7 +171,8 @@ _NAMES = {
     "drivers.inspect.show.show": "show",
     "drivers.inspect.status.status": "status",
     "drivers.inspect.waiting.windows": "WaitingWindows",
-    "drivers.maintain": "Maintained maintain",
+    "drivers.maintain.maintain": "maintain",
+    "drivers.maintain.tables": "Maintained",
     "drivers.recompute.backfill": "backfill",
     "drivers.recompute.publish.commit": "BackfillResult",
     "drivers.recompute.reconcile": "Difference Reconciliation reconcile",

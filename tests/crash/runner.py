@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -11,11 +10,13 @@ from pyspark.sql import SparkSession
 from tests.conftest import INTERPRETED
 from tests.drivers import shops
 from tests.lake import judged, pipeline
-from windrow.drivers import maintain
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.forget.forget import forget
 from windrow.drivers.ingest.quarantine import quarantine
-from windrow.drivers.maintain import Maintained, Maintenance
+from windrow.drivers.maintain import tables
+from windrow.drivers.maintain.kept import Kept
+from windrow.drivers.maintain.maintain import Maintenance, maintain
+from windrow.drivers.maintain.tables import Maintained
 from windrow.drivers.pipeline import runner as advance
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import Backfill, backfill
@@ -36,8 +37,8 @@ def monday(work: PipelineWork) -> Backfill:
 
 def upkeep(root: Path, spark: SparkSession, keep: int) -> list[Maintained]:
     """Maintenance of every table that has two files; with `keep` 0 nothing that is not in use is kept."""
-    with patch.object(maintain, "MANY", 2):
-        maintenance = replace(Maintenance.of(pipeline(root), spark, keep, clock_micros), log=keep)
+    with patch.object(tables, "MANY", 2):
+        maintenance = Maintenance.of(pipeline(root), spark, Kept(keep, clock_micros, log=keep))
         return list(maintenance.run(dry_run=False))
 
 
@@ -58,7 +59,7 @@ TASKS: Mapping[str, Callable[[Path, SparkSession], object]] = {
     "beside": lambda root, spark: upkeep(root, spark, HOUR),
     "shops": lambda root, spark: run(_shops(root), spark, once=True),
     "forget": lambda root, spark: forget(_shops(root), spark, shops.WHERE),
-    "erase": lambda root, spark: maintain.maintain(_shops(root), spark, 0),
+    "erase": lambda root, spark: maintain(_shops(root), spark, 0),
     "quarantine": lambda root, spark: quarantine(pipeline(root), spark, "clicks", "batch-0001.json"),
 }
 

@@ -13,7 +13,7 @@ from tests.crash.test_kill import points
 from tests.drivers.shops import HER, WHERE, files_with, pipeline, write
 from tests.drivers.test_forget import results, shows_her
 from windrow.drivers.forget.forget import forget
-from windrow.drivers.maintain import maintain
+from windrow.drivers.maintain.maintain import maintain
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import NotYet

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from tests.conftest import INTERPRETED
 from tests.lake import pipeline
 from windrow.drivers.forget.forget import forget
-from windrow.drivers.maintain import maintain
+from windrow.drivers.maintain.maintain import maintain
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.recompute.restate import restate

@@ -19,7 +19,7 @@ from tests.lake import table
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.forget.forget import forget
 from windrow.drivers.inspect.status.status import status
-from windrow.drivers.maintain import maintain
+from windrow.drivers.maintain.maintain import maintain
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.runner import StageRunner
 from windrow.drivers.recompute.backfill import backfill

@@ -19,7 +19,7 @@ from windrow.drivers.forget.examples import forget_examples
 from windrow.drivers.forget.forget import forget
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.findings import findings
-from windrow.drivers.maintain import maintain
+from windrow.drivers.maintain.maintain import maintain
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run

@@ -12,11 +12,12 @@ from tests.cli.command import windrow
 from tests.cli.test_wrong_input import refused, write
 from tests.crash.runner import upkeep
 from tests.lake import POISON, ROWS, content, pipeline, table, write_files
-from windrow.drivers import maintain
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.status.status import status
-from windrow.drivers.maintain import Maintenance
+from windrow.drivers.maintain import maintain, tables
+from windrow.drivers.maintain.kept import Kept
+from windrow.drivers.maintain.maintain import Maintenance
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import watched
 from windrow.drivers.recompute.reconcile import reconcile
@@ -142,7 +143,7 @@ def test_late_rows_are_restated_afterwards(spark, tmp_path: Path) -> None:
     made = pipeline(tmp_path, allowed_lateness="0s")
     run(made, spark, once=True, drain=True)
     quarantine(made, spark, "clicks", "batch-0002.json")
-    maintenance = Maintenance.of(made, spark, 0, clock_micros)
+    maintenance = Maintenance.of(made, spark, Kept(0, clock_micros))
     (notes,) = [result.notes for result in maintenance.run(dry_run=False) if result.table == "sums/journal/1"]
     assert f"up to tick {FILES + 1} dropped" in notes[0]
     assert table(spark, tmp_path, "journal/1").where("_kind = 'control'").count() == FILES + 1
@@ -176,7 +177,7 @@ def test_what_is_young_is_kept_and_a_dry_run_does_nothing(spark, tmp_path: Path,
     path = write(tmp_path)
     old, young = (staged(tmp_path, run, days) for run, days in (("died", 8), ("at_work", 6)))
     files = sorted(str(file) for file in (tmp_path / "lake").rglob("*.parquet"))
-    monkeypatch.setattr(maintain, "MANY", 2)
+    monkeypatch.setattr(tables, "MANY", 2)
     dry = windrow("maintain", path, "--dry-run")
     assert dry.code == 0 and "would be compacted" in dry.out, dry.err
     assert sorted(str(file) for file in (tmp_path / "lake").rglob("*.parquet")) == files
@@ -231,7 +232,7 @@ def test_a_batch_that_meets_a_rewrite_of_raw_is_landed_again(spark, tmp_path: Pa
 def test_rows_that_a_stream_has_read_meanwhile_are_put_together(spark, tmp_path: Path, monkeypatch) -> None:
     """Maintenance takes longer than some ticks; what counts is how far the stage is when it comes to the rows."""
     monkeypatch.setattr(maintain, "NEAR", 1)
-    monkeypatch.setattr(maintain, "MANY", 2)
+    monkeypatch.setattr(tables, "MANY", 2)
     write_files(tmp_path / "data", range(1))
     run(pipeline(tmp_path), spark, once=True)
 

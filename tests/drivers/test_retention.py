@@ -14,7 +14,7 @@ from tests.drivers.test_forget import results, shows_her
 from tests.lake import iso, table
 from windrow.drivers.forget.forget import forget
 from windrow.drivers.inspect.status.status import status
-from windrow.drivers.maintain import maintain
+from windrow.drivers.maintain.maintain import maintain
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import watched
 from windrow.drivers.recompute.backfill import backfill

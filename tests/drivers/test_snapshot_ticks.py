@@ -14,7 +14,8 @@ from tests.lake import pipeline, write_files
 from windrow.compile.cells import merging as merging_cells
 from windrow.compile.cells import state
 from windrow.drivers.clock import clock_micros
-from windrow.drivers.maintain import Maintenance
+from windrow.drivers.maintain.kept import Kept
+from windrow.drivers.maintain.maintain import Maintenance
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.engine.windows import merging
@@ -107,7 +108,8 @@ def test_maintenance_behind_one_changes_nothing(
         for ticks in (2, 1, 3):
             advanced(opened(spark, tmp_path / name, **fields), ticks)
             if name == "maintained":
-                list(Maintenance.of(pipeline(tmp_path / name, **fields), spark, 0, clock_micros).run(dry_run=False))
+                made, kept = pipeline(tmp_path / name, **fields), Kept(0, clock_micros)
+                list(Maintenance.of(made, spark, kept).run(dry_run=False))
     found = [panes_of(spark, tmp_path / name) for name in ("maintained", "calm")]
     assert found[0] == found[1] and found[0]
 
@@ -120,7 +122,7 @@ def test_how_many_cells_are_open_is_known_also_behind_maintenance(
     monkeypatch.setattr(sizes, "MANY_CELLS", 1)
     item = opened(spark, tmp_path)
     advanced(item)
-    list(Maintenance.of(pipeline(tmp_path), spark, 0, clock_micros).run(dry_run=False))
+    list(Maintenance.of(pipeline(tmp_path), spark, Kept(0, clock_micros)).run(dry_run=False))
     item.runner.journal.snapshot.location.table(spark).optimize().executeCompaction()
     journal = opened(spark, tmp_path).runner.journal
     assert journal.snapshot_tick(spark) == FILES

@@ -12,9 +12,10 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from tests.lake import content, iso, pipeline, write_files
-from windrow.drivers import maintain
 from windrow.drivers.clock import clock_micros
-from windrow.drivers.maintain import Maintenance
+from windrow.drivers.maintain import tables
+from windrow.drivers.maintain.kept import Kept
+from windrow.drivers.maintain.maintain import Maintenance
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -41,7 +42,7 @@ def write_rows(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", [pytest.param("current", marks=pytest.mark.long), "panes"])
 def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maintain, "MANY", 2)
+    monkeypatch.setattr(tables, "MANY", 2)
     write_rows(tmp_path / "data")
     made = pipeline(tmp_path, allowed_lateness="1h")
     run(made, spark, once=True, drain=True)
@@ -63,7 +64,7 @@ def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str, monkeyp
 
 def maintained(made: Pipeline, spark: SparkSession, name: str) -> tuple[str, ...]:
     """What maintenance says that it has done to a table."""
-    maintenance = Maintenance.of(made, spark, 0, clock_micros)
+    maintenance = Maintenance.of(made, spark, Kept(0, clock_micros))
     (done,) = [one for one in maintenance.run(dry_run=False) if one.table == f"sums/{name}"]
     return done.notes
 

@@ -64,7 +64,7 @@ def _do(job: Job, pipeline: Pipeline, spark: SparkSession, run: str, once: bool)
             for result in restate(pipeline, spark, run=run):
                 typer.echo(restated_text(result))
         case Job.MAINTAIN:
-            from windrow.drivers.maintain import maintain
+            from windrow.drivers.maintain.maintain import maintain
 
             typer.echo(maintained_text(maintain(pipeline, spark), width()))
         case Job.STREAM:

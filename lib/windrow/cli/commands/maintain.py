@@ -40,7 +40,7 @@ def maintain(
     pipeline = common.pipeline
     kept, logged = _duration("--keep", keep), None if log is None else _duration("--log", log)
     with common.session() as spark:
-        from windrow.drivers.maintain import maintain as keep_up
+        from windrow.drivers.maintain.maintain import maintain as keep_up
 
         results = keep_up(pipeline, spark, kept, dry_run, log=logged)
     if as_json:
