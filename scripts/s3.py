@@ -6,18 +6,10 @@ that S3A uses: as a whole it has over 600 MB.
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from pathlib import Path
-from zipfile import ZipFile, ZipInfo
-
-from scripts.setup import IN_SPARK_ALREADY, JARS, ROOT, STAMPS, VENV, Package, digest, fail, jars, run, say, step
+from scripts.setup import IN_SPARK_ALREADY, JARS, Package, compiled, jars, say
 
 S3_JARS = JARS / "s3"
-LOG_STORE_JARS = JARS / "log-store"
-LOG_STORE_JAR = LOG_STORE_JARS / "windrow-log-store.jar"
-SOURCES = sorted((ROOT / "scripts" / "log_store").rglob("*.java"))
+S3_LOG_STORE_JAR = JARS / "log-store" / "windrow-s3-log-store.jar"
 
 SDK = "2.57.8"
 MODULES = (
@@ -46,27 +38,8 @@ S3A = Package(
 
 def main() -> None:
     jars("s3", S3_JARS, (S3A,))
-    if not LOG_STORE_JAR.exists():
-        (STAMPS / "log store").unlink(missing_ok=True)
-    step("log store", "".join(map(digest, SOURCES)), "compiling what puts commits on S3", compile_log_store)
+    compiled("s3", S3_LOG_STORE_JAR, "compiling what puts commits on S3", S3_JARS)
     say("ready: lakes on S3")
-
-
-def compile_log_store() -> None:
-    """Compile the few classes that windrow has in Java against the jars of Spark, Delta and S3A."""
-    home = os.environ.get("JAVA_HOME")
-    javac = shutil.which("javac", path=str(Path(home, "bin")) if home else None)
-    if javac is None:
-        fail("the log store of S3 is compiled, and there is no javac", "`apt-get install openjdk-17-jdk-headless`")
-    spark = next(VENV.glob("lib/python*/site-packages/pyspark/jars"))
-    LOG_STORE_JARS.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=VENV, prefix="classes-") as folder:
-        run(javac, "--release", "17", "-cp", f"{spark}/*:{JARS}/*:{S3_JARS}/*", "-d", folder, *SOURCES)
-        half = LOG_STORE_JAR.with_suffix(".half")
-        with ZipFile(half, "w") as jar:
-            for file in sorted(Path(folder).rglob("*.class")):
-                jar.writestr(ZipInfo(str(file.relative_to(folder))), file.read_bytes())
-        half.replace(LOG_STORE_JAR)
 
 
 if __name__ == "__main__":

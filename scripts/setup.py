@@ -1,4 +1,5 @@
-"""Make `.venv` with everything that windrow needs: locked packages, windrow itself, and the jars of Delta and Kafka.
+"""Make `.venv` with everything that windrow needs: locked packages, windrow itself, the jars of Delta and Kafka, and
+one of its own.
 
 Run by `make setup`, with any Python >= 3.11 and nothing but its standard library. Each step leaves a stamp when it has
 finished, and a step whose stamp is current is passed over, so that a second run does nothing and needs no network.
@@ -20,7 +21,7 @@ import venv
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, NoReturn
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -28,6 +29,8 @@ BIN = VENV / "bin"
 STAMPS = VENV / "windrow-stamps"
 JARS = VENV / "windrow-jars"
 KAFKA_JARS = JARS / "kafka"
+LOG_STORE_JAR = JARS / "windrow-log-store.jar"
+JAVA_SOURCES = ROOT / "scripts" / "log_store"
 ARCHIVE = JARS / "classes.jsa"
 ARCHIVE_SCRIPT = ROOT / "scripts" / "class_archive.py"
 LOCK = ROOT / "requirements.lock"
@@ -112,6 +115,7 @@ def main() -> None:
     step("windrow", str(ROOT) + digest(PROJECT) + digest(LOCK), "installing windrow (editable)", install_windrow)
     jars("jars", JARS, (DELTA,))
     jars("kafka", KAFKA_JARS, KAFKA)
+    compiled("local", LOG_STORE_JAR, "compiling what puts commits on a local disk")
     if sys.argv[1:] == ["packages"]:
         return say("packages and jars are ready: .venv")
     packages = digest(LOCK) + digest(ARCHIVE_SCRIPT) + "".join(map(str, jar_sizes(JARS).values()))
@@ -182,7 +186,7 @@ def install_windrow() -> None:
 def jars(name: str, folder: Path, packages: tuple[Package, ...]) -> None:
     """Fill the folder with the files of these packages, unless it is as it was when that had been done."""
     files = frozenset().union(*(package.files for package in packages))
-    if jar_sizes(folder).keys() == files and jar_sizes(folder) == finished(name):
+    if fetched(folder).keys() == files and fetched(folder) == finished(name):
         return
     say(f"fetching {', '.join(package.name for package in packages)} into {folder.relative_to(ROOT)}")
     with tempfile.TemporaryDirectory(dir=VENV, prefix="jars-") as came:
@@ -192,7 +196,7 @@ def jars(name: str, folder: Path, packages: tuple[Package, ...]) -> None:
         folder.mkdir()
         for file in files:
             Path(came, file).replace(folder / file)
-    finish(name, jar_sizes(folder))
+    finish(name, fetched(folder))
 
 
 def fetch_jars(package: Package, folder: Path) -> None:
@@ -219,6 +223,31 @@ def fetch_jars(package: Package, folder: Path) -> None:
             jar.replace(folder / name)
 
 
+def compiled(name: str, jar: Path, doing: str, *more: Path) -> None:
+    """Have some of the few classes that windrow has in Java in a jar. They need Spark, Delta and what is in `more`."""
+    sources = sorted((JAVA_SOURCES / name).rglob("*.java"))
+    if not jar.exists():
+        (STAMPS / f"{name} log store").unlink(missing_ok=True)
+    step(f"{name} log store", "".join(map(digest, sources)), doing, lambda: compile_java(sources, jar, JARS, *more))
+
+
+def compile_java(sources: list[Path], jar: Path, *folders: Path) -> None:
+    home = os.environ.get("JAVA_HOME")
+    javac = shutil.which("javac", path=str(Path(home, "bin")) if home else None)
+    if javac is None:
+        fail("what puts commits is compiled, and there is no javac", "`apt-get install openjdk-17-jdk-headless`")
+    spark = next(VENV.glob("lib/python*/site-packages/pyspark/jars"))
+    places = ":".join(f"{folder}/*" for folder in (spark, *folders))
+    jar.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=VENV, prefix="classes-") as folder:
+        run(javac, "--release", str(JAVA_AT_LEAST), "-cp", places, "-d", folder, *sources)
+        half = jar.with_suffix(".half")
+        with ZipFile(half, "w") as archive:
+            for file in sorted(Path(folder).rglob("*.class")):
+                archive.writestr(ZipInfo(str(file.relative_to(folder))), file.read_bytes())
+        half.replace(jar)
+
+
 def archive_classes() -> None:
     """Have a JVM go through a small run, and keep the classes that it has loaded."""
     ARCHIVE.unlink(missing_ok=True)
@@ -240,6 +269,11 @@ def archive_classes() -> None:
 
 def jar_sizes(folder: Path) -> dict[str, int]:
     return {jar.name: jar.stat().st_size for jar in sorted(folder.glob("*.jar"))}
+
+
+def fetched(folder: Path) -> dict[str, int]:
+    """Of the jars of a folder those that were not made here."""
+    return {name: size for name, size in jar_sizes(folder).items() if name != LOG_STORE_JAR.name}
 
 
 def is_whole(jar: Path) -> bool:

@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 
 from windrow.spec.errors import SpecError
 from windrow.store.delta.log import put_if_absent
-from windrow.store.delta.log.put_if_absent import LOG_STORE, check_put_if_absent
+from windrow.store.delta.log.put_if_absent import LINKING, LOG_STORE, check_put_if_absent
 
 
 def with_log_store(monkeypatch: pytest.MonkeyPatch, name: str | None) -> None:
@@ -18,7 +18,7 @@ def with_log_store(monkeypatch: pytest.MonkeyPatch, name: str | None) -> None:
 @pytest.mark.parametrize(
     "lake", ["/data/lake", "file:///data/lake", "hdfs://there/lake", "abfss://a@b/lake", "gs://b/lake"]
 )
-def test_where_delta_s_own_choice_is_right(spark: SparkSession, lake: str) -> None:
+def test_what_a_session_of_windrow_s_own_may_write_to(spark: SparkSession, lake: str) -> None:
     check_put_if_absent(spark, lake)
 
 
@@ -35,7 +35,20 @@ def test_s3_without_what_makes_it_safe_is_refused_with_the_mend(
         assert "make setup EXTRA=s3" in str(told.value) and f".impl={LOG_STORE}" in str(told.value)
 
 
-@pytest.mark.parametrize("lake", ["/data/lake", "file:///data/lake", "hdfs://there/lake", "abfss://a@b/lake"])
+@pytest.mark.parametrize("lake", ["/data/lake", "file:///data/lake"])
+def test_a_local_disk_with_a_log_store_of_delta_s_is_refused_with_the_mend(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, lake: str
+) -> None:
+    for name in (None, "io.delta.storage.HDFSLogStore", "org.apache.spark.sql.delta.storage.LocalLogStore"):
+        with_log_store(monkeypatch, name)
+        with pytest.raises(
+            SpecError, match=r"^lake must be where one of two drivers has a commit.* on a local disk"
+        ) as told:
+            check_put_if_absent(spark, lake)
+        assert "windrow.local_session()" in str(told.value) and f"file.impl={LINKING}" in str(told.value)
+
+
+@pytest.mark.parametrize("lake", ["hdfs://there/lake", "abfss://a@b/lake"])
 def test_a_log_store_that_shows_a_half_of_a_commit_is_refused_where_files_grow(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, lake: str
 ) -> None:
@@ -62,6 +75,7 @@ def test_the_user_s_own_choice_is_taken(spark: SparkSession, monkeypatch: pytest
     for name in ("io.delta.storage.S3DynamoDBLogStore", "their.LogStore"):
         with_log_store(monkeypatch, name)
         check_put_if_absent(spark, "s3a://bucket/lake")
+    check_put_if_absent(spark, "/data/lake")
 
 
 def test_a_scheme_that_nobody_knows_is_refused_by_name(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from windrow.drivers.spark.settings import (
 )
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import SpecError
+from windrow.store.delta.log.put_if_absent import LINKING, LOG_STORE
 
 OTHERS = {
     "spark.sql.adaptive.enabled": "true",
@@ -129,13 +130,13 @@ def test_the_defaults_are_those_of_the_spark_that_is_started(tmp_path: Path, mon
 
 def test_jars_of_s3_are_for_who_needs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A JVM looks through all of its jars for what is in none."""
-    for name in ("delta-spark.jar", "s3/hadoop-aws.jar", "log-store/windrow-log-store.jar"):
+    for name in ("delta-spark.jar", "s3/hadoop-aws.jar", "log-store/windrow-s3-log-store.jar"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     monkeypatch.setattr("windrow.drivers.spark.jvm._folder", lambda: tmp_path)
     with_s3, without = (of_own_session("local[2]", {}, {}, s3=s3) for s3 in (True, False))
     assert [jar.rpartition("/")[2] for jar in with_s3["spark.jars"].split(",")] == [
-        "delta-spark.jar", "hadoop-aws.jar", "windrow-log-store.jar",
+        "delta-spark.jar", "hadoop-aws.jar", "windrow-s3-log-store.jar",
     ]  # fmt: skip
     assert without["spark.jars"].endswith("/delta-spark.jar") and "s3a" in str(with_s3) and "s3a" not in str(without)
 
@@ -164,17 +165,18 @@ def test_a_job_is_refused_for_what_it_was_submitted_with_and_not_for_the_default
     check_submitted(ansi, ansi)
     check_submitted({**ansi, "spark.submit.deployMode": "cluster"}, {})
     with pytest.raises(SpecError, match=r"^spark.sql.catalog.spark_catalog must be org.apache.*DeltaCatalog"):
-        of_submitted_session({"spark.sql.catalog.spark_catalog": "their.Catalog"}, {}, False)
+        of_submitted_session({"spark.sql.catalog.spark_catalog": "their.Catalog"}, {}, ())
 
 
 def test_a_job_keeps_what_it_was_submitted_with() -> None:
     extensions = "spark.sql.extensions"
     submitted = {"spark.ui.enabled": "true", extensions: "their.Extension"}
-    settings = of_submitted_session(submitted, {}, False)
+    settings = of_submitted_session(submitted, {}, (LINKING,))
     assert "spark.ui.enabled" not in settings and settings["spark.ui.showConsoleProgress"] == "false"
     assert settings[extensions] == "their.Extension,io.delta.sql.DeltaSparkSessionExtension"
     assert not any("s3" in name for name in settings)
-    own = of_submitted_session({"spark.delta.logStore.class": "their.LogStore"}, {}, True)
+    assert settings["spark.delta.logStore.file.impl"] == LINKING
+    own = of_submitted_session({"spark.delta.logStore.class": "their.LogStore"}, {}, (LINKING, LOG_STORE))
     assert own["spark.hadoop.fs.s3a.create.conditional.enabled"] == "true"
     assert not any(name.endswith(".impl") for name in own), "Delta takes one log store for all schemes, or one for each"
 

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.functions import count
 
 from windrow.drivers.spark.session import working_session
+from windrow.engine import partitions
 from windrow.engine.partitions import (
     ADAPTIVE,
     FEW,
@@ -44,6 +45,20 @@ def of(spark: SparkSession) -> tuple[str, str]:
 
 def with_cores(monkeypatch: pytest.MonkeyPatch, cores: int) -> None:
     monkeypatch.setattr("windrow.engine.partitions.cores_of", lambda _: cores)
+
+
+@pytest.mark.parametrize("wanted", ["1000", "1"])
+def test_cores_are_those_that_there_are_whatever_the_default_parallelism(spark: SparkSession, wanted: str) -> None:
+    conf, name = spark.sparkContext._jsc.sc().conf(), "spark.default.parallelism"
+    there = cores_of(spark)
+    conf.set(name, wanted)
+    partitions._cores_here.cache_clear()
+    try:
+        assert spark.sparkContext.defaultParallelism == int(wanted)
+        assert cores_of(spark) == there
+    finally:
+        conf.remove(name)
+        partitions._cores_here.cache_clear()
 
 
 def test_work_has_its_own_number_while_it_lasts(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ def cores_of(spark: SparkSession) -> int | None:
     context = spark.sparkContext
     if str(context.master).startswith("local"):
         return _cores_here(context)
-    conf, known = spark.conf, int(context.defaultParallelism)
+    conf, known = spark.conf, max(FEW, _running(context))
     each = int(str(conf.get("spark.executor.cores", "1"))) // max(1, int(str(conf.get("spark.task.cpus", "1"))))
     if str(conf.get("spark.dynamicAllocation.enabled", "false")).lower() == "true":
         most = str(conf.get("spark.dynamicAllocation.maxExecutors", ""))
@@ -74,7 +74,13 @@ def cores_of(spark: SparkSession) -> int | None:
 @lru_cache(maxsize=4)
 def _cores_here(context: SparkContext) -> int:
     """Those of a JVM that does all work itself. They stay as they are, so that a tick need not ask for them."""
-    return int(context.defaultParallelism)
+    return _running(context)
+
+
+def _running(context: SparkContext) -> int:
+    """The tasks that the executors which are there run at once. `defaultParallelism` is what a user wants it to be."""
+    java = context._jsc.sc()
+    return int(java.maxNumConcurrentTasks(java.resourceProfileManager().defaultResourceProfile()))
 
 
 def said_by_others(spark: SparkSession, name: str) -> str | None:

@@ -19,7 +19,7 @@ from windrow.drivers.spark.machine import defaults
 from windrow.drivers.spark.names import cache_names
 from windrow.drivers.spark.settings import OF_BATCHES, PREFERRED, REQUIRED
 from windrow.engine.partitions import choose_partitions
-from windrow.store.delta.log.put_if_absent import LOG_STORE
+from windrow.store.delta.log.put_if_absent import LINKING, LOG_STORE
 
 TRACE = "WINDROW_TRACE"
 """The environment variable that has the traces of any error shown, Python's and the JVM's."""
@@ -62,10 +62,10 @@ def submitted_session(app: str) -> SparkSession:
     """
     SparkContext._ensure_initialized()  # before, Python does not know what the job was submitted with
     java: Any = SparkContext._jvm
-    has_log_store = bool(java.org.apache.spark.util.Utils.classIsLoadable(LOG_STORE))
+    log_stores = [name for name in (LINKING, LOG_STORE) if java.org.apache.spark.util.Utils.classIsLoadable(name)]
     submitted = dict(SparkConf().getAll())
     builder = SparkSession.builder.appName(app)
-    for name, value in settings.of_submitted_session(submitted, defaults(), has_log_store).items():
+    for name, value in settings.of_submitted_session(submitted, defaults(), log_stores).items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

@@ -9,7 +9,7 @@ windrow would like it. How many partitions a shuffle has, and whether plans adap
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from windrow.drivers.spark.jvm import (
     class_archive,
@@ -23,6 +23,7 @@ from windrow.drivers.spark.jvm import (
 from windrow.drivers.spark.object_stores import AS_S3A, COMMITS, of_s3
 from windrow.spec.pipelines.spark_settings import CATALOG, EXTENSIONS, check_settings, with_delta
 from windrow.spec.pipelines.spark_settings import REQUIRED as NEEDED
+from windrow.store.delta.log.put_if_absent import LINKING, LOG_STORE
 
 MASTER = "spark.master"
 JARS = "spark.jars"
@@ -74,6 +75,9 @@ STATIC: Mapping[str, str] = {
 }
 """Settings of every JVM of windrow's own, and of a job, where nobody says otherwise."""
 
+LOCAL_COMMITS: Mapping[str, str] = {"spark.delta.logStore.file.impl": LINKING}
+"""Who puts commits on a local disk."""
+
 FILE_COMMITS: Mapping[str, str] = {
     "spark.sql.sources.commitProtocolClass":
         "org.apache.spark.sql.execution.datasources.SQLHadoopMapReduceCommitProtocol",
@@ -103,13 +107,14 @@ def of_own_session(
         "spark.driver.memory": driver_memory(),
         **STATIC,
         **FILE_COMMITS,
+        **LOCAL_COMMITS,
         **(LOCAL if is_local(master) else {}),
         **({**AS_S3A, **of_s3(os.environ)} if s3 and has_s3() else {}),
         **PREFERRED,
     }
     said = {**known, **given}
     if ANY_LOG_STORE in said:  # Delta takes one for all schemes or one for each
-        preferred = {name: value for name, value in preferred.items() if name not in COMMITS}
+        preferred = {name: value for name, value in preferred.items() if name not in (*COMMITS, *LOCAL_COMMITS)}
     theirs = known.get(JAVA_OPTIONS, "")
     ours = [logging_of(log_level), collector(theirs), class_archive(), code_cache(theirs)]
     return {
@@ -125,15 +130,21 @@ def of_own_session(
     }
 
 
-def of_submitted_session(submitted: Mapping[str, str], known: Mapping[str, str], has_log_store: bool) -> dict[str, str]:
+def of_submitted_session(
+    submitted: Mapping[str, str], known: Mapping[str, str], log_stores: Collection[str]
+) -> dict[str, str]:
     """What the session of a job has beside that which it was submitted with. `known` are the cluster's defaults.
 
-    `has_log_store` says that its jars have what puts commits on S3. Errors: SpecError where the user has submitted it
-    with a setting that would make results wrong.
+    `log_stores` are those of windrow's classes that put commits which its jars have. Errors: SpecError where the user
+    has submitted it with a setting that would make results wrong.
     """
     check_submitted(submitted, known)
-    wanted = {**STATIC, **(of_s3(os.environ) if has_log_store else {})}
-    given = {*submitted, *(COMMITS if ANY_LOG_STORE in submitted else ())}
+    commits = {
+        **(LOCAL_COMMITS if LINKING in log_stores else {}),
+        **(of_s3(os.environ) if LOG_STORE in log_stores else {}),
+    }
+    wanted = {**STATIC, **commits}
+    given = {*submitted, *((*COMMITS, *LOCAL_COMMITS) if ANY_LOG_STORE in submitted else ())}
     return {
         **{name: value for name, value in wanted.items() if name not in given},
         CATALOG: NEEDED[CATALOG].value,

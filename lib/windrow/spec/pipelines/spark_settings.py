@@ -34,6 +34,7 @@ REQUIRED: Mapping[str, Required] = {
     "spark.sql.decimalOperations.allowPrecisionLoss": Required("true", "sums of decimals would have other types"),
     "spark.sql.parquet.outputTimestampType": Required("TIMESTAMP_MICROS", "other readers would see other times"),
     "spark.sql.streaming.stopActiveRunOnRestart": Required("false", "a landing would stop one that has begun"),
+    "spark.sql.sources.partitionOverwriteMode": Required("static", "a table that is replaced would keep other rows"),
     "spark.databricks.delta.schema.autoMerge.enabled": Required("false", "tables would get other columns"),
     CATALOG: Required("org.apache.spark.sql.delta.catalog.DeltaCatalog", "tables are Delta tables"),
 }

@@ -1,9 +1,7 @@
 """Commit files, put so that one of two writers has a version, on any file system, as Delta's log store does.
 
-On a local disk that store asks the shell for every file, which takes 25 ms. A hard link is there whole or not at all,
-and of two links only one can be made. The store looks first and renames then, so a write of Delta's own at the same
-time may still take the place of a file, as it may that of another one of its own in another process: whoever has put a
-commit reads it back.
+On a local disk they are put as `windrow.LinkingLogStore` puts those of Delta, but without the JVM: a hard link is there
+whole or not at all, and of two links only one can be made.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from pyspark.sql import SparkSession
 
 from windrow.store.delta.file_system import local_path
 from windrow.store.delta.log.commit_files import log_file
+from windrow.store.delta.log.put_if_absent import LINKING
 
 
 class VersionTaken(Exception):
@@ -72,7 +71,8 @@ def put_beside(spark: SparkSession, log: Any, path: str, version: int, kind: str
 
 def _has_own_store(spark: SparkSession) -> bool:
     """Whether the user has named a log store for a local disk."""
-    return any(spark.conf.get(name, None) for name in ("spark.delta.logStore.class", "spark.delta.logStore.file.impl"))
+    named = (spark.conf.get(name, None) for name in ("spark.delta.logStore.class", "spark.delta.logStore.file.impl"))
+    return any(name not in (None, LINKING) for name in named)
 
 
 def _linked(file: Path, text: str) -> bool:

@@ -1,9 +1,9 @@
 """Where commits can be put so that one of two writers has a version: what a lake may be on.
 
-Delta chooses who puts a commit by the scheme of the path. A local disk, HDFS and Azure rename a file only where there
-is none, and Google Cloud makes one only there. On S3 the default of Delta overwrites what another driver has put, and
-for a scheme that it does not know it takes what is right for HDFS. Everything rests on commits, so such a lake is
-refused.
+Delta chooses who puts a commit by the scheme of the path. HDFS and Azure rename a file only where there is none, and
+Google Cloud makes one only there. On S3 the default of Delta overwrites what another driver has put, on a local disk it
+looks and renames later, and for a scheme that it does not know it takes what is right for HDFS. Everything rests on
+commits, so such a lake is refused.
 
 Source: https://docs.delta.io/latest/delta-storage.html
 """
@@ -24,15 +24,25 @@ from windrow.store.delta.location import S3
 LOG_STORE = "windrow.ConditionalLogStore"
 """Puts commits on object stores that make an object only where there is none. `make setup EXTRA=s3` makes it."""
 
+LOCAL = "file"
+LINKING = "windrow.LinkingLogStore"
+"""Puts commits on a local disk, where an object is made by a hard link only where there is none. `make setup` makes
+it."""
+
 RENAMING = frozenset({"hdfs", "abfs", "abfss", "adl", "wasb", "wasbs", "gs"})
 """Schemes for which Delta's own choice is right."""
 MOUNTS = "viewfs"
 """The scheme of mounts, which may lead anywhere: whoever has mounted it says who puts commits there."""
 _HINT_OF_MOUNTS = f"where it leads to HDFS, --conf spark.delta.logStore.{MOUNTS}.impl=io.delta.storage.HDFSLogStore"
 
+_HINT_OF_LOCAL = (
+    f"windrow.local_session(); in a session of your own the jars of .venv/windrow-jars, and, when it starts, "
+    f"spark.delta.logStore.{LOCAL}.impl={LINKING}"
+)
+
 _OF_DELTA = re.compile(r"(?:io\.delta|org\.apache\.spark\.sql\.delta)\.storage\.(?!S3Dynamo)\w+")
-"""Of its log stores only one is right on S3. `GCSLogStore` is not, though it makes a file that is to overwrite nothing:
-S3A looks whether there is one then, and puts it later in any case."""
+"""Of its log stores only one is right on S3, and none on a local disk. `GCSLogStore` is not, though it makes a file
+that is to overwrite nothing: S3A looks whether there is one then, and puts it later in any case."""
 _IN_PLACE = re.compile(r"(?:io\.delta|org\.apache\.spark\.sql\.delta)\.storage\.(?:S3SingleDriver|GCS)LogStore")
 """Those that write a commit under its name: where a file is there before it is whole, others read a half of it."""
 _CONDITIONAL = "fs.option.create.conditional.overwrite"
@@ -48,15 +58,14 @@ def check_put_if_absent(spark: SparkSession, lake: str) -> str:
 
     Errors: SpecError.
     """
-    is_local = local_path(spark, lake) is not None
-    scheme = "file" if is_local else _scheme(spark, lake)
+    if local_path(spark, lake) is not None:
+        return _check_local(spark, lake)
+    scheme = _scheme(spark, lake)
     store = _log_store(spark, scheme)
-    if store is not None and scheme in {"file", MOUNTS, *RENAMING} - {"gs"} and _IN_PLACE.fullmatch(store):
+    if store is not None and scheme in {MOUNTS, *RENAMING} - {"gs"} and _IN_PLACE.fullmatch(store):
         rule = f"{_RULE}: on {scheme}:// {store.rpartition('.')[2]} shows a commit before it is whole"
         right = "leave out spark.delta.logStore: Delta's own choice is right there"
         raise SpecError("lake", rule, lake, _HINT_OF_MOUNTS if scheme == MOUNTS else right)
-    if is_local:
-        return scheme
     if store == LOG_STORE:
         _check_conditional(spark, lake, scheme)
     elif scheme == MOUNTS:
@@ -66,6 +75,15 @@ def check_put_if_absent(spark: SparkSession, lake: str) -> str:
         rule = f"{_RULE}: on {scheme}:// Delta overwrites what another has put"
         raise SpecError("lake", rule, lake, _hint_of(scheme))
     return scheme
+
+
+def _check_local(spark: SparkSession, lake: str) -> str:
+    """Raises SpecError where commits on a local disk are not put by hard links, or a class of the user's."""
+    store = _log_store(spark, LOCAL)
+    if store is None or _OF_DELTA.fullmatch(store):
+        rule = f"{_RULE}: on a local disk Delta looks whether there is a commit, and puts another in its place later"
+        raise SpecError("lake", rule, lake, _HINT_OF_LOCAL)
+    return LOCAL
 
 
 def _check_conditional(spark: SparkSession, lake: str, scheme: str) -> None:
