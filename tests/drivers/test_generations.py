@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from tests.lake import content, iso, table
 from windrow.drivers.inspect.diff.diff import diff
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
+from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import run
-from windrow.spec.errors import NewerGeneration, SpecError
+from windrow.spec.errors import NewerGeneration, NotYet, SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateFailed
 
@@ -92,6 +94,30 @@ def test_the_old_file_can_be_run_again_until_the_tables_show_the_new_generation(
     assert "most" in columns(tmp_path, "current")
     with pytest.raises(SpecError, match=r"stages.sums means something else"):
         run(old(tmp_path), spark, once=True)
+
+
+def test_a_batch_does_not_show_a_generation_that_is_built_by_half(spark, tmp_path: Path) -> None:
+    put(tmp_path, "1", {"k": "a", "v": 1, "at": iso(1)}, {"k": "a", "v": 1, "at": iso(11)})
+    run(old(tmp_path), spark, once=True, drain=True)
+    (stage,) = stream_of(new(tmp_path), spark, from_start=True).work.stages
+    stage.tick(lambda: stage.runner.advance(stage.runner.upstream.head(spark)))
+    put(tmp_path, "2", {"k": "a", "v": 5, "at": iso(21)})
+    run(old(tmp_path), spark, once=True)
+    shown = content(spark, tmp_path, "current")
+    batches: list[Callable[[], object]] = [
+        lambda: reconcile(new(tmp_path), spark),
+        lambda: backfill(new(tmp_path), spark, "2024-01-01", "2024-01-02", dry_run=True),
+        lambda: backfill(new(tmp_path), spark, "2024-01-01", "2024-01-02"),
+        lambda: restate(new(tmp_path), spark),
+    ]
+    for batch in batches:
+        with pytest.raises(
+            NotYet, match=r"stages\.sums has a generation 2 that has yet to read some of what has landed"
+        ):
+            batch()
+        assert content(spark, tmp_path, "current") == shown and "most" not in columns(tmp_path, "panes")
+    run(new(tmp_path), spark, once=True)
+    assert "most" in columns(tmp_path, "current") and all(one.equal for one in reconcile(new(tmp_path), spark))
 
 
 @pytest.mark.long

@@ -17,6 +17,7 @@ from windrow.compile.sql.columns import bigint, col
 from windrow.drivers.forget.windows.leaving import LeftWindows
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.recompute.scope.catching_up import catch_up
 from windrow.drivers.recompute.windows.unrestated import cells_of, unrestated
 from windrow.drivers.recompute.windows.values import batch_of
 from windrow.drivers.retention.kept import whole_from
@@ -80,8 +81,7 @@ def reconcile(
 
 def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Reconciliation:
     choose_partitions(work.spark, work.spark, is_batch=True)  # for the executors that have come since
-    item.catch_up()
-    item.project()
+    catch_up(work, item)
     runner, spark, last = item.runner, work.spark, item.runner.last
     sketches = tuple(name for name, aggregate in runner.stage.stage.aggregates.items() if aggregate.IS_SKETCH)
     if last is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.scope.admission_ticks import admit
+from windrow.spec.errors import NotYet
 from windrow.store.delta.log.retries import StepTaken
 from windrow.store.journal.control import FOLLOW, Control, has_stream
 from windrow.store.upstream.offsets import Offsets
@@ -23,10 +24,28 @@ def admitted(work: PipelineWork, item: StageWork, dry_run: bool = False) -> None
 
 
 def catch_up(work: PipelineWork, item: StageWork) -> None:
-    """Project the tables of a stage up to the head of its journal."""
+    """Project the tables of a stage up to the head of its journal. Raises NotYet as `check_is_built` does."""
     item.runner.refresh()
     item.catch_up()
+    check_is_built(work, item)
     item.project()
+
+
+def check_is_built(work: PipelineWork, item: StageWork) -> None:
+    """Raises NotYet where the tables show another generation, and this one has yet to read some of what has landed.
+
+    Its tables would take the place of those of the other one with a part of the windows.
+    """
+    for one in work.upstreams_of(item):
+        check_is_built(work, one)
+    runner = item.runner
+    if not item.projections.is_rebuilt or not runner.upstream.head(work.spark).is_ahead_of(runner.offsets):
+        return
+    rule = f"has a generation {runner.journal.generation} that has yet to read some of what has landed"
+    hint = (
+        "let a stream come to its end first (windrow run FILE --once); the tables show the generation before until then"
+    )
+    raise NotYet(f"stages.{item.name}", rule, None, hint)
 
 
 def follow(work: PipelineWork, item: StageWork) -> None:
