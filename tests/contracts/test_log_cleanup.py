@@ -13,6 +13,8 @@ from windrow.spec.times import MINUTE
 from windrow.store.delta.location import READABLE, Location
 from windrow.store.delta.log import first_commit
 from windrow.store.delta.log.cleanup import LogCleanup
+from windrow.store.delta.log.commit_files import CommitFiles
+from windrow.store.delta.log.commits import repeating
 from windrow.store.delta.log.step_log import StepLog
 from windrow.store.delta.log.transactions import Appender
 from windrow.store.projections.creation import struct_of
@@ -65,6 +67,18 @@ def test_the_newest_step_stays_where_maintenance_goes_on(spark, log: StepLog) ->
     assert versions(log)[0] == 100, "the checkpoint behind, at 150, would have cost the newest step"
     newest = StepLog(log.location, "test").last(spark)
     assert newest is not None and newest.step == COMMITS
+
+
+def test_the_newest_commit_that_repeats_a_step_stays_where_that_of_the_step_is_gone(spark, log: StepLog) -> None:
+    table, commits = Appender(spark, log.location.path), CommitFiles(spark, log.location.path)
+    for number in range(COMMITS + 1, COMMITS + 41):
+        table.begin(spark)
+        table.commit("somebody", number, repeating(commits) if number <= COMMITS + 10 else "")
+    for version in range(COMMITS + 1):
+        (Path(log.location.path) / "_delta_log" / f"{version:020}.json").unlink()
+    assert LogCleanup(spark, log.location.path).run(before(-1)) == 0
+    newest = StepLog(log.location, "test").last(spark)
+    assert newest is not None and (newest.step, newest.version) == (COMMITS, COMMITS + 10)
 
 
 def test_whoever_is_at_work_goes_on(spark, log: StepLog) -> None:

@@ -12,8 +12,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta import upkeep
-from windrow.store.delta.location import Location
+from windrow.store.delta.location import STANDING, USER_METADATA, Location
 from windrow.store.delta.log import steps
+from windrow.store.delta.log.commit_files import CommitFiles
+from windrow.store.delta.log.commits import repeating
 from windrow.store.delta.log.log_store import delta_log, newest_snapshot
 from windrow.store.delta.log.retries import StepTaken
 from windrow.store.delta.log.step_log import LostSteps, StepLog
@@ -92,6 +94,23 @@ def test_maintenance_repeats_the_newest_step_for_when_its_commit_is_gone(spark: 
     assert _steps(spark, table) == [2, 3]
     again = _log(table).last(spark)
     assert again is not None and again.step == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["nightly job 17", "{half", '{"step": 3}', '{"standing": 3}', '{"step": "x", "writer": 1}']
+)
+def test_what_somebody_else_says_in_a_commit_is_no_step(spark: SparkSession, table: Location, text: str) -> None:
+    spark.conf.set(USER_METADATA, text)
+    try:
+        table.table(spark).delete("step = 1")
+    finally:
+        spark.conf.unset(USER_METADATA)
+    newest = _log(table).last(spark)
+    assert newest is not None and newest.step == 1
+    for tables in (ArrowTables(), SparkTables(spark)):
+        looked = tables.open(table)
+        assert looked is not None and looked.last_step("a-log") == 1 and looked.notes() == {}
+    assert json.loads(repeating(CommitFiles(spark, table.path)))[STANDING]["step"] == 1
 
 
 def _maintained_beside_a_step(spark: SparkSession, table: Location) -> None:

@@ -221,7 +221,8 @@ def test_a_person_is_forgotten_in_windows_that_cannot_be_made_again(spark: Spark
     old = f"shop = 'east' AND unix_micros(window_start) = {at(0)}"
     (first,) = table(spark, tmp_path, "current", "minutes").where(old).collect()
     assert HER in first["who"]
-    forget(made, spark, WHERE)
+    done = forget(made, spark, WHERE)
+    assert {one.stage: one.whole_from for one in done.stages} == dict.fromkeys(("customers", "minutes"), at(120))
     assert table(spark, tmp_path, "current", "customers").where(WHERE).isEmpty()
     assert table(spark, tmp_path, "panes", "customers").where(WHERE).isEmpty()
     assert table(spark, tmp_path, "current", "minutes").where(old).collect() == [first]

@@ -155,6 +155,18 @@ def test_a_window_that_expired_without_a_pane_is_final() -> None:
     followed = ticks.set_column(1, "kind", pa.array(["follow", "backfill", "stream"]))  # a batch had it read on
     found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=followed)
     assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1]
+    forgot = pa.table(
+        {
+            "tick": [0, 1, 2, 3],
+            "kind": ["stream", "forgetting", "backfill", "stream"],
+            **_marks([None, 0, 11, 21], [0, 11, 21, 34]),
+        }
+    )
+    found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=forgot)
+    assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1]
+    batches = forgot.set_column(1, "kind", pa.array(["backfill", "forgetting", "backfill", "stream"]))
+    found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=batches)
+    assert found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall() == [], "a batch has shown it early"
     drained = pa.table({"tick": [1, 2, 3], "kind": ["stream"] * 3, **_marks([None, 11, 21], [11, 21, None])})
     found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=drained)
     assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1, 2, 3]

@@ -139,18 +139,22 @@ def test_a_commit_says_how_many_ticks_have_forgotten_rows() -> None:
 def test_the_command_says_what_became_of_sources_and_stages() -> None:
     done = Forgotten(
         (ForgottenRows("visits", 3, 1, 7), ForgottenRows("orders", 0)),
-        (ForgottenWindows("shops", 2, 5, 1), ForgottenWindows("idle")),
+        (ForgottenWindows("shops", 2, 5, 1), ForgottenWindows("idle", whole_from=0)),
         ("old_stage",),
     )
     assert forgotten_text(done, "FILE", False).splitlines() == [
         "visits: 3 rows forgotten, landing step 7",
         "visits: 1 row cannot be read, so nobody can tell whose they are; --unreadable forgets them all",
-        "orders: no row to forget, nothing changed",
+        "orders: no row to forget",
         "shops: 2 windows made of the other rows, tick 5",
         "shops: 1 window left as they are, because others are part of them",
+        "idle: windows that start before 1970-01-01T00:00:00Z stay as they are, unless their key is the person: their "
+        "rows were removed by age",
         "old_stage: is in the lake, and no source or stage of the pipeline file: nothing is forgotten there",
         "windrow maintain FILE --keep 0h removes it from old versions of the tables",
         "pages that windrow report wrote before are not in the tables: write them again, or delete them",
     ]
+    keyed = Forgotten((ForgottenRows("visits", 0),), (ForgottenWindows("shops", 2, 5),))
+    assert "windrow maintain F --keep 0h removes it from old versions" in forgotten_text(keyed, "F", False)
     dry = Forgotten((ForgottenRows("visits", 3),))
     assert forgotten_text(dry, "FILE", True) == "visits: 3 rows would be forgotten"

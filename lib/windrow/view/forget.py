@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from windrow.spec.times import format_time
 from windrow.view.text.times import many
 
 
@@ -32,6 +33,8 @@ class Windows(Protocol):
     def tick(self) -> int | None: ...
     @property
     def left(self) -> int: ...
+    @property
+    def whole_from(self) -> int | None: ...
 
 
 class Done(Protocol):
@@ -55,7 +58,7 @@ def _lines(done: Done, typed: str, dry_run: bool) -> Iterator[str]:
         if dry_run:
             yield f"{one.source}: {many(one.rows, 'row')} would be forgotten"
         elif one.step is None:
-            yield f"{one.source}: no row to forget, nothing changed"
+            yield f"{one.source}: no row to forget"
         else:
             yield f"{one.source}: {many(one.rows, 'row')} forgotten, landing step {one.step}"
         if one.unreadable:
@@ -66,8 +69,11 @@ def _lines(done: Done, typed: str, dry_run: bool) -> Iterator[str]:
             yield f"{stage.stage}: {many(stage.windows, 'window')} made of the other rows, tick {stage.tick}"
         if stage.left:
             yield f"{stage.stage}: {many(stage.left, 'window')} left as they are, because others are part of them"
+        if stage.whole_from is not None:
+            first = f"windows that start before {format_time(stage.whole_from)} stay as they are"
+            yield f"{stage.stage}: {first}, unless their key is the person: their rows were removed by age"
     for name in done.unnamed:
         yield f"{name}: is in the lake, and no source or stage of the pipeline file: nothing is forgotten there"
-    if not dry_run and any(one.step is not None for one in done.sources):
+    if any(one.step is not None for one in done.sources) or any(one.tick is not None for one in done.stages):
         yield f"windrow maintain {typed} --keep 0h removes it from old versions of the tables"
         yield "pages that windrow report wrote before are not in the tables: write them again, or delete them"

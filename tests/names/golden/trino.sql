@@ -44,7 +44,8 @@ FROM (
 LEFT JOIN (
   SELECT
     "tick" AS "tick",
-    "kind" AS "_kind"
+    "kind" AS "_kind",
+    MIN(CASE WHEN "kind" IN ('stream', 'follow') THEN "tick" END) OVER () AS "_streamed"
   FROM "traffic"."cars_hourly_ticks"
 ) AS "kinds"
   ON "kinds"."tick" = "shown"."tick"
@@ -64,7 +65,12 @@ CROSS JOIN (
 WHERE
   "shown"."_ended"
   OR (
-    "kinds"."_kind" IN ('stream', 'follow')
+    (
+      "kinds"."_kind" IN ('stream', 'follow')
+      OR (
+        "kinds"."_kind" = 'forgetting' AND "kinds"."_streamed" < "kinds"."tick"
+      )
+    )
     AND (
       "shown"."window_end" <= "reached"."watermark" - INTERVAL '300' SECOND
       OR "reached"."tick" >= "drained"."tick"

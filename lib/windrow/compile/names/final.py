@@ -13,10 +13,12 @@ from windrow.spec.pipelines.table_columns import current_columns
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import SECOND
 
-_ENDED, _KIND = "_ended", "_kind"
+_ENDED, _KIND, _STREAMED = "_ended", "_kind", "_streamed"
 _ROWS, _REACHED, _DRAINED = "shown", "reached", "drained"
 _OF_STREAM = ("stream", "follow")
 """The kinds of ticks of a stream: one may be made by somebody else who needed it."""
+_FORGETTING = "forgetting"
+"""The kind of a tick that makes windows once more, as a stream would where there is one."""
 
 
 def final(stage: Stage, current: exp.Table, ticks: exp.Table) -> exp.Select:
@@ -42,7 +44,10 @@ def _with_ends(stage: Stage, current: exp.Table) -> exp.Select:
 
 
 def _kinds(ticks: exp.Table) -> exp.Select:
-    return exp.select(named(column(TICK), TICK), named(column("kind"), _KIND)).from_(ticks)
+    """Of which kind each tick is, and which was the first tick of a stream."""
+    of_stream = exp.Case().when(_is_of_stream(column("kind")), column(TICK))
+    first = named(over(exp.Min(this=of_stream), ()), _STREAMED)
+    return exp.select(named(column(TICK), TICK), named(column("kind"), _KIND), first).from_(ticks)
 
 
 def _same_tick() -> exp.Expression:
@@ -64,7 +69,15 @@ def _drained(ticks: exp.Table) -> exp.Select:
 
 def _by_stream() -> exp.Expression:
     """A window that a batch has shown early stays as it is until a batch publishes it."""
-    return column(_KIND, "kinds").isin(*map(text, _OF_STREAM))
+    forgot = column(_KIND, "kinds").eq(text(_FORGETTING))
+    behind = exp.LT(this=column(_STREAMED, "kinds"), expression=column(TICK, "kinds"))
+    return exp.paren(
+        any_of([_is_of_stream(column(_KIND, "kinds")), exp.paren(exp.And(this=forgot, expression=behind))])
+    )
+
+
+def _is_of_stream(kind: exp.Column) -> exp.Condition:
+    return kind.isin(*map(text, _OF_STREAM))
 
 
 def _expired(stage: Stage) -> exp.Condition:

@@ -59,7 +59,7 @@ def over(function: exp.Expression, partition: Iterable[str], order: Iterable[str
     )
 
 
-def any_of(conditions: Iterable[exp.Expression]) -> exp.Condition:
+def any_of(conditions: Iterable[exp.Expr]) -> exp.Condition:
     """That one of several conditions holds."""
     return exp.or_(*conditions)
 

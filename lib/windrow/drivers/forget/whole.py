@@ -45,7 +45,7 @@ class Whole:
         ids = self._ids()
         if not ids and not self._has_noted():
             self.noted.discard()
-            return Done({}, {}, ())
+            return Done({}, {}, tuple(map(ForgottenWindows.of, self.work.stages)))
         frames = {name: rows.persist() for name, rows in ids.items()}
         try:
             numbers = {name: rows.count() for name, rows in frames.items()}

@@ -19,7 +19,8 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from windrow.spec.errors import NotReadable
 from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.file_system import FileState, state_of
-from windrow.store.delta.location import LOG, STANDING, Location
+from windrow.store.delta.location import LOG, Location
+from windrow.store.delta.log.commits import is_of_step, repeated_in, said_in
 from windrow.store.reading.tables import NUMBER, Condition, Groups, Kind
 
 if TYPE_CHECKING:  # to import Arrow's datasets takes long, and there may be no table
@@ -118,17 +119,17 @@ class ArrowTable:
 
         `DeltaTable.history` is of no use: it begins with the newest commit that there is now.
         """
-        repeated: dict[str, Any] = {}
+        repeated: Mapping[str, Any] = {}
         for version in range(self.version(), -1, -1):  # maintenance makes commits without a step, which repeat it
             actions = self._commit(version)
             said = next((action["commitInfo"] for action in actions if "commitInfo" in action), None)
             if said is None:
                 break
-            notes = json.loads(said.get("userMetadata") or "{}")
-            if "step" in notes:
+            notes = said_in(said.get("userMetadata"))
+            if is_of_step(notes):
                 added = [action["add"] for action in actions if "add" in action]
                 return _Stepped(1000 * int(said["timestamp"]), notes, added)
-            repeated = max(repeated, notes.get(STANDING, {}), key=lambda one: one.get("step", 0))
+            repeated = max(repeated, repeated_in(notes), key=lambda one: one.get("step", 0))
         return _Stepped(None, repeated)
 
     def _commit(self, version: int) -> list[dict[str, Any]]:

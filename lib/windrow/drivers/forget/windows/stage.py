@@ -15,7 +15,9 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.scope.catching_up import admitted, catch_up, follow
+from windrow.drivers.retention.kept import whole_from
 from windrow.engine.tick.counters import NOTHING
+from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.copy_on_write import Rewrite, rewrite_once
 from windrow.store.delta.log.retries import StepTaken, tried_again
 from windrow.store.journal.cells import compact
@@ -28,13 +30,20 @@ class ForgottenWindows:
     """What became of a stage: how many windows the rows were in, and the tick that has made them anew.
 
     Where windows depend on other elements `windows` counts keys. `left` counts those that stay as they are. `tick` is
-    None where the stage has nothing of these rows.
+    None where the stage has nothing of these rows. Windows that start before `whole_from`, in microseconds, stay as
+    they are, too, but for those whose key is the person: rows of them were removed by their age. None without such.
     """
 
     stage: str
     windows: int = 0
     tick: int | None = None
     left: int = 0
+    whole_from: int | None = None
+
+    @classmethod
+    def of(cls, item: StageWork, windows: int = 0, tick: int | None = None, left: int = 0) -> ForgottenWindows:
+        first = whole_from(item.runner)
+        return cls(item.name, windows, tick, left, None if first == MINUS_INFINITY else first)
 
 
 @dataclass(frozen=True)
@@ -52,18 +61,18 @@ class StageForgetting:
         tried_again(self._stand)
         found = Finding(self.work, self.item, self.above, self.noted).affected()
         if found is None or self.item.runner.last is None:
-            yield None, ForgottenWindows(self.item.name)
+            yield None, ForgottenWindows.of(self.item)
             return
         frames = [found.frame.persist(), found.rows.persist()]
         try:
             kept = replace(found, frame=frames[0], rows=frames[1])
             windows, left = frames[0].count(), 0 if kept.left is None else kept.left.count()
             if not windows and kept.is_empty:
-                yield kept, ForgottenWindows(self.item.name)
+                yield kept, ForgottenWindows.of(self.item)
                 return
             control = tried_again(lambda: self._forget(kept), lambda: tried_again(self._stand), self.work.lease)
             self._tables(kept, control.tick)
-            yield kept, ForgottenWindows(self.item.name, windows, control.tick, left)
+            yield kept, ForgottenWindows.of(self.item, windows, control.tick, left)
         finally:
             for frame in frames:
                 frame.unpersist()

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windrow.store.delta.location import STANDING
-from windrow.store.delta.log.commit_files import CommitFiles
+
+if TYPE_CHECKING:  # who only reads has no Spark
+    from windrow.store.delta.log.commit_files import CommitFiles
 
 Notes = Mapping[str, Any]
 """What a commit says beside its step and writer, as plain values."""
@@ -31,14 +33,14 @@ class Commit:
     @classmethod
     def of(cls, version: int, metadata: str | None) -> Commit | None:
         """From the user metadata of a version; None where that is no step."""
-        said = _said(metadata)
-        return cls._from(version, said) if "step" in said else None
+        said = said_in(metadata)
+        return cls._from(version, said) if is_of_step(said) else None
 
     @classmethod
     def repeated(cls, version: int, metadata: str | None) -> Commit | None:
         """The step which a commit that is none repeats; None where it does not."""
-        said = _said(metadata).get(STANDING, {})
-        return cls._from(version, said) if "step" in said else None
+        said = repeated_in(said_in(metadata))
+        return cls._from(version, said) if said else None
 
     @classmethod
     def _from(cls, version: int, said: Mapping[str, Any]) -> Commit:
@@ -48,7 +50,7 @@ class Commit:
 
 def is_step(metadata: str | None) -> bool:
     """Whether a commit with that metadata is a step."""
-    return "step" in _said(metadata)
+    return is_of_step(said_in(metadata))
 
 
 def repeating(commits: CommitFiles) -> str:
@@ -69,7 +71,18 @@ def newest_step(commits: CommitFiles) -> tuple[int, str] | None:
     return max(repeats)[1:] if repeats else None
 
 
-def _said(metadata: str | None) -> dict[str, Any]:
+def is_of_step(said: Mapping[str, Any]) -> bool:
+    """Whether that is what a step says; somebody else may say anything."""
+    return isinstance(said.get("step"), int) and isinstance(said.get("writer"), str)
+
+
+def repeated_in(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What the step has said that is repeated there; nothing without one."""
+    repeated = said.get(STANDING)
+    return repeated if isinstance(repeated, Mapping) and is_of_step(repeated) else {}
+
+
+def said_in(metadata: str | None) -> dict[str, Any]:
     """What stands in the user metadata of a commit; nothing where that is a text of somebody else."""
     if not metadata or not metadata.startswith("{"):
         return {}
