@@ -60,11 +60,16 @@ class Ratio:
         return self.value <= self.goal if self.at_most else self.value >= self.goal
 
 
+def computer() -> dict[str, Any]:
+    """What can be said of a machine without Spark."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {"processor": _processor(), "GiB of memory": round(memory / 2**30)}
+
+
 def machine_of(spark: SparkSession) -> dict[str, Any]:
     """What was measured on, and with which versions."""
     return {
-        "processor": _processor(),
-        "GiB of memory": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30),
+        **computer(),
         "cores": spark.sparkContext.defaultParallelism,
         "shuffle partitions": spark.conf.get("spark.sql.shuffle.partitions"),
         "Java": spark._jvm.java.lang.System.getProperty("java.version"),  # type: ignore[union-attr]

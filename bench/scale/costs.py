@@ -11,7 +11,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -63,7 +63,7 @@ POINTS = (
     Point(400_000, 50_000, 200_000, checks=True),
     Point(200_000, 20_000, 100_000, cores=1, checks=True),
 )
-"""Five that make the formulas, and two that check them: one larger in two ways, one with half of the cores."""
+"""Five that make the formulas, and two that check them: one between these, one with half of the cores."""
 
 
 @dataclass
@@ -80,19 +80,24 @@ class Found:
 
 def measure(session: Callable[[int], SparkSession], root: Path, path: Path, most_seconds: float) -> None:
     """Measure the points that the file at `path` does not have yet, and add each to it; none begins after so long."""
-    began, points = time.monotonic(), read(path)
+    began, found, warm_with = time.monotonic(), read(path), None
     for point in POINTS:
-        if point.name in {one["name"] for one in points} or time.monotonic() - began > most_seconds:
+        if point.name in {one["name"] for one in found["points"]} or time.monotonic() - began > most_seconds:
             continue
         spark = session(point.cores)
-        found = measured(spark, root, point)
-        points.append({"name": point.name, "checks": point.checks, "point": point.work, **vars(found)})
-        save_json(path, {"machine": machine_of(spark), "points": points})
+        if warm_with != point.cores:  # a JVM that has compiled nothing yet would be measured, too
+            measured(spark, root, replace(POINTS[0], cores=point.cores))
+            warm_with = point.cores
+        of = vars(measured(spark, root, point))
+        found["points"].append({"name": point.name, "checks": point.checks, "point": point.work, **of})
+        if not point.checks:
+            found["machine"] = machine_of(spark)
+        save_json(path, found)
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """The points that were measured."""
-    return list(json.loads(path.read_text())["points"]) if path.exists() else []
+def read(path: Path) -> dict[str, Any]:
+    """The points that were measured, and the machine of those that make the formulas."""
+    return dict(json.loads(path.read_text())) if path.exists() else {"machine": {}, "points": []}
 
 
 def measured(spark: SparkSession, root: Path, point: Point) -> Found:

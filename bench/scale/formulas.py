@@ -69,6 +69,12 @@ def _not_below_zero(rows: np.ndarray[Any, Any]) -> list[float]:
     return [float(values.get(index, 0.0)) for index in range(rows.shape[1])]
 
 
+def has_enough(points: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether so many points were measured that every step has a formula."""
+    fitted = [point for point in points if not point["checks"]]
+    return all(len(_measured(step, fitted)) > len(units) for step, units in UNITS.items())
+
+
 @dataclass(frozen=True)
 class Costs:
     """The formulas of all steps that were measured."""

@@ -83,20 +83,30 @@ class Year:
 
 
 def year_of(pace: float, files: Mapping[str, int], bytes_a_tick: float) -> Year:
-    """A year of ticks that far apart (in seconds), each of which adds so many files to each table."""
+    """A year of ticks that far apart (in seconds), each of which adds so many files to each table.
+
+    `current` gets its files no more often than it is written.
+    """
     ticks = round(YEAR / pace)
-    commits, added = len(files), sum(files.values())
-    full = ceil(ticks * bytes_a_tick / FULL_FILE) + commits
+    commits = {name: round(ticks * _shares(name, pace)) for name in files}
+    days = {name: number * KEPT_DAYS * DAY // YEAR for name, number in commits.items()}
+    added = sum(number * files[name] for name, number in commits.items())
+    full = ceil(ticks * bytes_a_tick / FULL_FILE) + len(files)
     return Year(
         ticks=ticks,
-        commits=ticks * commits,
-        files=ticks * added,
-        kept_files=full + round(DAY / pace) * added,
-        entries=_entries(min(ticks, round(KEPT_DAYS * DAY / pace)), commits),
-        endless=_entries(ticks, commits),
+        commits=sum(commits.values()),
+        files=added,
+        kept_files=full + round(added * DAY / YEAR),
+        entries=_entries(days),
+        endless=_entries(commits),
     )
 
 
-def _entries(ticks: int, tables: int) -> int:
-    """A commit and its checksums of every tick, and a checkpoint now and then."""
-    return tables * (2 * ticks + ticks // CHECKPOINT_EVERY)
+def _shares(table: str, pace: float) -> float:
+    """How many commits of a table a tick comes to."""
+    return min(pace / REFRESH, 1.0) if table == "current" else 1.0
+
+
+def _entries(commits: Mapping[str, int]) -> int:
+    """Of each commit its actions and its checksums, and a checkpoint now and then."""
+    return sum(2 * number + number // CHECKPOINT_EVERY for number in commits.values())

@@ -9,9 +9,10 @@ from typing import Any
 
 from bench.plots import machine_line, plain, plt, saved, table
 from bench.scale import words
-from bench.scale.formulas import UNITS, Costs
-from bench.scale.needs import Load, year_of
+from bench.scale.formulas import UNITS, Costs, has_enough
+from bench.scale.needs import MOST_CORES, Load, year_of
 from bench.soak.drawing import drawn
+from windrow.engine.partitions import partitions_for
 from windrow.spec.times import SECOND, format_duration
 
 Measured = Mapping[str, Any]
@@ -28,6 +29,8 @@ _PARTS = {
 def written(out: Path, docs: Path) -> Path:
     """Write the page of what is there, and its drawings. What has not been measured is named on it."""
     costs, history, soak = (_read(out / f"{name}.json") for name in ("costs", "history", "soak"))
+    if costs is not None and not has_enough(costs["points"]):
+        costs = None
     parts = [words.INTRODUCTION]
     missing = [what for what, found in zip(words.PARTS, (costs, history, soak), strict=True) if found is None]
     if missing:
@@ -56,10 +59,11 @@ def _costs(measured: Measured) -> Iterator[str]:
     units = list(dict.fromkeys(unit for of_step in UNITS.values() for unit in of_step))
     rows = []
     for step, formula in costs.formulas.items():
-        each = [f"{formula.each[unit] * 1e6:.2f}" if unit in formula.each else "" for unit in units]
+        each = [_figure(formula.each[unit] * _PER[unit]) if unit in formula.each else "" for unit in units]
         rows.append([words.STEPS[step], f"{formula.fixed:.2f}", *each])
     yield table(["step", "fixed, s", *(words.UNITS[unit] for unit in units)], rows)
-    yield words.CHECKED
+    fitted = [point["point"] for point in measured["points"] if not point["checks"]]
+    yield words.CHECKED.format(**{unit: f"{max(point[unit] for point in fitted):,}" for unit in _SIZES})
     checked = [
         [name, words.STEPS[step], f"{seconds:.2f}", f"{found:.2f}", f"{found / seconds:.2f}"]
         for name, step, seconds, found in costs.checked(measured["points"])
@@ -68,12 +72,22 @@ def _costs(measured: Measured) -> Iterator[str]:
     yield machine_line(measured["machine"])
 
 
+_SIZES = ("rows", "touched", "open")
+_PER: Mapping[str, float] = dict.fromkeys(words.UNITS, 1e6) | {"bytes": 1e6 * 1024**2}
+"""Seconds of one as they are said: microseconds of one, and of a MiB."""
+
+
+def _figure(value: float) -> str:
+    """With two digits that count."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
+
+
 # ---------------------------------------------------------------- a load
 
 
 def _needs(measured: Measured) -> Iterator[str]:
     costs = Costs.of(measured["points"])
-    yield words.LOAD
+    yield words.LOAD.format(most=f"{MOST_CORES:,}")
     rows = []
     for pace in PACES:
         load = Load(ROWS_A_DAY, OPEN_CELLS, pace)
@@ -100,20 +114,27 @@ def _every(seconds: float) -> str:
 
 
 def _year(measured: Measured) -> Iterator[str]:
-    point = next(one for one in measured["points"] if not one["checks"])
-    files = point["files"]
-    yield words.YEAR.format(files=_listed(files), tables=len(files))
+    fitted = [one for one in measured["points"] if not one["checks"]]
+    raw, pane = (max(fitted, key=lambda one, unit=unit: one["point"][unit])["bytes_each"] for unit in _SIZES[:2])
+    others = {name: number for name, number in fitted[0]["files"].items() if name not in _BESIDE_PARTITIONS}
+    yield words.YEAR.format(files=_listed(others), tables=len(fitted[0]["files"]), cores=CORES)
     rows = []
     for pace in PACES:
         load = Load(ROWS_A_DAY, OPEN_CELLS, pace)
-        size = load.rows * point["bytes_each"]["raw row"] + load.touched * 3 * point["bytes_each"]["pane"]
-        year = year_of(pace, files, size)
+        partitions = partitions_for(round(load.rows + load.open_cells), CORES)
+        size = load.rows * raw["raw row"] + load.touched * pane["pane"]
+        by_partitions = {name: partitions + more for name, more in _BESIDE_PARTITIONS.items()}
+        year = year_of(pace, {**by_partitions, **others}, size)
         numbers = (year.ticks, year.commits, year.files, year.kept_files, year.endless, year.entries)
         rows.append([_every(pace), *(f"{number:,}" for number in numbers)])
     yield table(
         ["a tick every", "ticks", "commits", "data files added", "live files, maintained daily",
          "log entries of a year", "log entries kept"], rows
     )  # fmt: skip
+
+
+_BESIDE_PARTITIONS = {"journal/1": 1, "panes": 0}
+"""Tables with a file for each partition of a tick, and how many more they have: the journal that of the control row."""
 
 
 def _listed(files: Mapping[str, int]) -> str:
@@ -160,8 +181,7 @@ def _soak(measured: Measured, docs: Path) -> Iterator[str]:
         reads=measured["reads"],
         torn="; ".join(measured["wrong"]) or "nothing",
     )
-    grown = [
-        [name, "too short to say" if share is None else f"{share:+.1%}"] for name, share in measured["growth"].items()
-    ]
+    grown = [[name, "not known" if share is None else f"{share:+.1%}"] for name, share in measured["growth"].items()]
     yield table(["over the second half, but for its first ten minutes", "grows by"], grown)
+    yield machine_line(measured["machine"])
     yield "![The soak, over time](drawings/soak.svg)\n"

@@ -30,7 +30,7 @@ UNITS = {
     "open": "µs an open cell",
     "copied": "µs a copied row",
     "files": "µs a file",
-    "bytes": "µs a byte",
+    "bytes": "µs a MiB",
 }
 
 COSTS = """## What each step costs
@@ -51,24 +51,30 @@ is divided among the cores, in as many [partitions](clusters.md#partitions) as t
 - **Maintenance** reads and writes what is in small files.
 """
 
-CHECKED = """The coefficients come from five sizes, on two cores. Two other sizes check them: one larger in two
-ways, and one on a single core.
+CHECKED = """The coefficients come from five sizes, on two cores: up to {rows} rows a tick, {touched} changed cells and
+{open} open ones. Two other sizes check them: one between these, and one on a single core. Partitions are in no formula:
+there were as many as cores.
 """
 
 LOAD = """## A billion rows a day, ten million open cells
 
 By the formulas: the rows come evenly over the day, and each is equally likely to fall into any open cell. A stream
 keeps up if landing, tick, tables, its share of a compaction and its share of `current` (at most once a minute) take
-half of the time between two ticks, so that it can also catch up. *None* means that no number of cores is enough: the
-fixed seconds alone take longer. The last column is for a stage that copies as many rows of `current` as there are open
-cells.
+half of the time between two ticks, so that it can also catch up. *None* means that {most} cores are not enough, or
+that the fixed seconds alone take longer. The seconds, and the first number of cores, are those of a stage that copies
+no row of `current`; the last column is for one that copies as many as there are open cells. Maintenance is not in it.
+
+This is far beyond what was measured, and takes the work to be divided evenly among any number of cores. Hot keys, the
+network, and more tasks than cores come to it, so take the numbers for the least.
 """
 
 YEAR = """## Files and log entries of a year
 
-A tick of this stage commits to {tables} tables, and adds these files on two cores: {files}. On more cores, tables of
-panes get one file for each partition of the tick's shuffle. Each commit is two entries of a log: its actions and its
-checksums; every 50th has a checkpoint too. Bytes are those of the load above.
+A tick of this stage commits to {tables} tables. `journal` and `panes` get a file for each partition of the tick's
+shuffle, which is as many as the work is worth and as there are cores, here {cores}; the others get these files:
+{files}. `current` is committed once a minute at most. Each commit is two entries of a log: its actions and its
+checksums; every 50th has a checkpoint too. The bytes are those of the load above, in `raw` and `panes`; `current` has
+a row for each window, however many ticks change it.
 
 - `windrow maintain` once a day merges files of less than 96 MB into files of up to 128 MB, and removes the replaced
   ones after `--keep`.
@@ -91,11 +97,11 @@ files, ticked and wrote its tables, and `current` was compared with all rows of 
 
 SOAK = """## A soak
 
-`make soak`: {hours} hours, {rows} rows, {kills} kills with -9 at random moments of the first half; in the second half
-one process lives on, so that its growth is seen. {backfills} backfills and {runs} maintenance runs ran beside the
-stream. A reader with `deltalake` and DuckDB has looked {reads} times: whether `current` is what the panes up to its
-own tick come to, and whether the panes of every window come to one or none; every sixth time, whether `raw` has every
-row once. In the end, all late rows were restated, and stream and batch compared. What was wrong: {torn}.
+`make soak`: {hours} hours, {rows} rows, {kills} kills with -9 at random moments of the first quarter; then one
+process lives on, so that its growth is seen. {backfills} backfills and {runs} maintenance runs ran beside the stream.
+A reader with `deltalake` and DuckDB has looked {reads} times: whether `current` is what the panes up to its own tick
+come to, and whether the panes of every window come to one or none; every sixth time, whether `raw` has every row
+once. In the end, all late rows were restated, and stream and batch compared. What was wrong: {torn}.
 """
 
 BREAKS = """## Where it breaks, and what to do
@@ -125,7 +131,8 @@ LIMITS = (
     ),
     (
         "one key",
-        "a session, a list or a join has all rows of a key in one task",
+        "a list or a join has all rows of a key and window in one task, and sessions and record windows all windows of "
+        "a key ([skew](clusters.md#skew))",
         "split the key by something that belongs to it; fixed, calendar, cumulative and sliding windows need nothing",
     ),
     ("`raw`", "rows are copied once more, and nobody needs them there", "`copy: false`: they are read where they are"),
@@ -142,8 +149,8 @@ LIMITS = (
     ),
     (
         "`windrow status`",
-        "it counts the rows of `raw` and `panes` in a few columns, so it grows with these (not with ticks); of a "
-        "source with `copy: false` it reads counts",
+        "it counts the rows of `raw` and `panes` by step in a few columns, so it grows with these; of a source with "
+        "`copy: false` it reads counts",
         "`windrow status --check` for monitoring: it reads two columns of `current`",
     ),
     (

@@ -17,11 +17,13 @@ import random
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from bench.results import computer
 from bench.soak.commands import Batch, Stream
 from bench.soak.load import Load, pipeline
 from bench.soak.reader import Reader
@@ -32,15 +34,19 @@ HOUR = 3600.0
 PERIOD = 600.0
 """Seconds between two backfills, and between two runs of maintenance."""
 KEPT = "1h"
-"""For so long maintenance keeps old versions and commits: the least it takes, and the half of a soak."""
+"""For so long maintenance keeps old versions and commits: the least it takes, and half of a soak."""
 SAMPLED = 5.0
+LONGEST = 900.0
+"""Seconds after which a command is given up: a backfill or a maintenance takes a minute or two."""
+VERSIONS = {"Spark": "pyspark", "Delta": "delta-spark", "windrow": "windrow"}
 
 
 @dataclass(frozen=True)
 class Plan:
     """How long it lasts and what happens when, in seconds; `seed` draws the moments of kills.
 
-    It is killed in the first half, at its end for the last time: what grows in a process shows in one that lives on.
+    It is killed in the first quarter, at its end for the last time: what grows in a process shows in one that lives on,
+    and what maintenance keeps for an hour is that of one that lived when it is judged.
     """
 
     seconds: float
@@ -53,7 +59,7 @@ class Plan:
     @property
     def between_kills(self) -> float:
         """In the mean."""
-        return self.period / 2
+        return self.period / 3
 
 
 @dataclass
@@ -103,11 +109,11 @@ class Soak:
             has_begun = bool(self.samples.series["tick"])  # a lake is made by one process
             if has_begun and not self.batch.is_active and (name := wanted.due(now)) is not None:
                 self.batch.start(*self._arguments(name))
-            self.samples.take(self.stream.memory, self.stream.live)
+            self.samples.take(self.stream)
             time.sleep(SAMPLED)
 
     def _next_kill(self, now: float, chance: random.Random) -> float:
-        last = self.plan.seconds / 2
+        last = self.plan.seconds / 4
         return min(last, now + chance.expovariate(1 / self.plan.between_kills)) if now < last else math.inf
 
     def _arguments(self, name: str) -> list[str]:
@@ -120,11 +126,11 @@ class Soak:
         self.load.stopped.set()
         self.load.join(60)
         self.stream.end()
-        while self.batch.is_active:
-            time.sleep(1)
+        self.batch.wait(LONGEST)
         file = str(self.file)
         for arguments in (["run", file, "--once", "--drain"], ["restate", file], ["reconcile", file]):
-            self.batch.run(*arguments)
+            self.batch.start(*arguments)
+            self.batch.wait(LONGEST)
         self.reader.stopped.set()
         self.reader.join(180)
         self.reader.look()
@@ -134,8 +140,22 @@ class Soak:
         self.wrong += [f"{one['command']}: exit code {one['code']}" for one in self.batch.ended if one["code"]]
         self.wrong += [f"the stream ended by itself: {one}" for one in self.stream.deaths]
         self.wrong += [f"{one.name} grows by {one.share:.0%}" for one in self.growths if one.is_flat is False]
+        self.wrong += [
+            f"{name} was not counted" for name in ("memory", "threads", "live") if not self.samples.series[name]
+        ]
         if not self.reader.reads or not self.samples.series["tick"]:
             self.wrong.append("nothing was read, or nothing has ticked")
+        self.wrong += self._lacking()
+
+    def _lacking(self) -> Iterator[str]:
+        """What should have been done more often: a backfill and a maintenance in each period, and kills."""
+        least = max(0, int(self.plan.seconds // self.plan.period) - 2)
+        for name in ("backfill", "maintain"):
+            done = sum(one["command"] == name for one in self.batch.ended)
+            if done < least:
+                yield f"{name} ran {done} times in {self.plan.seconds / self.plan.period:g} periods"
+        if self.plan.seconds >= HOUR and not self.stream.kills:
+            yield "the stream was never killed"
 
     def to_mapping(self) -> dict[str, Any]:
         return {
@@ -147,6 +167,7 @@ class Soak:
             "batches": self.batch.ended,
             "growth": {one.name: one.share for one in self.growths},
             "wrong": self.wrong,
+            "machine": {**computer(), "cores": os.cpu_count(), **{of: version(name) for of, name in VERSIONS.items()}},
             "series": {name: _rounded(points) for name, points in self.samples.series.items()},
         }
 

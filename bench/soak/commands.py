@@ -36,13 +36,15 @@ class Stream:
     kills: int = 0
     deaths: list[str] = field(default_factory=list)
     _process: subprocess.Popen[bytes] | None = None
+    _killed: bool = False
 
     def keep_alive(self) -> None:
         """Start it, unless it is at work."""
         if self._process is not None and self._process.poll() is None:
             return
-        if self._process is not None and self._process.returncode != -signal.SIGKILL:
+        if self._process is not None and not self._killed:  # a machine without memory kills, too
             self.deaths.append(f"exit code {self._process.returncode}")
+        self._killed = False
         self._process = started(["run", str(self.file), "--every", "1s", "--json"], self.log)
 
     def kill(self) -> None:
@@ -51,6 +53,7 @@ class Stream:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+            self._killed = True
             self.kills += 1
 
     def end(self) -> None:
@@ -68,6 +71,11 @@ class Stream:
         """The bytes that it and its JVM hold; None while it is not at work."""
         members = self._members()
         return sum(map(_resident, members)) if members else None
+
+    def threads(self) -> int | None:
+        """Their threads; None while it is not at work."""
+        members = self._members()
+        return sum(map(_threads, members)) if members else None
 
     def live(self) -> int | None:
         """The bytes of the objects of its JVM that are in use, after a full collection; None while there is none."""
@@ -109,6 +117,12 @@ def _in_use(process: int) -> int | None:
     return int(words[2]) if words[:1] == ["Total"] else None
 
 
+def _threads(process: int) -> int:
+    with suppress(OSError):
+        return len([*Path(f"/proc/{process}/task").iterdir()])
+    return 0
+
+
 def _resident(process: int) -> int:
     with suppress(OSError, ValueError, IndexError):
         pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
@@ -142,13 +156,13 @@ class Batch:
         self._name, self._began = arguments[0], time.monotonic()
         self._process = started(arguments, self.log)
 
-    def run(self, *arguments: str) -> int:
-        """Do one and wait for its end; its exit code."""
-        self.start(*arguments)
-        assert self._process is not None, "it has just been started"
-        self._process.wait()
-        assert not self.is_active
-        return int(str(self.ended[-1]["code"]))
+    def wait(self, most: float) -> None:
+        """Wait for its end; one that takes longer is killed."""
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(most)
+            self.kill()
+            assert not self.is_active
 
     def kill(self) -> None:
         if self._process is not None and self._process.poll() is None:

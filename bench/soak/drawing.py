@@ -12,7 +12,9 @@ from bench.plots import plt, saved
 _WHAT = {
     "memory": ("memory of the stream, GiB", 1 / 2**30),
     "live": ("objects in use\nof its JVM, MiB", 1 / 2**20),
+    "threads": ("its threads", 1.0),
     "files": ("live files of all tables", 1.0),
+    "stored": ("data files,\nold ones too", 1.0),
     "entries": ("log entries of all tables", 1.0),
     "tick": ("from landing to panes, s", 1.0),
     "refresh": ("from panes to current, s", 1.0),
@@ -28,7 +30,7 @@ def drawn(found: Mapping[str, Any], folder: Path) -> Path:
     for axes, (name, (label, scale)) in zip(grid, _WHAT.items(), strict=True):
         minutes, values = [at / 60 for at, _ in series[name]], [value * scale for _, value in series[name]]
         axes.plot(minutes, values, ".", markersize=2)
-        for at in (found["seconds"] / 2, found["seconds"] / 2 + found["period"]):
+        for at in (found["seconds"] / 4, found["seconds"] / 2 + found["period"]):
             axes.axvline(at / 60, color="grey", linewidth=1)
         axes.set(ylabel=label.replace(", ", ",\n"))
         axes.set_ylim(bottom=0)

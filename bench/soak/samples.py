@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
@@ -21,18 +21,27 @@ TABLES = tuple(f"{STAGE}/{name}" for name in ("journal/1", "cells/1", "panes", "
 TABLES += tuple(f"{SOURCE}/{name}" for name in ("raw", "landings", "dead_letters"))
 
 
-SERIES = ("memory", "live", "files", "entries", "tick", "refresh")
+SERIES = ("memory", "live", "threads", "files", "stored", "entries", "tick", "refresh")
 LIVE = 120.0
 """Seconds between two counts of what is in use: each is a full collection."""
+
+
+class Measured(Protocol):
+    """What is asked of the stream; None while it is not at work."""
+
+    def memory(self) -> int | None: ...
+    def threads(self) -> int | None: ...
+    def live(self) -> int | None: ...
 
 
 @dataclass
 class Samples:
     """Series of points: seconds since the soak began, and a value.
 
-    `memory` in bytes, and every LIVE seconds `live`, those of objects in use; `files` those that are live in all
-    tables, `entries` those of their logs; `tick` and `refresh` in seconds: from the landing of a batch to the panes
-    of its tick, and on to `current`.
+    `memory` in bytes, and every LIVE seconds `live`, those of objects in use; `threads` of all of its processes;
+    `files` those that are live in all tables, `stored` all data files that are there, `entries` those of their
+    logs; `tick` and `refresh` in seconds: from the landing of a batch to the panes of its tick, and on to
+    `current`.
     """
 
     lake: Path
@@ -44,23 +53,30 @@ class Samples:
     _read: int = 0
     _counted: float = 0.0
 
-    def take(self, memory: Callable[[], int | None], live: Callable[[], int | None]) -> None:
+    def take(self, of: Measured) -> None:
         """One point of each, and of ticks all that were committed since the last time."""
-        held = memory()
-        if held is not None:
-            self._add("memory", held)
+        self._add_known("memory", of.memory())
+        self._add_known("threads", of.threads())
         if time.time() - self._counted > LIVE:
             self._counted = time.time()
-            if (in_use := live()) is not None:
-                self._add("live", in_use)
+            self._add_known("live", of.live())
         if (self.lake / STAGE / "ticks" / LOG).exists():
             self._add("files", sum(self._live(name) for name in TABLES))
+            self._add("stored", sum(self._stored(name) for name in TABLES))
             self._add("entries", sum(1 for name in TABLES for _ in self._entries(name)))
         self._take_ticks()
         self._take_refreshes()
 
     def _add(self, name: str, value: float, at: float | None = None) -> None:
         self.series[name].append(((time.time() if at is None else at) - self.began, value))
+
+    def _add_known(self, name: str, value: float | None) -> None:
+        if value is not None:
+            self._add(name, value)
+
+    def _stored(self, name: str) -> int:
+        """The data files of a table, those of old versions too."""
+        return sum(LOG not in file.parts for file in (self.lake / name).rglob("*.parquet"))
 
     def _live(self, name: str) -> int:
         try:

@@ -1,8 +1,8 @@
 """Whether the second half of a soak is flat: no series grows by more than a tenth from its begin to its end.
 
-The stream has been killed for the last time when it begins; its first period, in which memory fills, is left out. Files
-and log entries fall when maintenance runs. So the points of each period are one: of files and entries the greatest, of
-memory and of seconds the median. A line is laid through these.
+The stream has been killed for the last time a quarter before it begins, and one process lives on; its first period is
+left out. Files and log entries fall when maintenance runs. So the points of each period are one: of files and entries
+the greatest, of all else the median. A line is laid through these.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FLAT = 0.10
 LEAST = 4
 """Periods of the second half that a verdict needs."""
 OF_A_PERIOD: Mapping[str, Callable[[Sequence[float]], float]] = {
-    "memory": median, "live": median, "files": max, "entries": max, "tick": median,
+    "memory": median, "live": median, "threads": median, "files": max, "stored": max, "entries": max, "tick": median,
 }  # fmt: skip
 """The series that must be flat."""
 

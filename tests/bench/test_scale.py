@@ -92,6 +92,8 @@ def test_a_year_of_ticks() -> None:
     assert (year.ticks, year.commits, year.files) == (105_120, 210_240, 525_600)
     assert year.endless == 2 * (2 * 105_120 + 2102) and year.entries == 2 * (2 * 8640 + 172)
     assert year.kept_files == 1045 + 2 + 288 * 5
+    often = year_of(10, {"panes": 2, "current": 4}, 1e6)
+    assert (often.commits, often.files) == (3_153_600 + 525_600, 2 * 3_153_600 + 4 * 525_600), "once a minute"
 
 
 HISTORY = {
@@ -105,7 +107,7 @@ HISTORY = {
 SOAK = {
     "seconds": 7200.0, "period": 600.0, "rows": 1_800_000, "kills": 23, "reads": 700,
     "batches": [{"command": name, "seconds": 20.0, "code": 0} for name in ("backfill", "maintain")],
-    "growth": {"memory": 0.02, "files": None}, "wrong": [],
+    "growth": {"memory": 0.02, "files": None}, "wrong": [], "machine": {"cores": 2},
     "series": {name: [[5.0 * n, 1.0 + n % 3] for n in range(1440)] for name in
                SERIES},
 }  # fmt: skip
@@ -119,14 +121,22 @@ def test_a_page_of_all_that_was_measured(tmp_path: Path) -> None:
     (out / "history.json").write_text(json.dumps(HISTORY))
     (out / "soak.json").write_text(json.dumps(SOAK))
     text = page.written(out, docs).read_text()
-    assert "| landing | 1.00 | 4.00 |" in text and "| 1m | 694,444 |" in text
+    assert "| landing | 1.00 | 4 |" in text and "| 1m | 694,444 |" in text
     assert "| commits ever made | 7,000 | 700,000 |" in text and "23 kills with -9" in text
     assert "Not measured" not in text
-    assert "| memory | +2.0% |" in text and "| files | too short to say |" in text
+    assert "| memory | +2.0% |" in text and "| files | not known |" in text and "up to 1,000,000 rows a tick" in text
     for name in ("scale-history", "soak"):
         assert (docs / "drawings" / f"{name}.svg").read_text().startswith("<?xml")
     numbers = json.loads((docs / "drawings" / "soak.json").read_text())
     assert len(numbers["series"]["tick"]) <= 400 and numbers["kills"] == 23
+
+
+def test_costs_that_are_too_few_are_not_measured_yet(tmp_path: Path) -> None:
+    (tmp_path / "costs.json").write_text(json.dumps({"machine": {}, "points": measured()[:2]}))
+    assert (
+        "Not measured yet, and so not on this page: what each step costs"
+        in page.written(tmp_path, tmp_path).read_text()
+    )
 
 
 def test_a_page_of_the_costs_alone(tmp_path: Path) -> None:

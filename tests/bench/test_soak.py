@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
 from deltalake import CommitProperties, write_deltalake
 
-from bench.soak.__main__ import Plan, _Alternating
+from bench.soak.__main__ import Plan, Soak, _Alternating
+from bench.soak.commands import Batch, Stream
 from bench.soak.load import SOURCE, STAGE, Load, pipeline
 from bench.soak.reader import Reader
 from bench.soak.samples import SERIES, Samples
@@ -144,5 +149,39 @@ def test_a_backfill_and_a_maintenance_in_every_period() -> None:
 def test_samples_of_a_lake_that_has_not_begun(tmp_path: Path) -> None:
     samples = Samples(tmp_path)
     for _ in range(2):
-        samples.take(lambda: 2**30, lambda: 2**28)
-    assert {name: len(points) for name, points in samples.series.items() if points} == {"memory": 2, "live": 1}
+        samples.take(Stream(tmp_path / "no file", tmp_path / "log"))
+    assert not any(samples.series.values()), "nothing is at work"
+
+
+def test_what_is_at_work_is_measured(tmp_path: Path) -> None:
+    stream = Stream(tmp_path, tmp_path / "log")
+    stream._process = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    samples = Samples(tmp_path)
+    for _ in range(2):
+        samples.take(stream)
+    assert {name: len(points) for name, points in samples.series.items() if points} == {"memory": 2, "threads": 2}
+    assert samples.series["threads"][0][1] == 1 and samples.series["memory"][0][1] > 100_000
+    os.killpg(stream._process.pid, signal.SIGKILL)  # as a machine without memory does
+    stream._process.wait()
+    with patch("bench.soak.commands.started", lambda *_: subprocess.Popen(["sleep", "60"], start_new_session=True)):
+        stream.keep_alive()
+        assert stream.deaths == ["exit code -9"]
+        stream.kill()
+        stream.keep_alive()
+    assert (stream.kills, len(stream.deaths)) == (1, 1)
+    stream.kill()
+
+
+def test_a_batch_that_does_not_end_is_given_up(tmp_path: Path) -> None:
+    batch = Batch(tmp_path / "log")
+    with patch("bench.soak.commands.started", lambda *_: subprocess.Popen(["sleep", "60"], start_new_session=True)):
+        batch.start("backfill")
+    batch.wait(0.1)
+    assert [(one["command"], one["code"]) for one in batch.ended] == [("backfill", -9)]
+
+
+def test_what_was_done_too_seldom_is_said(tmp_path: Path) -> None:
+    soak = Soak(tmp_path / "soak", Plan(7200))
+    for name, times in (("backfill", 12), ("maintain", 9)):
+        soak.batch.ended += [{"command": name, "seconds": 1.0, "code": 0}] * times
+    assert [*soak._lacking()] == ["maintain ran 9 times in 12 periods", "the stream was never killed"]
