@@ -17,16 +17,20 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from bench.scale.history import Span
+from bench.scale.landing_log import COMPACTED_EVERY
 from bench.scale.simulation import PACE, SOURCE, STAGE, Seconds, Stepping, begin, lengthened, pipeline
 from windrow.drivers.inspect.status.status import status
 
 TIMES = 3
-"""How often each is measured; of ticks one more, which is not counted."""
+"""How often each is measured; of ticks all up to the next landing in which Spark lists all files, but for the first."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The seconds at one length of the history, in medians; `commits` ever made, `entries` of logs, live `files`."""
+    """The seconds at one length of the history, in medians; `commits` ever made, `entries` of logs, live `files`.
+
+    `listing` are those of the one landing of ten in which Spark writes down all files that have ever landed.
+    """
 
     ticks: int
     commits: int
@@ -35,6 +39,7 @@ class Measured:
     opening: float
     status: float
     landing: float
+    listing: float
     tick: float
     tables: float
     refresh: float
@@ -60,11 +65,13 @@ def point(spark: SparkSession, begun: Path, root: Path, span: Span) -> Measured:
     looked = _median(lambda: check_status(root, span.until))
     opening = _median(lambda: _opened(spark, root))
     stepping = Stepping.open(spark, root)
-    steps = [stepping.step() for _ in range(TIMES + 1)][1:]
+    end = -(-(span.until + TIMES + 1) // COMPACTED_EVERY) * COMPACTED_EVERY
+    ticks = range(span.until + 1, end + 1)
+    *steps, last = [stepping.step() for _ in ticks]
     check_current(root)
-    check_status(root, span.until + TIMES + 1)
-    parts = {name: median(getattr(one, name) for one in steps) for name in Seconds.__dataclass_fields__}
-    return Measured(span.until, **sizes, opening=opening, status=looked, **parts)
+    check_status(root, ticks[-1])
+    parts = {name: median(getattr(one, name) for one in steps[1:]) for name in Seconds.__dataclass_fields__}
+    return Measured(span.until, **sizes, opening=opening, status=looked, listing=last.landing, **parts)
 
 
 def _opened(spark: SparkSession, root: Path) -> None:

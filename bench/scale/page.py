@@ -21,7 +21,8 @@ PACES = (10, 60, 300, 900, 3600)
 """Seconds between two ticks."""
 CORES = 64
 _PARTS = {
-    "opening": "opening the lake", "landing": "landing a file", "tick": "tick, to its panes",
+    "opening": "opening the lake", "landing": "landing a file", "listing": "each tenth landing",
+    "tick": "tick, to its panes",
     "tables": "the tables behind it", "refresh": "`current`", "status": "`windrow status`",
 }  # fmt: skip
 

@@ -91,8 +91,9 @@ HISTORY = """## A year of ticks
 A small lake was made by the stream, and its newest tick was written again and again, {apart:g} seconds later each
 time, with the daily compactions of maintenance, and without what Delta has removed from the logs after 30 days. At
 one every five minutes 100,000 ticks are a year. Then the real stream continued from there: it opened the lake, landed
-files, ticked and wrote its tables, and `current` was compared with all rows of `raw`. Medians of three; each tick has
-20 rows, so its seconds are those of the driver.
+ten files, ticked and wrote its tables, and `current` was compared with all rows of `raw`. Medians; each tick has 20
+rows, so its seconds are those of the driver. In each tenth landing Spark writes down the names of all files that have
+ever landed.
 """
 
 SOAK = """## A soak

@@ -100,7 +100,7 @@ HISTORY = {
     "machine": {"processor": "a processor"}, "apart": 300.0,
     "lengths": [
         {"ticks": ticks, "commits": 7 * ticks, "entries": 1000, "files": 50, "opening": 1.5, "status": 0.5,
-         "landing": 0.7, "tick": 0.4, "tables": 0.3, "refresh": 0.9}
+         "landing": 0.7, "listing": 1.7, "tick": 0.4, "tables": 0.3, "refresh": 0.9}
         for ticks in (1_000, 100_000)
     ],
 }  # fmt: skip
