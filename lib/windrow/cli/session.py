@@ -38,6 +38,9 @@ def session(
     settings = pairs_of("--conf", conf)
     located("--conf:", check_settings, settings)
     if not has_spark():
+        from windrow.drivers.spark.connect import check_is_no_server
+
+        check_is_no_server(master or "")
         raise NeedsSpark("the command")
     from pyspark.sql import SparkSession
 
