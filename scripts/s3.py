@@ -9,7 +9,7 @@ from __future__ import annotations
 from scripts.setup import IN_SPARK_ALREADY, JARS, Package, compiled, jars, say
 
 S3_JARS = JARS / "s3"
-S3_LOG_STORE_JAR = JARS / "log-store" / "windrow-s3-log-store.jar"
+S3_LOG_STORE_JAR = JARS / "log-store" / "windrow-log-store.jar"
 
 SDK = "2.57.8"
 MODULES = (

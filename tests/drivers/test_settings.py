@@ -130,13 +130,13 @@ def test_the_defaults_are_those_of_the_spark_that_is_started(tmp_path: Path, mon
 
 def test_jars_of_s3_are_for_who_needs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A JVM looks through all of its jars for what is in none."""
-    for name in ("delta-spark.jar", "s3/hadoop-aws.jar", "log-store/windrow-s3-log-store.jar"):
+    for name in ("delta-spark.jar", "s3/hadoop-aws.jar", "log-store/windrow-log-store.jar"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     monkeypatch.setattr("windrow.drivers.spark.jvm._folder", lambda: tmp_path)
     with_s3, without = (of_own_session("local[2]", {}, {}, s3=s3) for s3 in (True, False))
     assert [jar.rpartition("/")[2] for jar in with_s3["spark.jars"].split(",")] == [
-        "delta-spark.jar", "hadoop-aws.jar", "windrow-s3-log-store.jar",
+        "delta-spark.jar", "hadoop-aws.jar", "windrow-log-store.jar",
     ]  # fmt: skip
     assert without["spark.jars"].endswith("/delta-spark.jar") and "s3a" in str(with_s3) and "s3a" not in str(without)
 
