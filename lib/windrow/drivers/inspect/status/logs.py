@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from windrow.compile.elements.envelope import ARRIVAL_TIME, EVENT_TIME, OFFSET, PARTITION, REASON, STEP
 from windrow.compile.panes.log_rows import PANE
@@ -20,21 +21,30 @@ Landed = Mapping[str | None, tuple[int, int]]
 """By the reason why they are dead (None: alive): the rows that a stage has read, and those that it has not."""
 
 
+_NUMBERS = pa.schema([("step", pa.int64()), ("reason", pa.string()), ("number", pa.int64())])
+
+
 @dataclass(frozen=True)
 class LogRows:
-    """The rows of a log up to its last step: their numbers by step and reason."""
+    """The rows of a log up to its last step: their numbers by step and reason. A year has a hundred thousand steps."""
 
     name: str
     last: int = 0
-    numbers: Mapping[tuple[int, str | None], int] = field(default_factory=dict)
+    numbers: pa.Table = field(default_factory=_NUMBERS.empty_table)
+
+    @classmethod
+    def of(cls, name: str, last: int, groups: Iterable[pa.Table]) -> LogRows:
+        """Of groups whose columns are a step, a reason and a number."""
+        found = pa.concat_tables(group.rename_columns(_NUMBERS.names).cast(_NUMBERS) for group in groups)
+        return cls(name, last, found.filter(pc.less_equal(found["step"], last)))
 
     def landed(self, read: int) -> Landed:
         """As far as they are read up to a step."""
-        found: dict[str | None, tuple[int, int]] = {}
-        for (step, reason), number in sorted(self.numbers.items(), key=lambda item: (item[0][1] or "", item[0][0])):
-            before, behind = found.get(reason, (0, 0))
-            found[reason] = (before + number, behind) if step <= read else (before, behind + number)
-        return found
+        told = self.numbers.append_column("is_read", pc.less_equal(self.numbers["step"], read))
+        sums = told.group_by(["reason", "is_read"]).aggregate([("number", "sum")]).to_pylist()
+        found = {(row["reason"], row["is_read"]): row["number_sum"] for row in sums}
+        reasons = sorted({reason for reason, _ in found}, key=lambda reason: reason or "")
+        return {reason: (found.get((reason, True), 0), found.get((reason, False), 0)) for reason in reasons}
 
 
 def together(inputs: Sequence[Landed]) -> Landed:
@@ -84,16 +94,13 @@ class RawRows:
         if self.last == 0:
             return LogRows(self.name)
         number = _ROWS if self.are_elsewhere else NUMBER
-        numbers = {(row[STEP], row[REASON]): row[number] for row in self._groups.to_pylist()}
-        return LogRows(self.name, self.last, numbers)
+        return LogRows.of(self.name, self.last, [self._groups.select([STEP, REASON, number])])
 
     @property
     def times(self) -> tuple[int | None, int | None]:
         """The greatest event time of rows that are alive, and the last arrival."""
-        found = self._groups.to_pylist()
-        events = [row[EVENT_TIME] for row in found if row[REASON] is None and row[EVENT_TIME] is not None]
-        arrivals = [row[ARRIVAL_TIME] for row in found if row[ARRIVAL_TIME] is not None]
-        return max(events, default=None), max(arrivals, default=None)
+        alive = self._groups.filter(pc.is_null(self._groups[REASON]))
+        return pc.max(alive[EVENT_TIME]).as_py(), pc.max(self._groups[ARRIVAL_TIME]).as_py()
 
     @property
     def files(self) -> int:
@@ -130,13 +137,15 @@ def panes_of(tables: Tables, lake: Lake, stage: str, generation: int) -> LogRows
         return LogRows(stage)
     floor = Floors.of(lake).read(tables, journal_floor(stage, generation))
     behind = Condition("tick", ">", floor)
-    found = journal.groups(Groups(by=("tick",)), Condition(LogColumn.KIND, "=", PANE), behind).to_pylist()
-    numbers = {(row["tick"], None): row[NUMBER] for row in found}
+    found = [journal.groups(Groups(by=("tick",)), Condition(LogColumn.KIND, "=", PANE), behind)]
     table = tables.open(lake.table(stage, "panes")) if floor else None
     if table is not None:
-        old = table.groups(Groups(by=("tick",)), Condition("tick", "<=", floor)).to_pylist()
-        numbers |= {(row["tick"], None): row[NUMBER] for row in old}
-    return LogRows(stage, last, {key: number for key, number in numbers.items() if key[0] <= last})
+        found.append(table.groups(Groups(by=("tick",)), Condition("tick", "<=", floor)))
+    return LogRows.of(stage, last, map(_without_reason, found))
+
+
+def _without_reason(ticks: pa.Table) -> pa.Table:
+    return ticks.select(["tick", NUMBER]).add_column(1, "reason", pa.nulls(ticks.num_rows, pa.string()))
 
 
 def _in_order(partition: str | None) -> tuple[int, str]:
