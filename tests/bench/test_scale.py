@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 pytest.importorskip("matplotlib")
 
-from bench.scale import page
-from bench.scale.costs import POINTS
+from bench.scale import costs, page
+from bench.scale.costs import POINTS, Point
 from bench.scale.formulas import UNITS, Costs, fit
 from bench.scale.needs import BUSY, Load, year_of
 from bench.soak.samples import SERIES
@@ -129,6 +130,17 @@ def test_a_page_of_all_that_was_measured(tmp_path: Path) -> None:
         assert (docs / "drawings" / f"{name}.svg").read_text().startswith("<?xml")
     numbers = json.loads((docs / "drawings" / "soak.json").read_text())
     assert len(numbers["series"]["tick"]) <= 400 and numbers["kills"] == 23
+
+
+@pytest.mark.long
+def test_a_point_is_measured(spark: SparkSession, tmp_path: Path) -> None:
+    found = costs.measured(spark, tmp_path / "costs", Point(rows=2_000, touched=200, open=1_000))
+    assert {*found.steps} == {*UNITS} and all(one["seconds"] > 0 for those in found.steps.values() for one in those)
+    work = {step: those[-1]["work"] for step, those in found.steps.items()}
+    assert all({*units} <= work[step].keys() for step, units in UNITS.items())
+    assert work["refresh"]["copied"] == 800, "they are in one file with those that change"
+    assert found.files["journal/1"] > found.files["panes"] > 0 and found.files["source's raw"] > 0
+    assert found.bytes_each["raw row"] > 1 and not (tmp_path / "costs").exists()
 
 
 def test_costs_that_are_too_few_are_not_measured_yet(tmp_path: Path) -> None:
