@@ -57,7 +57,7 @@ def killing(spark: SparkSession, group: int, where: str) -> ExitStack:
         until = time.monotonic() + LONGEST
         while time.monotonic() < until:
             known = java.sc().statusTracker().getExecutorInfos()
-            executors = [one for one in known if one.port() != int(java.sc().getConf().get("spark.driver.port"))]
+            executors = [one for one in known if one.host() != java.sc().getConf().get("spark.driver.host")]
             if executors and all(one.numRunningTasks() for one in executors):
                 break
         os.killpg(group, signal.SIGKILL)
