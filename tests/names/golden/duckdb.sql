@@ -41,7 +41,7 @@ COMMENT ON COLUMN "traffic"."cars_hourly"."event_time" IS 'event time of the pan
 
 COMMENT ON COLUMN "traffic"."cars_hourly"."watermark" IS 'watermark of the stage after the tick; null before it is known and at the end of time';
 
-COMMENT ON COLUMN "traffic"."cars_hourly"."produced_at" IS 'processing time of the tick; null for a backfill before any stream';
+COMMENT ON COLUMN "traffic"."cars_hourly"."produced_at" IS 'processing time of the tick';
 
 COMMENT ON COLUMN "traffic"."cars_hourly"."tick" IS 'the tick that emitted the row';
 
@@ -91,7 +91,7 @@ COMMENT ON COLUMN "traffic"."cars_hourly_panes"."event_time" IS 'event time of t
 
 COMMENT ON COLUMN "traffic"."cars_hourly_panes"."watermark" IS 'watermark of the stage after the tick; null before it is known and at the end of time';
 
-COMMENT ON COLUMN "traffic"."cars_hourly_panes"."produced_at" IS 'processing time of the tick; null for a backfill before any stream';
+COMMENT ON COLUMN "traffic"."cars_hourly_panes"."produced_at" IS 'processing time of the tick';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_panes"."tick" IS 'the tick that emitted the row';
 
@@ -181,7 +181,7 @@ COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."watermark_before" IS 'watermark
 
 COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."watermark" IS 'watermark of the stage after the tick; null before it is known and at the end of time';
 
-COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."now" IS 'processing time of the tick; null for a backfill before any stream';
+COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."now" IS 'processing time of the tick';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."elements_read" IS 'rows that the tick read';
 
@@ -300,7 +300,7 @@ COMMENT ON COLUMN "traffic"."cars_hourly_final"."event_time" IS 'event time of t
 
 COMMENT ON COLUMN "traffic"."cars_hourly_final"."watermark" IS 'watermark of the stage after the tick; null before it is known and at the end of time';
 
-COMMENT ON COLUMN "traffic"."cars_hourly_final"."produced_at" IS 'processing time of the tick; null for a backfill before any stream';
+COMMENT ON COLUMN "traffic"."cars_hourly_final"."produced_at" IS 'processing time of the tick';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_final"."tick" IS 'the tick that emitted the row';
 
@@ -397,13 +397,13 @@ COMMENT ON COLUMN "traffic"."cars_hourly_asof"."event_time" IS 'event time of th
 
 COMMENT ON COLUMN "traffic"."cars_hourly_asof"."watermark" IS 'watermark of the stage after the tick; null before it is known and at the end of time';
 
-COMMENT ON COLUMN "traffic"."cars_hourly_asof"."produced_at" IS 'processing time of the tick; null for a backfill before any stream';
+COMMENT ON COLUMN "traffic"."cars_hourly_asof"."produced_at" IS 'processing time of the tick';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_asof"."tick" IS 'the tick that emitted the row';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_asof"."valid_to_tick" IS 'the tick that replaced or retracted the row, excluded; 9223372036854775807 while it stands';
 
-COMMENT ON COLUMN "traffic"."cars_hourly_asof"."valid_from" IS 'processing time from which the row stood; 1900-01-01 for a backfill before any stream';
+COMMENT ON COLUMN "traffic"."cars_hourly_asof"."valid_from" IS 'processing time from which the row stood';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_asof"."valid_to" IS 'processing time until which the row stood, excluded; 9999-12-31 while it stands';
 

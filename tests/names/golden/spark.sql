@@ -28,7 +28,7 @@ CREATE OR REPLACE VIEW `traffic`.`cars_hourly_final` (
   `is_last` COMMENT 'true for the last pane of the window',
   `event_time` COMMENT 'event time of the pane: the last instant of its window, or that of its elements',
   `watermark` COMMENT 'watermark of the stage after the tick; null before it is known and at the end of time',
-  `produced_at` COMMENT 'processing time of the tick; null for a backfill before any stream',
+  `produced_at` COMMENT 'processing time of the tick',
   `tick` COMMENT 'the tick that emitted the row'
 )
 COMMENT 'stage cars_hourly, 1h long, one after the other: the results of windows that have expired, which only a backfill changes' AS
@@ -112,10 +112,10 @@ CREATE OR REPLACE VIEW `traffic`.`cars_hourly_asof` (
   `is_last` COMMENT 'true for the last pane of the window',
   `event_time` COMMENT 'event time of the pane: the last instant of its window, or that of its elements',
   `watermark` COMMENT 'watermark of the stage after the tick; null before it is known and at the end of time',
-  `produced_at` COMMENT 'processing time of the tick; null for a backfill before any stream',
+  `produced_at` COMMENT 'processing time of the tick',
   `tick` COMMENT 'the tick that emitted the row',
   `valid_to_tick` COMMENT 'the tick that replaced or retracted the row, excluded; 9223372036854775807 while it stands',
-  `valid_from` COMMENT 'processing time from which the row stood; 1900-01-01 for a backfill before any stream',
+  `valid_from` COMMENT 'processing time from which the row stood',
   `valid_to` COMMENT 'processing time until which the row stood, excluded; 9999-12-31 while it stands'
 )
 COMMENT 'stage cars_hourly, 1h long, one after the other: the result as it stood at any tick or time, by valid_from and valid_to' AS

@@ -101,7 +101,7 @@ COMMENT ON COLUMN "traffic"."cars_hourly_final"."event_time" IS 'event time of t
 
 COMMENT ON COLUMN "traffic"."cars_hourly_final"."watermark" IS 'watermark of the stage after the tick; null before it is known and at the end of time';
 
-COMMENT ON COLUMN "traffic"."cars_hourly_final"."produced_at" IS 'processing time of the tick; null for a backfill before any stream';
+COMMENT ON COLUMN "traffic"."cars_hourly_final"."produced_at" IS 'processing time of the tick';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_final"."tick" IS 'the tick that emitted the row';
 
@@ -198,13 +198,13 @@ COMMENT ON COLUMN "traffic"."cars_hourly_asof"."event_time" IS 'event time of th
 
 COMMENT ON COLUMN "traffic"."cars_hourly_asof"."watermark" IS 'watermark of the stage after the tick; null before it is known and at the end of time';
 
-COMMENT ON COLUMN "traffic"."cars_hourly_asof"."produced_at" IS 'processing time of the tick; null for a backfill before any stream';
+COMMENT ON COLUMN "traffic"."cars_hourly_asof"."produced_at" IS 'processing time of the tick';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_asof"."tick" IS 'the tick that emitted the row';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_asof"."valid_to_tick" IS 'the tick that replaced or retracted the row, excluded; 9223372036854775807 while it stands';
 
-COMMENT ON COLUMN "traffic"."cars_hourly_asof"."valid_from" IS 'processing time from which the row stood; 1900-01-01 for a backfill before any stream';
+COMMENT ON COLUMN "traffic"."cars_hourly_asof"."valid_from" IS 'processing time from which the row stood';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_asof"."valid_to" IS 'processing time until which the row stood, excluded; 9999-12-31 while it stands';
 

@@ -18,7 +18,7 @@ from windrow.spec.stages.stage import Stage
 UNTIL_TICK, FROM, UNTIL = "valid_to_tick", "valid_from", "valid_to"
 VALIDITY: Mapping[str, str] = {
     UNTIL_TICK: "the tick that replaced or retracted the row, excluded; 9223372036854775807 while it stands",
-    FROM: "processing time from which the row stood; 1900-01-01 for a backfill before any stream",
+    FROM: "processing time from which the row stood",
     UNTIL: "processing time until which the row stood, excluded; 9999-12-31 while it stands",
 }
 """The columns behind those of `current`; the row stands from its own `tick` on."""

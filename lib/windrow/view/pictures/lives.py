@@ -88,8 +88,8 @@ class Life(Protocol):
 def picture_of(life: Life) -> Picture:
     """Its picture. Elements stand where they arrived; without that time, at the processing time of their tick.
 
-    An element is late if the watermark before its tick is ahead of it. Panes of a batch before any stream have no
-    processing time, and are not drawn.
+    An element is late if the watermark before its tick is ahead of it. Panes without a processing time are
+    not drawn.
     """
     bounds = [] if life.window is None else [life.window]
     windows = dict.fromkeys([*bounds, *(pane.window for pane in life.panes)])
