@@ -45,7 +45,8 @@ class Whole:
         ids = self._ids()
         if not ids and not self._has_noted():
             self.noted.discard()
-            return Done({}, {}, tuple(map(ForgottenWindows.of, self.work.stages)))
+            untouched = map(ForgottenWindows.of, self.work.stages)
+            return Done({}, {}, tuple(one for one in untouched if one.whole_from is not None))
         frames = {name: rows.persist() for name, rows in ids.items()}
         try:
             numbers = {name: rows.count() for name, rows in frames.items()}
