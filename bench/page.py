@@ -37,8 +37,8 @@ of DuckDB over these files; those that go to Flink's blackhole cannot be.
 - Spark goes from the files to a Delta table, in append mode, with its default state store. It reads one more event of
   each kind, an hour later, because its watermark does not move when the files end.
 - Flink reads the same lines, joined into a file a reader, because its file source takes files in no order.
-- Of several hot items or highest bids of a window one counts, the same for everybody. The windows of q12 are windows of
-  event time; in Nexmark they are windows of processing time, of which no two runs have the same.
+- If several items or bids of a window tie, one of them counts, the same for everybody. The windows of q12 are windows
+  of event time; in Nexmark they are windows of processing time, of which no two runs have the same.
 """
 _SPARK = """## Beside Spark
 

@@ -46,7 +46,7 @@ def show(scale: Scale, results: Results, machine: Mapping[str, Any]) -> None:
     """Print what was measured, and of what."""
     title = (
         f"{scale.rows:,} rows, {scale.keys:,} keys, {scale.batches} batches, 10-minute windows, "
-        f"one minute out of order, {scale.rounds} round(s)"
+        f"one minute out of order, rounds: {scale.rounds}"
     )
     console = console_for(machine, title)
     console.print(table_of_rounds(results, scale.rows))

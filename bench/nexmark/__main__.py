@@ -133,7 +133,7 @@ def report(made: Nexmark, rounds: int, path: Path, flink: Flink | None) -> None:
     by_two = ", ".join(query.name for query in made.queries if query.batches == 2)
     title = (
         f"{data.events:,} events in {data.batches} batches (two a commit in {by_two}), {RATE:,} a second of event "
-        f"time, groups of {GROUP} out of order, watermark {DELAY} s behind, {rounds} round(s)"
+        f"time, groups of {GROUP} out of order, watermark {DELAY} s behind, rounds: {rounds}"
     )
     console = console_for(machine, title)
     for query in made.queries:

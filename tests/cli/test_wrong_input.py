@@ -84,6 +84,13 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     refused(windrow("check", tmp_path / "none.yaml"), "none.yaml: cannot be read")
 
 
+def test_a_trace_that_is_asked_for_leaves_the_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WINDROW_TRACE", "1")
+    result = windrow("plan", tmp_path / "none.yaml")
+    assert result.code == 2 and result.err.startswith("Traceback"), result
+    assert result.err.rstrip().splitlines()[-1].startswith("windrow: "), result.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

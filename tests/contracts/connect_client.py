@@ -11,6 +11,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import windrow
+from tests.contracts.connect_panes import chain
 from tests.lake import pipeline
 from windrow.spec.transcripts.cases import Case, read_transcripts
 from windrow.testing.check import check_case
@@ -27,32 +28,6 @@ def cases() -> list[Case]:
     folder = Path(__file__).parents[1] / "transcripts"
     read = {name: list(read_transcripts(folder / name)) for name in WANTED}
     return [case for name, wanted in WANTED.items() for case in read[name] if case.name.startswith(wanted)]
-
-
-HOURLY = windrow.Stage(
-    "hourly",
-    select={"brace": "k = '{rows}'"},
-    keys=["k"],
-    window=windrow.SlidingWindows(size="2h", period="1h"),
-    trigger=windrow.AtClose(),
-    aggregates={"total": windrow.Sum("v"), "braces": windrow.CountIf("brace")},
-    derive={"twice": "total * 2"},
-)
-DAILY = windrow.Stage("daily", window=windrow.FixedWindows(size="1d"), aggregates={"all": windrow.Sum("total")})
-
-
-def chain(spark: SparkSession) -> dict[str, object]:
-    """What two stages make of a frame of the session: results, dead letters, counts."""
-    rows = [("a", 1, "2024-01-01T00:10:00Z"), ("{rows}", 2, "2024-01-01T00:59:59Z"), (None, 5, "2024-01-01T01:00:00Z")]
-    frame = spark.createDataFrame([*rows, ("a", 9, "no time")], "k string, v long, at string")
-    found = windrow.panes([HOURLY, DAILY], frame, windrow.TimeColumn("at", format="iso8601"))
-    hourly, daily = found["hourly"], found["daily"]
-    return {
-        "hourly": [[r.k, r.window_start.hour, r.total, r.braces, r.twice] for r in hourly.results.collect()],
-        "dead": [[row.reason, row.element] for row in hourly.dead_letters.collect()],
-        "counts": [hourly.counts()["read"], hourly.counts()["dead_rows"]],
-        "daily": [row["all"] for row in daily.results.collect()],
-    }
 
 
 def refusals(made: windrow.Pipeline, spark: SparkSession) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyspark
 import pytest
@@ -75,6 +77,15 @@ def root(spark: SparkSession, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def client_alone(tmp_path: Path) -> Path:
+    """A folder for `PYTHONPATH` in which PySpark is what `pyspark-client` has of it, and Delta's package is not."""
+    without = shutil.ignore_patterns("core", "jars", "bin", "sbin", "examples", "__pycache__")
+    shutil.copytree(Path(pyspark.__file__).parent, tmp_path / "client" / "pyspark", ignore=without)
+    (tmp_path / "client" / "delta.py").write_text("raise ImportError('this client has no Delta')\n")
+    return tmp_path / "client"
+
+
 def on_a_client(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
     """A process without a JVM."""
     environment = {**os.environ, "JAVA_HOME": "/nowhere", **more}
@@ -83,11 +94,8 @@ def on_a_client(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.long
-def test_panes_transcripts_and_looks_through_a_remote_session(url: str, root: Path) -> None:
-    done = on_a_client("tests.contracts.connect_client", url, str(root))
-    assert done.returncode == 0, done.stderr[-4000:]
-    found = json.loads(done.stdout.splitlines()[-1])
+def check_panes(found: dict[str, Any]) -> None:
+    """What `connect_panes.chain` must have made."""
     assert found["remote"] == "pyspark.sql.connect.session"
     assert sorted(found["hourly"], key=repr) == sorted(
         [["a", 23, 1, 0, 2], ["a", 0, 1, 0, 2], ["{rows}", 23, 2, 1, 4], ["{rows}", 0, 2, 1, 4],
@@ -96,6 +104,23 @@ def test_panes_transcripts_and_looks_through_a_remote_session(url: str, root: Pa
     )  # fmt: skip
     assert found["dead"] == [["bad_timestamp", '{"k":"a","v":9,"at":"no time"}']] and found["counts"] == [4, 1]
     assert found["daily"] == [16]  # a pane is in the day in which its window ends
+
+
+@pytest.mark.long
+def test_the_package_of_the_client_alone_is_enough_for_panes(url: str, client_alone: Path) -> None:
+    done = on_a_client("tests.contracts.connect_panes", url, PYTHONPATH=str(client_alone))
+    assert done.returncode == 0, done.stderr[-4000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    check_panes(found)
+    assert found["modules"] == []
+
+
+@pytest.mark.long
+def test_panes_transcripts_and_looks_through_a_remote_session(url: str, root: Path) -> None:
+    done = on_a_client("tests.contracts.connect_client", url, str(root))
+    assert done.returncode == 0, done.stderr[-4000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    check_panes(found)
     assert len(found["cases"]) == 6 and not any(found["cases"].values()), found["cases"]
     refusals = found["refusals"]
     for name in ("run", "backfill", "restate", "reconcile", "maintain", "quarantine", "forget", "register_names"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Sequence
 
 import typer
@@ -29,7 +30,7 @@ from windrow.cli.commands.show import show
 from windrow.cli.commands.simulate import simulate
 from windrow.cli.commands.status import status
 from windrow.cli.commands.watch import watch
-from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly
+from windrow.cli.errors import INTERRUPTED, exit_code, shown_plainly, shows_traces
 from windrow.cli.job import job
 from windrow.cli.quick import quick_start
 from windrow.cli.step import step
@@ -52,16 +53,15 @@ app.command(hidden=True)(job)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The entry point: run a command, and end with its exit code. Errors of the user come without a trace."""
+    """The entry point: run a command, and end with its exit code. Errors come without a trace, unless asked for."""
     if arguments is None:
         quick_start(sys.argv[1:])
     try:
         app(args=None if arguments is None else list(arguments))
     except Exception as error:
-        code = exit_code(error)
-        if code is None:
-            raise
+        if shows_traces():
+            traceback.print_exception(error)
         print(shown_plainly(error), file=sys.stderr)
-        sys.exit(code)
+        sys.exit(exit_code(error))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)

@@ -15,10 +15,13 @@ TRACE = "WINDROW_TRACE"
 """The environment variable that has the traces of any error shown, Python's and the JVM's."""
 
 
-def exit_code(error: Exception) -> int | None:
-    """2 for what the user wrote, 1 for what went wrong while it ran; None where the Python trace shall be seen."""
-    if os.environ.get(TRACE):
-        return None
+def shows_traces() -> bool:
+    """Whether the user has asked for the traces of errors."""
+    return bool(os.environ.get(TRACE))
+
+
+def exit_code(error: Exception) -> int:
+    """2 for what the user wrote, 1 for what went wrong while it ran."""
     if _is_missing_path(error):
         return WRONG_INPUT
     return error.exit_code if isinstance(error, WindrowError) else FAILED

@@ -25,7 +25,7 @@ def quarantine(
 
     A corrected file lands like any other, under a name of its own.
 
-    Example: windrow quarantine conf/pipelines/flights.yaml --file arrivals-2013-01-03.json
+    Example: windrow quarantine conf/pipelines/flights.yaml --file arrivals-2013-01-03T00.json
     """
     pipeline = common.pipeline
     if source is None and len(pipeline.sources) > 1:
