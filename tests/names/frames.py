@@ -8,7 +8,6 @@ from typing import Any
 import pyarrow as pa
 
 from tests.model.chain import Chain
-from tests.model.clock import Clock
 from tests.model.panes import Pane
 from tests.model.table import current
 from tests.model.tick import Tick
@@ -56,15 +55,25 @@ def current_table(stage: Stage, rows: Iterable[Pane]) -> pa.Table:
     return table_of([row_of(pane) for pane in rows], current_columns(stage))
 
 
-def ticks_table(clocks: Iterable[Clock]) -> pa.Table:
-    """What `_final` asks of the table `ticks`; all are those of a stream."""
-    columns: dict[str, list[Any]] = {"tick": [], "kind": [], "watermark_before": [], "watermark": []}
-    for clock in clocks:
-        values = (clock.tick, "stream", known(clock.watermark_before), known(clock.watermark_after))
-        for column, value in zip(columns.values(), values, strict=True):
-            column.append(value)
-    kinds = (pa.int64(), pa.string(), TIME, TIME)
-    return pa.table({name: pa.array(columns[name], kind) for name, kind in zip(columns, kinds, strict=True)})
+TICKS: Mapping[str, pa.DataType] = {
+    "tick": pa.int64(), "kind": pa.string(), "watermark": TIME, "drained": pa.bool_(), "panes": pa.int64(),
+    "retractions": pa.int64(),
+}  # fmt: skip
+"""What `_final` asks of the table `ticks`."""
+
+
+def ticks_table(ticks: Iterable[Tick]) -> pa.Table:
+    """That of the ticks of a stream."""
+    rows = [
+        {
+            "tick": one.clock.tick, "kind": "stream", "watermark": known(one.clock.watermark_after),
+            "drained": one.clock.watermark_after == INFINITY,
+            "panes": sum(pane.weight > 0 for pane in one.panes),
+            "retractions": sum(pane.weight < 0 for pane in one.panes),
+        }
+        for one in ticks
+    ]  # fmt: skip
+    return pa.table({name: pa.array([row[name] for row in rows], kind) for name, kind in TICKS.items()})
 
 
 def row_of(pane: Pane) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from deltalake import write_deltalake
 from sqlglot import exp
 
 from tests.cli.command import windrow as command
-from tests.names.frames import TIME, table_of
+from tests.names.frames import KINDS, table_of
 from windrow import names_sql, views
 from windrow.compile.names.asof import VALIDITY
 from windrow.compile.names.dialects import DIALECTS
@@ -129,8 +129,7 @@ def write_lake(lake: Path, stage: Stage, tick: int = 1, key: str = "a") -> None:
     for name, columns in (("current", current_columns(stage)), ("panes", pane_columns(stage))):
         write_deltalake(lake / "sums" / name, table_of([row], columns), mode="append")
     for name, ddl in (("ticks", TICKS), ("dead_letters", STAGE_DEAD_LETTERS)):
-        kinds = {"string": pa.string(), "bigint": pa.int64(), "int": pa.int32(), "timestamp": TIME}
-        schema = pa.schema({column: kinds[kind] for column, kind in Schema.parse(ddl).items()})
+        schema = pa.schema({column: KINDS[kind] for column, kind in Schema.parse(ddl).items()})
         rows = [{"tick": tick, "kind": "stream", "generation": 1}] if name == "ticks" else []
         write_deltalake(lake / "sums" / name, pa.Table.from_pylist(rows, schema), mode="append")
 

@@ -13,13 +13,14 @@ import pytest
 
 from tests.model.panes import Pane
 from tests.model.tick import Tick
-from tests.names.frames import current_table, known, panes_table, run, standing, table_of, ticks_table
+from tests.names.frames import TICKS, current_table, known, panes_table, run, standing, table_of, ticks_table
 from windrow.compile.names.asof import VALIDITY
 from windrow.compile.names.combined import combining, has_combined
 from windrow.compile.names.dialects import Opened
 from windrow.compile.names.relations import of_stage
 from windrow.spec.pipelines.table_columns import current_columns
 from windrow.spec.stages.stage import Stage
+from windrow.spec.times import INFINITY
 from windrow.spec.transcripts.cases import read_transcripts
 
 FOLDER = Path(__file__).parents[1] / "transcripts"
@@ -110,19 +111,31 @@ def test_what_a_view_of_history_adds() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_what_is_final_stays(file: Path) -> None:
-    """And a window that shows no more is final, whether or not its last pane said so."""
+    """A window that shows no more is final, whether or not its last pane said so: every one, once all have ended.
+
+    And where the table `ticks` is ahead of `current`, nothing is final that changes later.
+    """
     for place, stage, ticks in stages_of(file):
         before: Rows = []
-        view = view_of(stage, "final")
+        ahead: Rows = []
+        every = ticks_table(ticks)
         for tick in ticks:
             shown = standing(stage, panes_of(ticks, tick.clock.tick))
-            clocks = ticks_table(one.clock for one in ticks if one.clock.tick <= tick.clock.tick)
-            tables = {"current": current_table(stage, shown), "ticks": clocks}
-            final = rows_of(opened(stage, view, **tables), f'SELECT * FROM "{stage.name}_final"', stage)
+            current = current_table(stage, shown)
+            final = _final(stage, current, ticks_table(one for one in ticks if one.clock.tick <= tick.clock.tick))
             assert [row for row in before if row not in final] == [], f"{place}, tick {tick.clock.tick}"
-            ended = [pane for pane in shown if pane.is_last]
-            assert len(final) >= len(ended)
+            assert len(final) >= len([pane for pane in shown if pane.is_last])
+            newest = max((pane.tick for one in ticks for pane in one.panes), default=0)
+            if tick.clock.watermark_after == INFINITY and any(pane.tick == newest for pane in shown):
+                assert len(final) == len(shown), f"{place}, tick {tick.clock.tick}"
             before = final
+            ahead += _final(stage, current, every)
+        assert [row for row in ahead if row not in before] == [], place
+
+
+def _final(stage: Stage, current: pa.Table, ticks: pa.Table) -> Rows:
+    connection = opened(stage, view_of(stage, "final"), current=current, ticks=ticks)
+    return rows_of(connection, f'SELECT * FROM "{stage.name}_final"', stage)
 
 
 def test_a_window_that_expired_without_a_pane_is_final() -> None:
@@ -147,38 +160,36 @@ def test_a_window_that_expired_without_a_pane_is_final() -> None:
         }
         for tick, (start, mark) in enumerate([(0, 11), (10, 21), (20, 34)], start=1)
     ]
-    ticks = pa.table(
-        {"tick": [1, 2, 3], "kind": ["stream", "backfill", "stream"], **_marks([None, 11, 21], [11, 21, 34])}
-    )
-    found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=ticks)
-    assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1]
-    followed = ticks.set_column(1, "kind", pa.array(["follow", "backfill", "stream"]))  # a batch had it read on
-    found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=followed)
-    assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1]
-    forgot = pa.table(
-        {
-            "tick": [0, 1, 2, 3],
-            "kind": ["stream", "forgetting", "backfill", "stream"],
-            **_marks([None, 0, 11, 21], [0, 11, 21, 34]),
-        }
-    )
-    found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=forgot)
-    assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1]
-    batches = forgot.set_column(1, "kind", pa.array(["backfill", "forgetting", "backfill", "stream"]))
-    found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=batches)
-    assert found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall() == [], "a batch has shown it early"
-    drained = pa.table({"tick": [1, 2, 3], "kind": ["stream"] * 3, **_marks([None, 11, 21], [11, 21, None])})
-    found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=drained)
-    assert [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()] == [1, 2, 3]
+
+    def final(ticks: pa.Table) -> list[int]:
+        found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=ticks)
+        return [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()]
+
+    marks = [0, 11, 21, 34]
+    assert final(_ticks(["stream", "stream", "backfill", "stream"], marks)) == [1]
+    assert final(_ticks(["stream", "follow", "backfill", "stream"], marks)) == [1], "a batch had it read on"
+    assert final(_ticks(["stream", "forgetting", "backfill", "stream"], marks)) == [1]
+    assert final(_ticks(["backfill", "forgetting", "backfill", "stream"], marks)) == [], "a batch has shown it early"
+    every = ["stream"] * 5
+    assert final(_ticks(every[:4], [0, 11, 21, END])) == [1, 2, 3]
+    assert final(_ticks(every, [*marks, END], panes=0)) == [1, 2, 3], "the last tick has shown nothing"
+    assert final(_ticks(every, [*marks, END], panes=1)) == [1, 2], "what the last tick has shown is not here yet"
+    assert final(_ticks(every, [None] * 4 + [END], panes=0)) == [1, 2, 3], "before that, no watermark was known"
 
 
-def _marks(before: list[int | None], after: list[int | None]) -> dict[str, pa.Array]:
-    micros = {"watermark_before": before, "watermark": after}
-    kind = pa.timestamp("us", tz="UTC")
-    return {
-        name: pa.array([None if value is None else value * 1_000_000 for value in values], kind)
-        for name, values in micros.items()
-    }
+END = -1
+"""The watermark of a tick that has drained the stage."""
+
+
+def _ticks(kinds: list[str], watermarks: list[int | None], panes: int = 0) -> pa.Table:
+    """The table `ticks` from tick 0 on, with watermarks in seconds, and how many panes the last tick has shown."""
+    count = len(kinds)
+    micros = [None if mark in (None, END) else mark * 1_000_000 for mark in watermarks]
+    values: dict[str, list[Any]] = {
+        "tick": [*range(count)], "kind": kinds, "watermark": micros, "drained": [mark == END for mark in watermarks],
+        "panes": [1] * (count - 1) + [panes], "retractions": [0] * count,
+    }  # fmt: skip
+    return pa.table({name: pa.array(values[name], kind) for name, kind in TICKS.items()})
 
 
 def _current(stage: Stage, rows: list[dict[str, Any]]) -> pa.Table:

@@ -154,6 +154,7 @@ SELECT
   "kind",
   "watermark_before",
   "watermark",
+  "drained",
   "now",
   "elements_read",
   "assigned",
@@ -180,6 +181,8 @@ COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."kind" IS 'stream, admission, ba
 COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."watermark_before" IS 'watermark before the tick';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."watermark" IS 'watermark of the stage after the tick; null before it is known and at the end of time';
+
+COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."drained" IS 'whether the watermark is at the end of time: every window has ended';
 
 COMMENT ON COLUMN "traffic"."cars_hourly_ticks"."now" IS 'processing time of the tick';
 
@@ -250,17 +253,24 @@ LEFT JOIN (
   ON "kinds"."tick" = "shown"."tick"
 CROSS JOIN (
   SELECT
-    MAX("watermark") AS "watermark",
-    MAX("tick") AS "tick"
-  FROM "traffic"."cars_hourly"
-) AS "reached"
-CROSS JOIN (
-  SELECT
-    MIN("tick") AS "tick"
-  FROM "traffic"."cars_hourly_ticks"
+    MAX("every"."watermark") AS "watermark",
+    BOOL_OR(CAST("every"."drained" AS BOOLEAN)) AS "drained"
+  FROM "traffic"."cars_hourly_ticks" AS "every"
+  CROSS JOIN (
+    SELECT
+      MIN("later"."tick") AS "tick"
+    FROM "traffic"."cars_hourly_ticks" AS "later"
+    CROSS JOIN (
+      SELECT
+        MAX("tick") AS "tick"
+      FROM "traffic"."cars_hourly"
+    ) AS "newest"
+    WHERE
+      "later"."tick" > "newest"."tick" AND "later"."panes" + "later"."retractions" > 0
+  ) AS "missing"
   WHERE
-    "watermark" IS NULL AND NOT "watermark_before" IS NULL
-) AS "drained"
+    "missing"."tick" IS NULL OR "every"."tick" < "missing"."tick"
+) AS "reached"
 WHERE
   "shown"."_ended"
   OR (
@@ -272,7 +282,7 @@ WHERE
     )
     AND (
       "shown"."window_end" <= "reached"."watermark" - INTERVAL '300' SECOND
-      OR "reached"."tick" >= "drained"."tick"
+      OR "reached"."drained"
     )
   );
 

@@ -51,17 +51,24 @@ LEFT JOIN (
   ON "kinds"."tick" = "shown"."tick"
 CROSS JOIN (
   SELECT
-    MAX("watermark") AS "watermark",
-    MAX("tick") AS "tick"
-  FROM "traffic"."cars_hourly"
-) AS "reached"
-CROSS JOIN (
-  SELECT
-    MIN("tick") AS "tick"
-  FROM "traffic"."cars_hourly_ticks"
+    MAX("every"."watermark") AS "watermark",
+    BOOL_OR("every"."drained") AS "drained"
+  FROM "traffic"."cars_hourly_ticks" AS "every"
+  CROSS JOIN (
+    SELECT
+      MIN("later"."tick") AS "tick"
+    FROM "traffic"."cars_hourly_ticks" AS "later"
+    CROSS JOIN (
+      SELECT
+        MAX("tick") AS "tick"
+      FROM "traffic"."cars_hourly"
+    ) AS "newest"
+    WHERE
+      "later"."tick" > "newest"."tick" AND "later"."panes" + "later"."retractions" > 0
+  ) AS "missing"
   WHERE
-    "watermark" IS NULL AND NOT "watermark_before" IS NULL
-) AS "drained"
+    "missing"."tick" IS NULL OR "every"."tick" < "missing"."tick"
+) AS "reached"
 WHERE
   "shown"."_ended"
   OR (
@@ -73,7 +80,7 @@ WHERE
     )
     AND (
       "shown"."window_end" <= "reached"."watermark" - INTERVAL '300' SECOND
-      OR "reached"."tick" >= "drained"."tick"
+      OR "reached"."drained"
     )
   );
 

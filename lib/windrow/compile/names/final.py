@@ -1,20 +1,21 @@
 """`<stage>_final`: the rows of windows that will not change, except by a backfill.
 
-Rule: docs/names.md#final. A window may expire without a further pane, so `is_last` alone does not say it. The watermark
-is that of the newest pane which `current` itself shows: the table `ticks` may be ahead of it.
+Rule: docs/names.md#final. A window may expire without a further pane, so `is_last` alone does not say it. The table
+`ticks` may be ahead of `current`: it is read up to the tick whose panes `current` does not show yet.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from windrow.compile.names.trees import TICK, any_of, column, columns, named, over, text
+from windrow.compile.names.trees import TICK, any_of, column, columns, named, number, over, text
 from windrow.spec.pipelines.table_columns import current_columns
 from windrow.spec.stages.stage import Stage
 from windrow.spec.times import SECOND
 
 _ENDED, _KIND, _STREAMED = "_ended", "_kind", "_streamed"
-_ROWS, _REACHED, _DRAINED = "shown", "reached", "drained"
+_ROWS, _REACHED, _NEWEST, _MISSING = "shown", "reached", "newest", "missing"
+_WATERMARK, _DRAINED = "watermark", "drained"
 _OF_STREAM = ("stream", "follow")
 """The kinds of ticks of a stream: one may be made by somebody else who needed it."""
 _FORGETTING = "forgetting"
@@ -29,8 +30,7 @@ def final(stage: Stage, current: exp.Table, ticks: exp.Table) -> exp.Select:
         exp.select(*columns(shown, _ROWS))
         .from_(_with_ends(stage, current).subquery(_ROWS))
         .join(_kinds(ticks).subquery("kinds"), on=_same_tick(), join_type="left")
-        .join(_reached(current).subquery(_REACHED), join_type="cross")
-        .join(_drained(ticks).subquery(_DRAINED), join_type="cross")
+        .join(_reached(current, ticks).subquery(_REACHED), join_type="cross")
         .where(any_of(conditions))
     )
 
@@ -54,17 +54,38 @@ def _same_tick() -> exp.Expression:
     return exp.EQ(this=column(TICK, "kinds"), expression=column(TICK, _ROWS))
 
 
-def _reached(current: exp.Table) -> exp.Select:
-    """How far `current` is: the watermark and the tick of its newest pane."""
-    newest = [named(exp.Max(this=column(name)), name) for name in ("watermark", TICK)]
-    return exp.select(*newest).from_(current.copy())
+def _reached(current: exp.Table, ticks: exp.Table) -> exp.Select:
+    """How far `current` is: the watermark of its newest tick, which may have shown nothing, and whether all ended."""
+    is_shown = exp.LT(this=column(TICK, "every"), expression=column(TICK, _MISSING))
+    no_more = exp.Is(this=column(TICK, _MISSING), expression=exp.Null())
+    return (
+        exp.select(
+            named(exp.Max(this=column(_WATERMARK, "every")), _WATERMARK),
+            named(exp.LogicalOr(this=column(_DRAINED, "every")), _DRAINED),
+        )
+        .from_(_as(ticks, "every"))
+        .join(_missing(current, ticks).subquery(_MISSING), join_type="cross")
+        .where(any_of([no_more, is_shown]))
+    )
 
 
-def _drained(ticks: exp.Table) -> exp.Select:
-    """The tick that has completed and ended all windows; null where there was none."""
-    unknown, known = (exp.Is(this=column(name), expression=exp.Null()) for name in ("watermark", "watermark_before"))
-    first = named(exp.Min(this=column(TICK)), TICK)
-    return exp.select(first).from_(ticks.copy()).where(exp.And(this=unknown, expression=exp.Not(this=known)))
+def _missing(current: exp.Table, ticks: exp.Table) -> exp.Select:
+    """The first tick behind the newest in `current` that has shown or retracted a pane; null where there is none."""
+    newest = exp.select(named(exp.Max(this=column(TICK)), TICK)).from_(current.copy())
+    shows = exp.GT(
+        this=exp.Add(this=column("panes", "later"), expression=column("retractions", "later")), expression=number(0)
+    )
+    is_later = exp.GT(this=column(TICK, "later"), expression=column(TICK, _NEWEST))
+    return (
+        exp.select(named(exp.Min(this=column(TICK, "later")), TICK))
+        .from_(_as(ticks, "later"))
+        .join(newest.subquery(_NEWEST), join_type="cross")
+        .where(exp.And(this=is_later, expression=shows))
+    )
+
+
+def _as(table: exp.Table, name: str) -> exp.Expr:
+    return exp.alias_(table.copy(), name, table=True, quoted=True)
 
 
 def _by_stream() -> exp.Expression:
@@ -81,11 +102,27 @@ def _is_of_stream(kind: exp.Column) -> exp.Condition:
 
 
 def _expired(stage: Stage) -> exp.Condition:
-    """That the window had expired, and `current` shows what became of it. A lateness is taken up to whole seconds."""
-    seconds = -(-stage.lateness_of_trigger // SECOND)
-    watermark: exp.Expression = column("watermark", _REACHED)
+    """That the window had expired, and `current` shows what became of it.
+
+    One that merges may have merged into a window that is still open and has shown nothing: how long that can be open is
+    what the stage expects of its longest window, or not known.
+    """
+    drained = column(_DRAINED, _REACHED)
+    expired = _is_behind("window_end", stage.lateness_of_trigger)
+    if not stage.window.MERGES:
+        return any_of([expired, drained])
+    longest = stage.window.expected_length
+    if longest is None:
+        return drained
+    merged = _is_behind("window_start", longest + stage.lateness_of_trigger)
+    return any_of([exp.paren(exp.And(this=expired, expression=merged)), drained])
+
+
+def _is_behind(name: str, length: int) -> exp.Condition:
+    """That a time of the window is that long behind the watermark. A length is taken up to whole seconds."""
+    seconds = -(-length // SECOND)
+    watermark: exp.Expression = column(_WATERMARK, _REACHED)
     if seconds:
-        length = exp.Interval(this=text(str(seconds)), unit=exp.var("SECOND"))
-        watermark = exp.Sub(this=watermark, expression=length)
-    expired = exp.LTE(this=column("window_end", _ROWS), expression=watermark)
-    return any_of([expired, exp.GTE(this=column(TICK, _REACHED), expression=column(TICK, _DRAINED))])
+        interval = exp.Interval(this=text(str(seconds)), unit=exp.var("SECOND"))
+        watermark = exp.Sub(this=watermark, expression=interval)
+    return exp.LTE(this=column(name, _ROWS), expression=watermark)

@@ -36,6 +36,7 @@ COMMENTS: Mapping[str, str] = {
     "generation": "which rebuild of the stage",
     "kind": "stream, admission, backfill, restatement or forgetting",
     "watermark_before": "watermark before the tick",
+    "drained": "whether the watermark is at the end of time: every window has ended",
     "now": "processing time of the tick",
     "elements_read": "rows that the tick read",
     "assigned": "pairs of element and window that were assigned",
@@ -105,8 +106,8 @@ TICK_COUNTERS: Mapping[str, str] = {
 """The columns of `ticks` that are counters, and what of the counters of a tick each holds."""
 
 TICKS = (
-    "tick bigint, generation int, kind string, watermark_before timestamp, watermark timestamp, now timestamp, "
-    f"{', '.join(f'{name} bigint' for name in TICK_COUNTERS)}, "
+    "tick bigint, generation int, kind string, watermark_before timestamp, watermark timestamp, drained boolean, "
+    f"now timestamp, {', '.join(f'{name} bigint' for name in TICK_COUNTERS)}, "
     "open_cells bigint, outgrown bigint, duration_ms bigint"
 )
 QUALITY_TABLE = "quality_results"
