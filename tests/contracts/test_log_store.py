@@ -7,6 +7,7 @@ import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -14,6 +15,7 @@ from pyspark.sql import SparkSession
 from windrow.store.delta.file_system import copy_file, local_path, write_file
 from windrow.store.delta.log.commit_files import CommitFiles
 from windrow.store.delta.log.log_store import VersionTaken, delta_log, put
+from windrow.store.delta.log.put_if_absent import LINKING
 from windrow.store.delta.log.transactions import Appender
 
 
@@ -35,6 +37,7 @@ def test_one_of_many_has_a_version(
     if not links:
         monkeypatch.setattr(os, "link", _refuse)
     log = delta_log(spark, table)
+    _check_linking(spark, log, table)
 
     def tried(number: int) -> bool:
         try:
@@ -48,6 +51,15 @@ def test_one_of_many_has_a_version(
     assert sum(taken) == 1
     assert list(CommitFiles(spark, table).after(0)) == [(1, str(taken.index(True)))]
     assert not [name for name in os.listdir(f"{table}/_delta_log") if name.endswith(".tmp")]
+    assert not Path(table, "_delta_log", f".{1:020}.json.crc").exists(), "Hadoop has made it, which looks and renames"
+
+
+def _check_linking(spark: SparkSession, log: Any, table: str) -> None:
+    """What Delta would put there, and what is put by its log store, makes links, too."""
+    java: Any = spark._jvm
+    path = java.org.apache.hadoop.fs.Path(f"{table}/_delta_log/1.json")
+    qualified = path.getFileSystem(log.newDeltaHadoopConf()).makeQualified(path)
+    assert log.store().getDelegate(qualified).logStoreImpl().getClass().getName() == LINKING
 
 
 def test_delta_goes_on_behind_it(spark: SparkSession, table: str) -> None:

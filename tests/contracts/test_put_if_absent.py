@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -46,6 +50,21 @@ def test_a_local_disk_with_a_log_store_of_delta_s_is_refused_with_the_mend(
         ) as told:
             check_put_if_absent(spark, lake)
         assert "windrow.local_session()" in str(told.value) and f"file.impl={LINKING}" in str(told.value)
+
+
+def test_a_disk_without_hard_links_is_refused(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(SpecError, match=r"this file system makes no hard links \(Operation not permitted\)"):
+        check_put_if_absent(spark, str(tmp_path / "lake"))
+    assert not [*tmp_path.iterdir()]
+    monkeypatch.undo()
+    check_put_if_absent(spark, str(tmp_path / "lake"))
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("lake", ["hdfs://there/lake", "abfss://a@b/lake"])

@@ -3,7 +3,6 @@ package windrow;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.execution.streaming.checkpointing.AbstractFileContextBasedCheckpointFileManager;
@@ -48,9 +47,7 @@ public class ConditionalCheckpoints extends AbstractFileContextBasedCheckpointFi
                 PutIfAbsent.put(files, path, content.toByteArray());
                 return;
             }
-            try (FSDataOutputStream stream = files.create(path, true)) {
-                stream.write(content.toByteArray());
-            }
+            PutIfAbsent.fill(files.create(path, true), content.toByteArray());
         }
 
         @Override

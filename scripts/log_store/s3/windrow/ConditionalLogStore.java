@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
@@ -23,9 +22,7 @@ public class ConditionalLogStore extends HadoopFileSystemLogStore {
         FileSystem files = path.getFileSystem(conf);
         byte[] content = joined(actions);
         if (overwrite) {
-            try (FSDataOutputStream stream = files.create(path, true)) {
-                stream.write(content);
-            }
+            PutIfAbsent.fill(files.create(path, true), content);
             return;
         }
         try {

@@ -60,12 +60,17 @@ final class PutIfAbsent {
     }
 
     private static void write(FileSystem files, Path path, byte[] content) throws IOException {
-        FSDataOutputStream stream = (FSDataOutputStream)
-            files.createFile(path).overwrite(false).recursive().must(CONDITIONAL, true).build();
+        fill(
+            (FSDataOutputStream) files.createFile(path).overwrite(false).recursive().must(CONDITIONAL, true).build(),
+            content);
+    }
+
+    /** Write all of it and close, or put nothing: to close a stream that has failed would put what it has. */
+    static void fill(FSDataOutputStream stream, byte[] content) throws IOException {
         try {
             stream.write(content);
         } catch (IOException failure) {
-            stream.abort(); // to close it would put what it has
+            stream.abort();
             throw failure;
         }
         stream.close();

@@ -92,11 +92,15 @@ def _linked(file: Path, text: str) -> bool:
 
 
 def _stored(spark: SparkSession, log: Any, place: str, text: str) -> None:
-    """Have Delta's log store make a file. Raises FileExistsError."""
+    """Have Delta's log store make a file. Raises FileExistsError.
+
+    Delta chooses the store by the scheme of the path, and takes that of HDFS for one without.
+    """
     java: Any = spark._jvm
-    lines = scala(spark, [text]).iterator()
+    lines, conf = scala(spark, [text]).iterator(), log.newDeltaHadoopConf()
+    path = java.org.apache.hadoop.fs.Path(place)
     try:
-        log.store().write(java.org.apache.hadoop.fs.Path(place), lines, False, log.newDeltaHadoopConf())
+        log.store().write(path.getFileSystem(conf).makeQualified(path), lines, False, conf)
     except Py4JJavaError as error:
         if error.java_exception.getClass().getSimpleName() != "FileAlreadyExistsException":
             raise

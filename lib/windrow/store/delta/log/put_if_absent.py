@@ -10,7 +10,9 @@ Source: https://docs.delta.io/latest/delta-storage.html
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -58,8 +60,9 @@ def check_put_if_absent(spark: SparkSession, lake: str) -> str:
 
     Errors: SpecError.
     """
-    if local_path(spark, lake) is not None:
-        return _check_local(spark, lake)
+    folder = local_path(spark, lake)
+    if folder is not None:
+        return _check_local(spark, lake, folder)
     scheme = _scheme(spark, lake)
     store = _log_store(spark, scheme)
     if store is not None and scheme in {MOUNTS, *RENAMING} - {"gs"} and _IN_PLACE.fullmatch(store):
@@ -77,13 +80,34 @@ def check_put_if_absent(spark: SparkSession, lake: str) -> str:
     return scheme
 
 
-def _check_local(spark: SparkSession, lake: str) -> str:
+def _check_local(spark: SparkSession, lake: str, folder: Path) -> str:
     """Raises SpecError where commits on a local disk are not put by hard links, or a class of the user's."""
     store = _log_store(spark, LOCAL)
     if store is None or _OF_DELTA.fullmatch(store):
         rule = f"{_RULE}: on a local disk Delta looks whether there is a commit, and puts another in its place later"
         raise SpecError("lake", rule, lake, _HINT_OF_LOCAL)
+    if store == LINKING and lake not in _TRIED:
+        _check_links(lake, folder)
+        _TRIED.add(lake)
     return LOCAL
+
+
+def _check_links(lake: str, folder: Path) -> None:
+    """Make a hard link in the folder, or in the one where it will be. Raises SpecError where none can be made."""
+    there = next(one for one in (folder, *folder.parents) if one.is_dir())
+    made, link = there / f".{uuid4().hex}.tmp", there / f".{uuid4().hex}.tmp"
+    try:
+        made.touch(exist_ok=False)
+    except OSError:
+        return  # whoever may not write there hears so when something is written
+    try:
+        os.link(made, link)
+    except OSError as error:
+        rule = f"{_RULE}: this file system makes no hard links ({error.strerror or error})"
+        raise SpecError("lake", rule, lake, "another disk, HDFS or an object store") from None
+    finally:
+        for one in (made, link):
+            one.unlink(missing_ok=True)
 
 
 def _check_conditional(spark: SparkSession, lake: str, scheme: str) -> None:
