@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -14,13 +15,14 @@ from pyspark.sql import SparkSession
 from tests.drivers.shops import HER, HERS, WHERE, files_with, pipeline, write
 from tests.drivers.test_forget import never_there, results, shows_her, texts
 from tests.drivers.test_retention import at, keeping, upkeep
-from tests.lake import table
+from tests.lake import iso, table
 from windrow.drivers.forget.examples import forget_examples
 from windrow.drivers.forget.forget import forget
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.findings import findings
 from windrow.drivers.maintain.maintain import maintain
 from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import NotInThisVersion, NotYet
@@ -75,6 +77,40 @@ def test_sessions_of_which_rows_were_removed(spark: SparkSession, tmp_path: Path
     assert HER not in texts(table(spark, tmp_path, "current", "sessions").where(f"NOT {early}"))
     (proof,) = reconcile(made, spark)
     assert proof.equal and proof.windows > 0
+
+
+@pytest.mark.long
+def test_a_session_that_has_lost_rows_stands_alone(spark: SparkSession, tmp_path: Path) -> None:
+    """Her row is between what is left of it: what is behind her is no session of its own beside it."""
+    made = keeping(pipeline(tmp_path, "sessions"), "60s")
+    times = {"ann": (100, 103, 106, 112, 115, 130), "bob": (300,), HER: (109, 131)}
+    lines = [
+        {"customer": who, "shop": "east", "v": second, "at": iso(second), "arrived": iso(300)}
+        for who, seconds in times.items()
+        for second in seconds
+    ]
+    (tmp_path / "data").mkdir()
+    lines.sort(key=lambda line: str(line["at"]))
+    (tmp_path / "data" / "batch-0000.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    run(made, spark, once=True, drain=True)
+    upkeep(made, spark, at(165))
+    assert reconcile(made, spark)[0].proves_from == at(109)
+
+    def starts() -> list[tuple[int, int, int]]:
+        """Second of the start and of the end of each session, and how many visits it has."""
+        rows = table(spark, tmp_path, "current", "sessions").selectExpr(
+            "unix_seconds(window_start)", "unix_seconds(window_end)", "visits"
+        )
+        return sorted((first - at(0) // 1_000_000, last - at(0) // 1_000_000, n) for first, last, n in rows.collect())
+
+    assert starts() == [(100, 119, 6), (130, 135, 2), (300, 304, 1)]
+    assert forget(made, spark, WHERE).rows == 2
+    there = [(100, 119, 6), (130, 134, 1), (300, 304, 1)]
+    assert starts() == there
+    (proof,) = reconcile(made, spark)
+    assert proof.equal and proof.windows == 2
+    backfill(made, spark, at(109), at(400))
+    assert starts() == there, "and a backfill makes none either"
 
 
 @pytest.mark.long

@@ -20,6 +20,7 @@ from windrow.drivers.pipeline.points import point
 from windrow.drivers.recompute.publish.replacing import retractions, with_gone
 from windrow.drivers.recompute.scope.admission_ticks import admit
 from windrow.drivers.recompute.windows.unrestated import unrestated
+from windrow.drivers.retention.cut import only_whole
 from windrow.drivers.retention.kept import whole_from
 from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.tick.admission import Admission
@@ -64,6 +65,7 @@ def opened(runner: StageRunner, head: Offsets, kind: str) -> Control | None:
     found = plan.transitions
     if found is not None and runner.strategy.depends_on_others:
         found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal), whole)
+        found = only_whole(runner, found)
     times = replace(times, before=last.clock)  # for the control row: no watermark has moved
     return runner.commit(times, last.offsets, TickPlan(found, has_one_pane=plan.has_one_pane), started, kind)
 

@@ -12,6 +12,7 @@ from windrow.compile.columns import WINDOW_START
 from windrow.compile.elements.envelope import ROW, STEP
 from windrow.compile.panes.log_rows import CELLS, PANE, cell_identity
 from windrow.compile.sql.columns import Column, bigint, call, col, lit, when
+from windrow.drivers.retention.cut import WHOLE_FROM
 from windrow.engine.frames import group, select, where, with_column
 from windrow.spec.stages.keys import LogColumn
 from windrow.spec.stages.stage import Stage
@@ -22,8 +23,6 @@ ROW_OF = (STEP, ROW)
 """What identifies a row of what a stage reads."""
 LETTER = ("tick", "source", "element")
 """What identifies a dead letter in the table: those that are equal in it are of equal rows."""
-WHOLE_FROM = "_whole_from"
-"""The column of affected cells that says from which start on windows are: of earlier ones rows were removed."""
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from windrow.compile.columns import CELL, KEY, WINDOW_START
 from windrow.compile.elements.envelope import EVENT_TIME, REASON, has_to_go
 from windrow.compile.sql.columns import bigint, col, null
 from windrow.drivers.forget.notes import CELLS_OF, KEYED, LETTERS_OF, ROWS_OF, Noted
-from windrow.drivers.forget.windows.affected import ROW_OF, WHOLE_FROM, Affected, each_once, earliest
+from windrow.drivers.forget.windows.affected import ROW_OF, Affected, each_once, earliest
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.retention.cut import WHOLE_FROM, with_whole_from
 from windrow.drivers.retention.kept import whole_from
 from windrow.engine.frames import local, where, with_column
 from windrow.engine.tick.elements import pairs_of_input
@@ -70,10 +71,11 @@ class Finding:
 
     def _whole(self, cells: DataFrame) -> DataFrame:
         """Those of the cells that can be made anew, as no rows of them were removed, with `WHOLE_FROM`."""
-        first = whole_from(self.item.runner)
-        if not self.item.runner.strategy.depends_on_others:
-            cells, first = where(cells, col(WINDOW_START) >= bigint(first)), MINUS_INFINITY
-        return with_column(cells, WHOLE_FROM, bigint(first))
+        runner = self.item.runner
+        if runner.strategy.depends_on_others:
+            return with_whole_from(runner, cells)
+        cells = where(cells, col(WINDOW_START) >= bigint(whole_from(runner)))
+        return with_column(cells, WHOLE_FROM, bigint(MINUS_INFINITY))
 
     def _of_others(self, gone: DataFrame) -> DataFrame | None:
         """The cells of all rows that the stage has read and that are not forgotten; None without any."""
