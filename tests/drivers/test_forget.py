@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from windrow.drivers.stream.stream import Stream, run
 from windrow.engine.tick.tick import TickPlan
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.stages.stage import Stage
 from windrow.store.journal.control import STREAM, Control
 
 OF_A_TABLE = ("current", "panes", "dead_letters")
@@ -274,6 +276,10 @@ def test_results_of_others_are_left_as_they_are(spark: SparkSession, tmp_path: P
     before = results(spark, tmp_path, made)
     with pytest.raises(NotInThisVersion, match=r"stages\.shops\.aggregates\.most may have a value of the person"):
         forget(pipeline(tmp_path / "other", "shops"), spark, WHERE, leave=True)
+    (fields,) = (one.to_mapping() for one in pipeline(tmp_path, "tills").stages)
+    latest = Stage.from_mapping({**fields, "event_time": "latest"})
+    with pytest.raises(NotInThisVersion, match=r"stages\.tills\.event_time is that of a row"):
+        forget(replace(pipeline(tmp_path / "other"), stages=(latest,)), spark, WHERE, leave=True, dry_run=True)
     customers, tills = forget(made, spark, WHERE, leave=True).stages
     assert customers.windows > 0 == customers.left and tills.left > 0
     assert shows_her(spark, tmp_path, made) == []

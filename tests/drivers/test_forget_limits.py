@@ -25,7 +25,7 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
 from windrow.drivers.stream.stream import run
-from windrow.spec.errors import NotInThisVersion, NotYet
+from windrow.spec.errors import NotInThisVersion, NotYet, SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.expectations import Severity
 from windrow.spec.quality.judgements import GateResult, Judgement, Outcome
@@ -111,6 +111,58 @@ def test_a_session_that_has_lost_rows_stands_alone(spark: SparkSession, tmp_path
     assert proof.equal and proof.windows == 2
     backfill(made, spark, at(109), at(400))
     assert starts() == there, "and a backfill makes none either"
+
+
+@pytest.mark.long
+def test_a_window_in_which_others_were_late_is_hers_alone(spark: SparkSession, tmp_path: Path) -> None:
+    """What was late is in no result, so that nothing of the window is left where results of others are."""
+    made = pipeline(tmp_path, "tills")
+    rows_of = {
+        0: [(HER, "lone", 1, 700), ("ann", "east", 2, 1), (HER, "east", 3, 2)],
+        1: [("bob", "east", 300, 5)],
+        2: [("ann", "lone", 4, 6), ("bob", "east", 301, 7)],
+    }
+    (tmp_path / "data").mkdir()
+    for number, found in rows_of.items():
+        names = ("customer", "shop", "at", "v", "arrived")
+        lines = [dict(zip(names, (who, shop, iso(at), v, iso(400)), strict=True)) for who, shop, at, v in found]
+        path = tmp_path / "data" / f"batch-{number:04}.json"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+    run(made, spark, once=True)
+    letters = table(spark, tmp_path, "dead_letters", "tills")
+    assert [row["reason"] for row in letters.collect()] == ["late"]
+    (tills,) = forget(made, spark, WHERE, leave=True).stages
+    assert (tills.windows, tills.left) == (1, 1)
+    shown = {row["shop"]: row["spent"] for row in table(spark, tmp_path, "current", "tills").collect()}
+    assert "lone" not in shown and 700 not in shown.values()
+    assert all(one.equal for one in reconcile(made, spark))
+
+
+@pytest.mark.long
+def test_one_that_was_killed_before_it_marked_a_row_needs_its_condition(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Her results were written down by their key: they are not made once more of rows of hers that are there."""
+    made = pipeline(tmp_path, "customers")
+    write(tmp_path, range(2))
+    run(made, spark, once=True)
+    before = results(spark, tmp_path, made)
+    with halted_at("forget:after_keyed", monkeypatch):
+        forget(made, spark, WHERE)
+    monkeypatch.undo()
+    with pytest.raises(NotYet, match=r"lake has nothing forgotten.* Hint: run it again with its --where"):
+        forget(made, spark)
+    assert results(spark, tmp_path, made) == before
+    maintain(made, spark, 0)  # which waits for no forgetting
+    assert forget(made, spark, WHERE).rows == 2 * HERS
+    assert shows_her(spark, tmp_path, made) == []
+
+
+def test_what_needs_a_condition(spark: SparkSession, tmp_path: Path) -> None:
+    for option in ({"leave": True}, {"unreadable": True}):
+        with pytest.raises(SpecError, match=rf"{next(iter(option))} must come with where"):
+            forget(pipeline(tmp_path, "tills"), spark, **option)
 
 
 @pytest.mark.long

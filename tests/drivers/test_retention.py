@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,6 +42,18 @@ def at(second: int) -> int:
 def upkeep(made: Pipeline, spark: SparkSession, now: int, dry_run: bool = False) -> dict[str, str]:
     """Maintenance at a time: what it says of each table."""
     return {one.table: "; ".join(one.notes) for one in maintain(made, spark, HOUR, dry_run, clock=lambda: now)}
+
+
+@pytest.mark.long
+def test_a_stage_that_is_not_in_the_file_keeps_what_it_reads(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path, range(4))
+    run(pipeline(tmp_path, "shops", "minutes"), spark, once=True, drain=True)
+    before, fewer = table(spark, tmp_path, "raw", "visits").count(), keeping(pipeline(tmp_path, "shops"), "60s")
+    assert "stage minutes reads it, and is not in the pipeline file" in upkeep(fewer, spark, at(4 * 60))["visits/raw"]
+    assert table(spark, tmp_path, "raw", "visits").count() == before
+    shutil.rmtree(tmp_path / "lake" / "minutes")
+    assert "removed" in upkeep(fewer, spark, at(4 * 60))["visits/raw"]
+    assert table(spark, tmp_path, "raw", "visits").count() < before
 
 
 @pytest.mark.long

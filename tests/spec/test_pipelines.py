@@ -10,7 +10,7 @@ import pytest
 from windrow.spec.errors import NotInThisVersion, SpecError
 from windrow.spec.fields.schemas import Schema, column_type
 from windrow.spec.pipelines.documents import load_yaml, load_yaml_documents
-from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, fix_of, is_of_source, source_of
+from windrow.spec.pipelines.fingerprint import changes, fingerprint_of, fix_of, is_of_source, names_read, source_of
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source, resolve_environment
 from windrow.spec.sources.time_columns import TimeColumn, TimeFormat
@@ -203,6 +203,8 @@ def test_a_stage_of_several_inputs() -> None:
     assert pipeline.upstreams_of(stage) == dict(zip("ab", sources, strict=True))
     assert Pipeline.from_mapping(pipeline.to_mapping()) == pipeline
     before = fingerprint_of(stage, pipeline.upstreams_of(stage), {})
+    assert names_read(before) == {source.name for source in sources}
+    assert names_read(fingerprint_of(stage, {"a": sources[0], "b": stage}, {})) == {sources[0].name, stage.name}
     other = Pipeline.from_mapping({**with_source(watermark={"bounded_delay": "9h"}), "stages": [SEVERAL]})
     lines = changes(before, fingerprint_of(stage, other.upstreams_of(stage), {}))
     assert lines and {source_of(stage, line) for line in lines if is_of_source(line)} == {"departures"}

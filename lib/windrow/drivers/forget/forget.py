@@ -25,6 +25,7 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.engine.frames import group, where
 from windrow.engine.partitions import choose_partitions
+from windrow.spec.errors import NotYet, SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.sources.source import Source
 from windrow.store.delta.copy_on_write import GOES
@@ -81,18 +82,25 @@ def forget(
     has landed by then is forgotten: rows that land later count. Old versions of tables have the rows until `maintain`
     has removed them. Raises SpecError, NotYet, and StepTaken where others were ahead each time.
     """
+    if where is None and (unreadable or leave):
+        raise SpecError("unreadable" if unreadable else "leave", "must come with where", None, "whose rows?")
     person = None if where is None else Person.of(where, unreadable)
     named = list(pipeline.sources) if source is None else [pipeline.source(source)]
     chosen = named if person is None else person.sources(named, spark)
     work = PipelineWork.open(pipeline, spark, clock=clock)
     choose_partitions(work.spark, work.spark, is_batch=True)
-    if dry_run:
-        return Forgotten(tuple(_would(work, one, person) for one in chosen), (), unnamed_owners(work))
-    noted = Noted(work.spark, work.lake)
     if person is not None:
         refusals.check(work, person, {one.name: one for one in chosen})
         if leave:
             check_can_leave(work)
+    if dry_run:
+        return Forgotten(tuple(_would(work, one, person) for one in chosen), (), unnamed_owners(work))
+    noted = Noted(work.spark, work.lake)
+    if noted.is_there and not Whole(work, noted).has_begun():
+        noted.discard()
+        if person is None:
+            raise NotYet("lake", "has nothing forgotten: the run that was killed had marked no row", None, _AGAIN)
+    if person is not None:
         if noted.leaves != leave:  # one that was killed and does otherwise with results is finished first, as it began
             Whole(work, noted).forgotten()
         if leave:
@@ -101,10 +109,14 @@ def forget(
         point("forget:after_keyed")
         for one in chosen:
             tried_again(lambda one=one: _give_reason(work, one, person), lease=work.lease)  # type: ignore[misc]
+        noted.mark()
     done = Whole(work, noted).forgotten()
     names = dict.fromkeys([*(one.name for one in chosen), *done.rows])
     rows = [ForgottenRows(n, done.rows.get(n, 0), unreadable_rows(work, n), done.steps.get(n)) for n in names]
     return Forgotten(tuple(rows), done.stages, unnamed_owners(work))
+
+
+_AGAIN = "run it again with its --where"
 
 
 def _would(work: PipelineWork, source: Source, person: Person | None) -> ForgottenRows:

@@ -19,7 +19,7 @@ FOLDER = "forgetting"
 CELLS_OF, ROWS_OF = "cells", "rows"
 KEYED, LETTERS_OF = "keyed", "letters"
 """Cells whose key is the person, and dead letters whose element is of her."""
-_LEAVES = "leaves"
+_LEAVES, _MARKED = "leaves", "marked"
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,27 @@ class Noted:
 
     def leave(self) -> None:
         """Write down that results which others are part of stay as they are."""
-        append_once(self.spark, self._table(_LEAVES, _LEAVES), literals(self.spark, [{_LEAVES: lit(True)}]), FOLDER)
+        self._say(_LEAVES)
 
     @property
     def leaves(self) -> bool:
         """Whether that was written down."""
-        return self._table(_LEAVES, _LEAVES).exists(self.spark)
+        return self._is_said(_LEAVES)
+
+    def mark(self) -> None:
+        """Write down that all rows of the person have the reason: from now on nobody has to know whose they are."""
+        self._say(_MARKED)
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether that was written down."""
+        return self._is_said(_MARKED)
+
+    def _say(self, what: str) -> None:
+        append_once(self.spark, self._table(what, what), literals(self.spark, [{what: lit(True)}]), FOLDER)
+
+    def _is_said(self, what: str) -> bool:
+        return self._table(what, what).exists(self.spark)
 
     def has(self, stage: str, what: str) -> bool:
         """Whether anything of the kind was written down of a stage."""

@@ -65,6 +65,13 @@ class Whole:
                 rows.unpersist()
         return Done(numbers, steps, tuple(stages))
 
+    def has_begun(self) -> bool:
+        """Whether rows have the reason, or what was written down is of a person all of whose rows had it.
+
+        Otherwise a process was killed before it gave the reason to any, and her results would be made of her rows.
+        """
+        return bool(self._ids()) or self.noted.is_marked
+
     def _ids(self) -> dict[str, DataFrame]:
         """By source the rows that are being forgotten, where there are some."""
         found = {}

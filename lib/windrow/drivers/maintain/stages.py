@@ -12,6 +12,7 @@ from windrow.drivers.maintain.kept import Kept
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork
+from windrow.store.delta.file_system import is_there
 from windrow.store.delta.floors import Floors, journal_floor
 from windrow.store.delta.log.retries import tried_again
 from windrow.store.delta.upkeep import is_done
@@ -45,16 +46,25 @@ class StageMaintenance:
         return [*self._remove_generations(), *self._drop()]
 
     def _remove_generations(self) -> Iterator[str]:
-        """Remove the journals of older generations, which no table shows any more."""
+        """Remove the journals of older generations, which no table shows any more.
+
+        One without a log is what a process that was killed has left: on an object store the log of a table goes first.
+        """
         item = self.item
         for number in range(1, item.runner.journal.generation):
             old = Journal.of(self.work.lake, item.runner.stage, number)
-            last = old.log.last(self.spark) if old.location.exists(self.spark) else None
-            if last is not None and old.log.step_before(self.spark, self.kept.since) == last.step:
+            if self._is_spent(old):
                 LeftWindows(self.spark, self.work.lake, item.name, number).location.remove(self.spark)
                 old.snapshot.location.remove(self.spark)
                 old.location.remove(self.spark)
                 yield f"generation {number} removed"
+
+    def _is_spent(self, old: Journal) -> bool:
+        """Whether nobody can be at work in a journal any more."""
+        if not old.location.exists(self.spark):
+            return is_there(self.spark, old.location.path)
+        last = old.log.last(self.spark)
+        return last is not None and old.log.step_before(self.spark, self.kept.since) == last.step
 
     def _drop(self) -> list[str]:
         """Drop transitions that every table and every reader has, and that were committed before what is kept."""

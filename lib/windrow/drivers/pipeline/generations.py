@@ -79,8 +79,8 @@ class OpenedGenerations:
         Maintenance removes no rows once it knows of a new generation; one that had looked before has said so before it
         removes them, so that is looked at again. Raises SpecError then, and StepTaken where another run records too.
         """
-        for stage, generation in self._new.items():
-            self.log.record(self.spark, stage, generation)
+        if self._new:
+            self.log.record(self.spark, self._new)
         if self._rebuilt:
             point("generation:after_record")
         try:
@@ -88,8 +88,8 @@ class OpenedGenerations:
                 self._check_kept(one, read)
         except SpecError:
             before = {stage: self._known[stage] for stage in self._new if stage in self._known} | self._before
-            for stage, generation in before.items():
-                self.log.record(self.spark, stage, generation)
+            if before:
+                self.log.record(self.spark, before)
             raise
         self._new.clear()
 

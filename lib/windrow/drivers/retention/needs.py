@@ -11,9 +11,11 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.retention.kept import whole_from
 from windrow.engine.frames import group, where
+from windrow.spec.pipelines.fingerprint import names_read
 from windrow.spec.times import INFINITY, MINUS_INFINITY, format_time, saturating_add
 from windrow.spec.windows.base import LONGEST
 from windrow.store.journal.control import has_stream
+from windrow.store.journal.generations import Generations
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,25 @@ class Need:
 def needs_of(work: PipelineWork, name: str, head: int) -> Need:
     """What all stages need that read a source or stage, whose log ends at `head`."""
     needs = [_need(work, item, name) for item in work.stages if name in item.runner.upstream.names]
+    needs += [_unknown(stage) for stage in _others(work, name)]
     first = min(needs, key=lambda need: need.time, default=Need(INFINITY, head))
     return replace(first, step=min([need.step for need in needs], default=head))
+
+
+def _others(work: PipelineWork, name: str) -> list[str]:
+    """The stages that read it, have a journal in the lake, and are not in the pipeline file: somebody may run them."""
+    own = {item.name for item in work.stages}
+    recorded = Generations.of(work.lake).all(work.spark)
+    return [
+        stage for stage, one in recorded.items()
+        if stage not in own and name in names_read(one.fingerprint)
+        and work.lake.journal(stage, one.number).location.exists(work.spark)
+    ]  # fmt: skip
+
+
+def _unknown(stage: str) -> Need:
+    why = f"stage {stage} reads it, and is not in the pipeline file: take one that has it, or delete the folder {stage}"
+    return Need(MINUS_INFINITY, 0, why)
 
 
 def _need(work: PipelineWork, item: StageWork, name: str) -> Need:

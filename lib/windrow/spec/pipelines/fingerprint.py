@@ -80,6 +80,12 @@ def fingerprint_of(
     return {"stage": {**_fields(stage), **sizes[ONLY]}, **read[ONLY]}
 
 
+def names_read(fingerprint: Mapping[str, Any]) -> set[str]:
+    """The sources and stages that the stage of a fingerprint reads."""
+    inputs = fingerprint["inputs"].values() if "inputs" in fingerprint else [fingerprint]
+    return {one[_SOURCE]["name"] if _SOURCE in one else one["upstream"]["stage"] for one in inputs}
+
+
 def _of_source(upstream: Source, uses: list[str]) -> dict[str, Any]:
     source = {name: value for name, value in upstream.to_mapping().items() if name not in _NOT_IN_FINGERPRINT_OF_SOURCE}
     own = {"watermark": _watermark(upstream), source_changes.USES: uses}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
@@ -38,17 +39,22 @@ class Generations:
         """That generation of a stage; None where there was none."""
         return generation_of(SparkTables(spark), self.log.location, stage, number)
 
-    def record(self, spark: SparkSession, stage: str, generation: Generation) -> None:
-        """A new generation, or a new fingerprint of the current one."""
+    def record(self, spark: SparkSession, generations: Mapping[str, Generation]) -> None:
+        """New generations of stages, or new fingerprints of the current ones; all of them, or none."""
         last = self.log.last(spark)
         step = 1 if last is None else last.step + 1
-        text = json.dumps(generation.fingerprint, sort_keys=True)
-        row = {"stage": stage, "generation": generation.number, "fingerprint": text, "step": step}
-        everything = {**self.all(spark), stage: generation}
+        rows = [
+            {
+                "stage": stage, "generation": one.number, "step": step,
+                "fingerprint": json.dumps(one.fingerprint, sort_keys=True),
+            }
+            for stage, one in generations.items()
+        ]  # fmt: skip
+        everything = {**self.all(spark), **generations}
         notes = {_ALL: {name: [one.number, one.fingerprint] for name, one in everything.items()}}
         schema = struct_of(_SCHEMA)
         ensure_table(spark, self.log.location, schema)
-        self.log.add(spark, [written(spark, self.log.location, [row], schema)], step, notes)
+        self.log.add(spark, [written(spark, self.log.location, rows, schema)], step, notes)
 
 
 _ALL = "generations"

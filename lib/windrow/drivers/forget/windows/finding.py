@@ -15,10 +15,11 @@ from windrow.drivers.forget.notes import CELLS_OF, KEYED, LETTERS_OF, ROWS_OF, N
 from windrow.drivers.forget.windows.affected import ROW_OF, Affected, each_once, earliest
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.recompute.windows.unrestated import unrestated
 from windrow.drivers.retention.cut import WHOLE_FROM, with_whole_from
 from windrow.drivers.retention.kept import whole_from
 from windrow.engine.frames import local, where, with_column
-from windrow.engine.tick.elements import pairs_of_input
+from windrow.engine.tick.elements import PAIR, pairs_of_input
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.upstream.offsets import START
 
@@ -78,28 +79,40 @@ class Finding:
         return with_column(cells, WHOLE_FROM, bigint(MINUS_INFINITY))
 
     def _of_others(self, gone: DataFrame) -> DataFrame | None:
-        """The cells of all rows that the stage has read and that are not forgotten; None without any."""
+        """The cells of all rows that the stage has counted and that are not forgotten; None without any.
+
+        A row that came too late for a window is in no result of it, whatever stands in it.
+        """
         every = self.item.runner.upstream.parts(self.work.spark, START, self.item.runner.offsets)
         alive = {
             name: where(rows, col(REASON).is_null()).join(gone, on=list(ROW_OF), how="left_anti")
             for name, rows in every.items()
         }
-        frames = cells_of_rows(self.item, alive)
+        frames = cells_of_rows(self.item, alive, unrestated(self.item.runner).select(*PAIR))
         return each_once(frames) if frames else None
 
     def _no_rows(self) -> DataFrame:
         return local(self.work.spark, [], StructType([StructField(name, LongType()) for name in ROW_OF]))
 
 
-def cells_of_rows(item: StageWork, parts: Mapping[str, DataFrame]) -> list[DataFrame]:
-    """The cells and windows that rows are in, with columns of `identity_of`; a frame for each input and kind."""
+def cells_of_rows(item: StageWork, parts: Mapping[str, DataFrame], dead: DataFrame | None = None) -> list[DataFrame]:
+    """The cells and windows that rows are in, with columns of `identity_of`; a frame for each input and kind.
+
+    Those of `dead` pairs (`PAIR`) are left out; a part of several windows has a row if one of them has.
+    """
     stage, strategy = item.runner.stage, item.runner.strategy
     on = list(identity_of(item))
     frames = []
     for name, rows in parts.items():
-        timed = where(rows, col(EVENT_TIME).is_not_null())
-        for pairing in (strategy.pairs, strategy.in_cells) if strategy.adds_up else (strategy.pairs,):
-            frames.append(pairs_of_input(stage.of_input(name), timed, pairing).select(*on))
+        timed, of_input = where(rows, col(EVENT_TIME).is_not_null()), stage.of_input(name)
+        windows = pairs_of_input(of_input, timed, strategy.pairs)
+        if dead is not None:
+            windows = windows.join(dead, on=list(PAIR), how="left_anti")
+        frames.append(windows.select(*on))
+        if strategy.adds_up:
+            cells = pairs_of_input(of_input, timed, strategy.in_cells)
+            counted = cells if dead is None else cells.join(windows, on=list(ROW_OF), how="left_semi")
+            frames.append(counted.select(*on))
     return frames
 
 

@@ -61,17 +61,21 @@ class LeftWindows:
         return self.lake.internal(f"left/{self.stage}-{self.generation}")
 
 
+_HINT = "leave --leave out: results are made of the other rows"
+
+
 def check_can_leave(work: PipelineWork) -> None:
     """Raises NotInThisVersion where a result or a state would keep a value of hers, or cannot be told from others."""
     for item in work.stages:
         stage = item.runner.stage
         if item.runner.strategy.depends_on_others or stage.panes.gathered:
             rule = "has windows or rows that depend on others, which cannot be left as they are"
-            raise NotInThisVersion(
-                f"stages.{item.name}", rule, None, "leave --leave out: they are made of the other rows"
-            )
+            raise NotInThisVersion(f"stages.{item.name}", rule, None, _HINT)
+        if stage.stage.keeps_event_times:
+            rule = "is that of a row, maybe one of the person, so that it cannot be left as it is"
+            got = stage.stage.event_time.value
+            raise NotInThisVersion(f"stages.{item.name}.event_time", rule, got, _HINT)
         for name, aggregate in stage.stage.aggregates.items():
             if aggregate.NAME not in _WITHOUT_VALUES:
                 rule = "may have a value of the person in it, so that it cannot be left as it is"
-                hint = "leave --leave out: it is made of the other rows"
-                raise NotInThisVersion(f"stages.{item.name}.aggregates.{name}", rule, aggregate.NAME, hint)
+                raise NotInThisVersion(f"stages.{item.name}.aggregates.{name}", rule, aggregate.NAME, _HINT)
