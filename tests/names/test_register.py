@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from tests.lake import pipeline, write_files
 from tests.names.served import COMMAND
 from windrow import run
+from windrow.drivers.register.settings import served_settings
 from windrow.drivers.register.spark import register_names
 from windrow.spec.errors import SpecError
 
@@ -37,6 +38,27 @@ def test_names_stay_in_a_metastore(spark: SparkSession, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         names = {one["name"]: one["kind"] for one in yaml.safe_load(done.stdout)}
         assert names["ours.sums"] == "table" and names["ours.sums_asof"] == "view"
+
+
+def test_a_text_of_the_pipeline_reads_no_variable(spark: SparkSession, tmp_path: Path) -> None:
+    """Nor do the settings of the session stay changed, in which it would."""
+    made = pipeline(tmp_path, aggregates={"hits": {"count_if": "k = '${system:java.version}'"}}, derive={})
+    write_files(tmp_path / "data", range(1))
+    run(made, spark, once=True, drain=True)
+    theirs = spark.newSession()
+    theirs.conf.set("spark.sql.variable.substitute", "true")
+    try:
+        register_names(made, theirs, "secrets")
+        (comment,) = [row for row in theirs.sql("DESCRIBE TABLE secrets.sums_final").collect() if row[0] == "hits"]
+        assert "${system:java.version}" in comment[2], comment
+        assert theirs.conf.get("spark.sql.variable.substitute") == "true"
+    finally:
+        spark.sql("DROP SCHEMA IF EXISTS secrets CASCADE")
+
+
+def test_the_class_path_of_a_server_has_what_the_user_adds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("windrow.drivers.register.settings.session_jars", lambda: ["delta.jar"])
+    assert served_settings("here", 1, "there", "/theirs/*")["spark.driver.extraClassPath"] == "delta.jar:/theirs/*"
 
 
 def test_a_view_of_somebody_else_stays(spark: SparkSession, tmp_path: Path) -> None:

@@ -7,13 +7,14 @@ from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as xml
 
+import duckdb
 import pyarrow as pa
 import pytest
 
 from tests.spec.pages import ROOT
 from windrow.spec.times import HOUR, INFINITY, MINUS_INFINITY, MINUTE, SECOND, parse_time
 from windrow.spec.transcripts.cases import Case, read_transcripts
-from windrow.view.pictures.density import MOST_DOTS, density_of, density_of_batches
+from windrow.view.pictures.density import MOST_DOTS, density_of, density_of_grid, grid_query
 from windrow.view.pictures.drawing import MOST_KEYS, svg
 from windrow.view.pictures.lives import picture_of
 from windrow.view.pictures.transcripts import pictures
@@ -205,14 +206,18 @@ def test_many_elements_are_counted_and_none_is_lost() -> None:
     assert len(shapes(few, "circle", "point")) >= MOST_DOTS and not shapes(few, "rect", "many")
 
 
-def test_arrow_counts_as_python_does() -> None:
-    """In batches, with times before 1970, nulls, and rows that are outside."""
+def test_an_engine_counts_as_python_does() -> None:
+    """With times before 1970, nulls, and rows that are outside."""
     many = [Element(n * SECOND - HOUR, n * SECOND * 3 % HOUR) for n in range(1000)]
     expected = density_of(many)
     times = pa.array([one.event_time for one in many] + [None, 10 * HOUR, -10 * HOUR])
     arrivals = pa.array([one.processing_time for one in many] + [0, 0, 0])
-    batches = [(times[start : start + 300], arrivals[start : start + 300]) for start in range(0, len(times), 300)]
-    found = density_of_batches(batches, expected.event_times, expected.processing_times)
+    spans = expected.event_times, expected.processing_times
+    landed = pa.table({"times": times, "arrivals": arrivals})
+    with duckdb.connect() as connection:
+        connection.register("landed", landed)
+        rows = connection.sql(grid_query('"times"', '"arrivals"', "landed", *spans)).to_arrow_table().to_pylist()
+    found = density_of_grid(rows, *spans)
     assert found.counts == expected.counts and found.number == 1000
 
 

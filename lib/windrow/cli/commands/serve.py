@@ -10,7 +10,7 @@ import typer
 
 from windrow.cli.commands.register import Schema
 from windrow.cli.common import Common, command
-from windrow.cli.options import Json, print_json, width
+from windrow.cli.options import Json, pairs_of, print_json, width
 from windrow.view.register import registered_text
 
 Host = Annotated[str, typer.Option("--host", metavar="ADDRESS", help="The address to listen on.")]
@@ -33,10 +33,11 @@ def serve(
     """
     pipeline = common.pipeline
     with TemporaryDirectory(prefix="windrow-warehouse-") as warehouse:
-        from windrow.drivers.register.settings import served_settings
+        from windrow.drivers.register.settings import CLASS_PATH, served_settings
 
-        wanted = served_settings(host, port, warehouse)
-        conf = [*(f"{name}={value}" for name, value in wanted.items()), *(common.conf or ())]
+        given = pairs_of("--conf", common.conf)
+        given = {**served_settings(host, port, warehouse, given.pop(CLASS_PATH, None)), **given}
+        conf = [f"{name}={value}" for name, value in given.items()]
         with replace(common, conf=conf).session() as spark:
             from windrow.drivers.register.spark import register_names
             from windrow.drivers.register.thrift import served

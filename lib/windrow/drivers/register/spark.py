@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
@@ -15,6 +16,7 @@ from windrow.drivers.register.unity import UnityCatalog
 from windrow.drivers.spark.connect import check_has_jvm
 from windrow.spec.errors import SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
+from windrow.spec.pipelines.spark_settings import REQUIRED
 from windrow.store.delta.location import Lake
 from windrow.store.delta.log.log_store import newest_snapshot
 
@@ -47,8 +49,26 @@ def register_names(pipeline: Pipeline, spark: SparkSession, schema: str | None =
     tables = [spoken.written(spoken.at(one.name)) for one in named if not one.is_view]
     for one in named:
         _check_free(spark, spoken, one, tables)
-    spark.sql(spoken.written(spoken.create_schema()))
-    return [_made(spark, spoken, one) for one in named]
+    with _taking_text_as_it_is(spark):
+        spark.sql(spoken.written(spoken.create_schema()))
+        return [_made(spark, spoken, one) for one in named]
+
+
+@contextmanager
+def _taking_text_as_it_is(spark: SparkSession) -> Iterator[None]:
+    """No value of the environment takes the place of `${...}` in a statement, whatever the session does otherwise."""
+    before = {name: spark.conf.get(name) for name in _OF_TEXT}
+    try:
+        for name in _OF_TEXT:
+            spark.conf.set(name, REQUIRED[name].value)
+        yield
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, str(value))
+
+
+_OF_TEXT = ("spark.sql.variable.substitute", "spark.sql.parser.escapedStringLiterals")
+"""Settings by which a session may take the text of a statement for another one."""
 
 
 def _is_there(spark: SparkSession, path: str) -> bool:

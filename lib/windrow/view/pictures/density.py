@@ -1,9 +1,9 @@
-"""Elements that are too many for dots, counted on a grid. Arrow counts them, a batch at a time."""
+"""Elements that are too many for dots, counted on a grid."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -36,39 +36,29 @@ def density_of(elements: Iterable[Element]) -> Density:
     return Density(across, up, COLUMNS, ROWS, counts, +late)
 
 
-def density_of_batches(batches: Iterable[tuple[Any, Any]], across: Span, up: Span) -> Density:
-    """Of Arrow arrays of event times and processing times, in whole microseconds.
+def grid_query(times: str, arrivals: str, table: str, across: Span, up: Span) -> str:
+    """A SELECT that counts the rows of a table on the grid, as `x`, `y` and `n`: the engine that reads it counts them.
 
-    What is not in the spans is not counted. Millions of rows need no more memory than a batch.
+    `times` and `arrivals` are columns of whole microseconds. What is not in the spans, or null, is not counted.
     """
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    places = {"x": (times, across, COLUMNS), "y": (arrivals, up, ROWS)}
+    inside = [f"{name} >= {first} AND {name} < {last}" for name, (first, last), _ in places.values()]
+    columns = [
+        f"CAST(FLOOR(CAST(({name} - {first}) * {number} AS DOUBLE) / {last - first}) AS BIGINT) AS {place}"
+        for place, (name, (first, last), number) in places.items()
+    ]
+    placed = f"SELECT {', '.join(columns)} FROM {table} WHERE {' AND '.join(inside)}"
+    return f"SELECT x, y, COUNT(*) AS n FROM ({placed}) AS placed GROUP BY x, y"
 
+
+def density_of_grid(rows: Iterable[Mapping[str, Any]], across: Span, up: Span) -> Density:
+    """Of what such queries have given."""
     counts = Counter[tuple[int, int]]()
-    for times, arrivals in batches:
-        column, row = _places(times, across, COLUMNS), _places(arrivals, up, ROWS)
-        inside = pc.and_(_is_inside(column, COLUMNS), _is_inside(row, ROWS))
-        place = pc.filter(pc.add(pc.multiply(row, COLUMNS), column), inside, null_selection_behavior="drop")
-        for found in pc.value_counts(place).to_pylist():
-            counts[found["values"] % COLUMNS, found["values"] // COLUMNS] += found["counts"]
+    for row in rows:
+        counts[row["x"], row["y"]] += row["n"]
     return Density(across, up, COLUMNS, ROWS, counts)
 
 
 def _place(time: int, span: Span, number: int) -> int:
     first, last = span
     return (time - first) * number // (last - first)
-
-
-def _places(times: Any, span: Span, number: int) -> Any:
-    """Where each of them is on an axis. Fractions round down, also below the first."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    first, last = span
-    since = pc.cast(pc.subtract(pc.cast(times, pa.int64()), first), pa.float64())
-    return pc.cast(pc.floor(pc.divide(pc.multiply(since, float(number)), float(last - first))), pa.int64())
-
-
-def _is_inside(places: Any, number: int) -> Any:
-    import pyarrow.compute as pc
-
-    return pc.and_(pc.greater_equal(places, 0), pc.less(places, number))

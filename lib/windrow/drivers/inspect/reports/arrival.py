@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from windrow.compile.elements.envelope import ARRIVAL_TIME, EVENT_TIME
 from windrow.drivers.inspect.status.logs import RawRows
@@ -14,7 +13,7 @@ from windrow.store.delta.location import Lake
 from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
 from windrow.view.pictures.against_arrival import Point, around, thinned
 from windrow.view.pictures.axes import spread
-from windrow.view.pictures.density import density_of_batches
+from windrow.view.pictures.density import density_of_grid, grid_query
 from windrow.view.pictures.values import Density, PaneCount
 from windrow.view.reports.arrival import Arrival
 
@@ -39,7 +38,7 @@ def _arrival(tables: Tables, pipeline: Pipeline, stage: Stage, start: int | None
         return None
     read = [one for one in pipeline.upstreams_of(stage).values() if isinstance(one, Source)]
     raw = [RawRows.of(tables, lake, source.name) for source in read]
-    return Arrival(stage.name, thinned(line), shown, _density(raw, shown, line))
+    return Arrival(stage.name, thinned(line), shown, _density(tables, raw, shown, line))
 
 
 def _ticks(ticks: LakeTable) -> tuple[dict[int, int], list[Point]]:
@@ -64,18 +63,16 @@ def _shown(panes: LakeTable, times: dict[int, int], start: int | None, end: int 
     ]
 
 
-def _density(raw: Sequence[RawRows], shown: Sequence[PaneCount], line: Sequence[Point]) -> Density | None:
+def _density(
+    tables: Tables, raw: Sequence[RawRows], shown: Sequence[PaneCount], line: Sequence[Point]
+) -> Density | None:
     """Where the rows are that have landed while these panes were shown; none of rows that are read in place."""
     across = spread([pane.end for pane in shown], 0.02)
     up = spread([*(pane.shown_at for pane in shown), *(at for _, at in line)], 0.02)
-    counted = density_of_batches(_times(raw, across), across, up)
+    times, arrivals = (f"{tables.quote}{name}{tables.quote}" for name in (EVENT_TIME, ARRIVAL_TIME))
+    sql = grid_query(times, arrivals, "raw_rows", across, up)
+    there = [rows.table for rows in raw if rows.table is not None and not rows.are_elsewhere]
+    counted = density_of_grid(
+        (row for table in there for row in tables.query(sql, {"raw_rows": table}).to_pylist()), across, up
+    )
     return counted if counted.counts else None
-
-
-def _times(raw: Sequence[RawRows], across: tuple[int, int]) -> Iterator[tuple[Any, Any]]:
-    first, last = across
-    wanted = (Condition(EVENT_TIME, ">=", first), Condition(EVENT_TIME, "<", last))
-    for rows in raw:
-        if rows.table is not None and not rows.are_elsewhere:
-            for batch in rows.table.rows((EVENT_TIME, ARRIVAL_TIME), *wanted):
-                yield batch.column(0), batch.column(1)
