@@ -38,6 +38,8 @@ KEPT = "1h"
 SAMPLED = 5.0
 LONGEST = 900.0
 """Seconds after which a command is given up: a backfill or a maintenance takes a minute or two."""
+MOST_BETWEEN_READS = 60.0
+"""Seconds in the mean: a reader that hangs has read nothing torn."""
 VERSIONS = {"Spark": "pyspark", "Delta": "delta-spark", "windrow": "windrow"}
 
 
@@ -133,29 +135,33 @@ class Soak:
             self.batch.wait(LONGEST)
         self.reader.stopped.set()
         self.reader.join(180)
-        self.reader.look()
+        self.reader.look(at_raw=True)
 
     def _judge(self) -> None:
         self.wrong += self.reader.torn
         self.wrong += [f"{one['command']}: exit code {one['code']}" for one in self.batch.ended if one["code"]]
         self.wrong += [f"the stream ended by itself: {one}" for one in self.stream.deaths]
         self.wrong += [f"{one.name} grows by {one.share:.0%}" for one in self.growths if one.is_flat is False]
-        self.wrong += [
-            f"{name} was not counted" for name in ("memory", "threads", "live") if not self.samples.series[name]
-        ]
-        if not self.reader.reads or not self.samples.series["tick"]:
-            self.wrong.append("nothing was read, or nothing has ticked")
+        if not self.samples.series["tick"]:
+            self.wrong.append("nothing has ticked")
+        if self.reader.rows != self.load.written:
+            self.wrong.append(f"raw has {self.reader.rows:,} of the {self.load.written:,} rows that were written")
         self.wrong += self._lacking()
 
     def _lacking(self) -> Iterator[str]:
-        """What should have been done more often: a backfill and a maintenance in each period, and kills."""
+        """What should have been done more often: samples, reads, kills; a backfill and a maintenance in each period."""
+        if self.plan.seconds >= HOUR:
+            yield from (f"{one.name} was counted too seldom to say" for one in self.growths if one.is_flat is None)
+            if self.reader.reads < self.plan.seconds / MOST_BETWEEN_READS:
+                yield f"the tables were read {self.reader.reads} times"
         least = max(0, int(self.plan.seconds // self.plan.period) - 2)
         for name in ("backfill", "maintain"):
             done = sum(one["command"] == name for one in self.batch.ended)
             if done < least:
                 yield f"{name} ran {done} times in {self.plan.seconds / self.plan.period:g} periods"
-        if self.plan.seconds >= HOUR and not self.stream.kills:
-            yield "the stream was never killed"
+        kills = int(self.plan.seconds / 4 / self.plan.between_kills / 3)
+        if self.plan.seconds >= HOUR and self.stream.kills < kills:
+            yield f"the stream was killed {self.stream.kills} times"
 
     def to_mapping(self) -> dict[str, Any]:
         return {

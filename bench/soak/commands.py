@@ -57,15 +57,21 @@ class Stream:
             self.kills += 1
 
     def end(self) -> None:
-        """End it after its tick."""
-        if self._process is None or self._process.poll() is not None:
+        """End it after its tick; whether it had died before, or does not end well, is among `deaths`."""
+        if self._process is None or self._killed:
+            return
+        if self._process.poll() is not None:
+            self.deaths.append(f"exit code {self._process.returncode}")
             return
         os.killpg(self._process.pid, signal.SIGTERM)
         try:
-            self._process.wait(120)
+            code = self._process.wait(120)
         except subprocess.TimeoutExpired:
             self.kill()
             self.deaths.append("SIGTERM did not end it in two minutes")
+        else:
+            if code:
+                self.deaths.append(f"exit code {code} after SIGTERM")
 
     def memory(self) -> int | None:
         """The bytes that it and its JVM hold; None while it is not at work."""

@@ -90,13 +90,14 @@ def _notes(commit: Path) -> dict[str, Any] | None:
 class Reader(threading.Thread):
     """Looks again and again until it is stopped; `torn` says what it has found, `reads` how often it has looked.
 
-    Every `raw_each`-th time it looks at all rows of `raw`, too.
+    Every `raw_each`-th time it looks at all rows of `raw`, too; `rows` says how many there were.
     """
 
     lake: Path
     every: float = 5.0
     raw_each: int = 6
     reads: int = 0
+    rows: int = 0
     torn: list[str] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
     _ticks: dict[str, int] = field(default_factory=dict)
@@ -108,10 +109,11 @@ class Reader(threading.Thread):
         while not self.stopped.wait(self.every):
             self.look()
 
-    def look(self) -> None:
-        """Check each table once."""
+    def look(self, at_raw: bool = False) -> None:
+        """Check each table once, and `raw` too where it is its turn or one asks for it."""
         try:
-            found = [*self._of_stage(), *(self._of_source() if self.reads % self.raw_each == 0 else [])]
+            at_raw = at_raw or self.reads % self.raw_each == 0
+            found = [*self._of_stage(), *(self._of_source() if at_raw else [])]
         except Exception as error:  # whatever a reader meets is what the soak is there to find
             found = [f"{type(error).__name__}: {error}"]
         self.torn += [f"read {self.reads}: {one}" for one in found]
@@ -153,7 +155,7 @@ class Reader(threading.Thread):
             ((rows, ids, last),) = connection.execute(
                 "SELECT count(*), count(DISTINCT id), max(id) FROM raw"
             ).fetchall()
-        whole = rows == ids == last + 1
+        self.rows, whole = rows, rows == ids == last + 1
         found = [] if whole else [f"raw has {rows} rows with {ids} numbers up to {last}"]
         return [*found, *self._gone_back("raw", int(raw.notes["step"]))]
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from bench.soak.commands import Batch, Stream
 from bench.soak.load import SOURCE, STAGE, Load, pipeline
 from bench.soak.reader import Reader
 from bench.soak.samples import SERIES, Samples
-from bench.soak.verdict import judged
+from bench.soak.verdict import Growth, judged
 from windrow.spec.pipelines.pipeline import Pipeline
 
 TIMES = pa.timestamp("us", "UTC")
@@ -157,6 +158,9 @@ def test_what_is_at_work_is_measured(tmp_path: Path) -> None:
     stream = Stream(tmp_path, tmp_path / "log")
     stream._process = subprocess.Popen(["sleep", "60"], start_new_session=True)
     samples = Samples(tmp_path)
+    until = time.monotonic() + 10
+    while (stream.memory() or 0) < 100_000 and time.monotonic() < until:  # it has not begun
+        time.sleep(0.05)
     for _ in range(2):
         samples.take(stream)
     assert {name: len(points) for name, points in samples.series.items() if points} == {"memory": 2, "threads": 2}
@@ -180,8 +184,35 @@ def test_a_batch_that_does_not_end_is_given_up(tmp_path: Path) -> None:
     assert [(one["command"], one["code"]) for one in batch.ended] == [("backfill", -9)]
 
 
+def test_an_end_that_is_none_is_a_death(tmp_path: Path) -> None:
+    """Whether it was dead when it was to end, or ended with an error."""
+    stream = Stream(tmp_path, tmp_path / "log")
+    for command in (
+        ["false"],
+        ["python3", "-c", "import signal; signal.signal(15, lambda *_: exit(3)); signal.pause()"],
+    ):
+        stream._process = subprocess.Popen(command, start_new_session=True)
+        time.sleep(1.0)
+        stream.end()
+    assert stream.deaths == ["exit code 1", "exit code 3 after SIGTERM"]
+
+
 def test_what_was_done_too_seldom_is_said(tmp_path: Path) -> None:
     soak = Soak(tmp_path / "soak", Plan(7200))
+    soak.growths = [Growth("memory", 0.01), Growth("tick", None)]
     for name, times in (("backfill", 12), ("maintain", 9)):
         soak.batch.ended += [{"command": name, "seconds": 1.0, "code": 0}] * times
-    assert [*soak._lacking()] == ["maintain ran 9 times in 12 periods", "the stream was never killed"]
+    assert [*soak._lacking()] == [
+        "tick was counted too seldom to say", "the tables were read 0 times", "maintain ran 9 times in 12 periods",
+        "the stream was killed 0 times",
+    ]  # fmt: skip
+
+
+def test_rows_that_are_missing_at_the_end_are_said(tmp_path: Path, lake: Path) -> None:
+    soak = Soak(tmp_path / "soak", Plan(60))
+    soak.reader, soak.load.written = Reader(lake), 6
+    soak.samples.series["tick"].append((1.0, 1.0))
+    for _ in range(2):
+        soak.reader.look(at_raw=True)
+    soak._judge()
+    assert soak.wrong == ["raw has 5 of the 6 rows that were written"]
