@@ -151,7 +151,7 @@ def test_one_that_was_killed_before_it_marked_a_row_needs_its_condition(
     with halted_at("forget:after_keyed", monkeypatch):
         forget(made, spark, WHERE)
     monkeypatch.undo()
-    with pytest.raises(NotYet, match=r"lake has nothing forgotten.* Hint: run it again with its --where"):
+    with pytest.raises(NotYet, match=r"lake has no forgetting to go on with.*its --where"):
         forget(made, spark)
     assert results(spark, tmp_path, made) == before
     maintain(made, spark, 0)  # which waits for no forgetting

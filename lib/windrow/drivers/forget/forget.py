@@ -99,7 +99,8 @@ def forget(
     if noted.is_there and not Whole(work, noted).has_begun():
         noted.discard()
         if person is None:
-            raise NotYet("lake", "has nothing forgotten: the run that was killed had marked no row", None, _AGAIN)
+            rule = "has no forgetting to go on with: the one that was killed had marked no row yet, or was done"
+            raise NotYet("lake", rule, None, "run it again with its --where")
     if person is not None:
         if noted.leaves != leave:  # one that was killed and does otherwise with results is finished first, as it began
             Whole(work, noted).forgotten()
@@ -114,9 +115,6 @@ def forget(
     names = dict.fromkeys([*(one.name for one in chosen), *done.rows])
     rows = [ForgottenRows(n, done.rows.get(n, 0), unreadable_rows(work, n), done.steps.get(n)) for n in names]
     return Forgotten(tuple(rows), done.stages, unnamed_owners(work))
-
-
-_AGAIN = "run it again with its --where"
 
 
 def _would(work: PipelineWork, source: Source, person: Person | None) -> ForgottenRows:

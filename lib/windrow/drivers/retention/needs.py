@@ -14,6 +14,7 @@ from windrow.engine.frames import group, where
 from windrow.spec.pipelines.fingerprint import names_read
 from windrow.spec.times import INFINITY, MINUS_INFINITY, format_time, saturating_add
 from windrow.spec.windows.base import LONGEST
+from windrow.store.delta.file_system import is_there
 from windrow.store.journal.control import has_stream
 from windrow.store.journal.generations import Generations
 
@@ -39,11 +40,8 @@ def _others(work: PipelineWork, name: str) -> list[str]:
     """The stages that read it, have a journal in the lake, and are not in the pipeline file: somebody may run them."""
     own = {item.name for item in work.stages}
     recorded = Generations.of(work.lake).all(work.spark)
-    return [
-        stage for stage, one in recorded.items()
-        if stage not in own and name in names_read(one.fingerprint)
-        and work.lake.journal(stage, one.number).location.exists(work.spark)
-    ]  # fmt: skip
+    others = [stage for stage, one in recorded.items() if stage not in own and name in names_read(one.fingerprint)]
+    return [stage for stage in others if is_there(work.spark, work.lake.table(stage, "journal").path)]
 
 
 def _unknown(stage: str) -> Need:
