@@ -32,6 +32,7 @@ FEW: dict[str, tuple[int, str]] = {
     "drivers/recompute/windows/widening.py": (1, ONE_ROW),
     "drivers/inspect/show/wanted_in_spark.py": (1, "as many as the user wants to see"),
     "drivers/register/spark.py": (1, "a line for each property of a view"),
+    "drivers/retention/cut.py": (1, ONE_ROW),
     "drivers/retention/needs.py": (2, ONE_ROW),
     "drivers/simulate/history.py": (5, "totals: one row; and the touches of cells, which DuckDB goes on with"),
     "engine/clocks/holds.py": (1, ONE_ROW),

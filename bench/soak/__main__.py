@@ -28,7 +28,7 @@ from bench.soak.commands import Batch, Stream
 from bench.soak.load import Load, pipeline
 from bench.soak.reader import Reader
 from bench.soak.samples import Samples
-from bench.soak.verdict import Growth, judged
+from bench.soak.verdict import Growth, is_long_enough, judged
 
 HOUR = 3600.0
 PERIOD = 600.0
@@ -150,10 +150,10 @@ class Soak:
 
     def _lacking(self) -> Iterator[str]:
         """What should have been done more often: samples, reads, kills; a backfill and a maintenance in each period."""
-        if self.plan.seconds >= HOUR:
+        if is_long_enough(self.plan.seconds, self.plan.period):
             yield from (f"{one.name} was counted too seldom to say" for one in self.growths if one.is_flat is None)
-            if self.reader.reads < self.plan.seconds / MOST_BETWEEN_READS:
-                yield f"the tables were read {self.reader.reads} times"
+        if self.plan.seconds >= HOUR and self.reader.reads < self.plan.seconds / MOST_BETWEEN_READS:
+            yield f"the tables were read {self.reader.reads} times"
         least = max(0, int(self.plan.seconds // self.plan.period) - 2)
         for name in ("backfill", "maintain"):
             done = sum(one["command"] == name for one in self.batch.ended)

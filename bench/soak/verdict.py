@@ -7,6 +7,7 @@ the greatest, of all else the median. A line is laid through these.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
@@ -30,6 +31,12 @@ class Growth:
     @property
     def is_flat(self) -> bool | None:
         return None if self.share is None else self.share <= FLAT
+
+
+def is_long_enough(seconds: float, period: float) -> bool:
+    """Whether a soak that lasts so long has enough periods in its second half."""
+    first, last = math.ceil((seconds / 2 + period) / period), int(seconds // period)
+    return last - first >= LEAST
 
 
 def judged(series: Mapping[str, Sequence[tuple[float, float]]], seconds: float, period: float) -> list[Growth]:

@@ -22,7 +22,7 @@ from bench.soak.commands import Batch, Stream
 from bench.soak.load import SOURCE, STAGE, Load, pipeline
 from bench.soak.reader import Reader
 from bench.soak.samples import SERIES, Samples
-from bench.soak.verdict import Growth, judged
+from bench.soak.verdict import Growth, is_long_enough, judged
 from windrow.spec.pipelines.pipeline import Pipeline
 
 TIMES = pa.timestamp("us", "UTC")
@@ -206,6 +206,15 @@ def test_what_was_done_too_seldom_is_said(tmp_path: Path) -> None:
         "tick was counted too seldom to say", "the tables were read 0 times", "maintain ran 9 times in 12 periods",
         "the stream was killed 0 times",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("hours", "says"), [(0.05, False), (1, False), (1.25, False), (2, True)])
+def test_how_long_a_verdict_takes(hours: float, says: bool) -> None:
+    plan = Plan(hours * 3600)
+    assert is_long_enough(plan.seconds, plan.period) is says
+    every = [(at, 1.0) for at in range(0, int(plan.seconds), 5)]
+    found = judged({name: every for name in SERIES}, plan.seconds, plan.period)
+    assert all((one.is_flat is not None) is says for one in found)
 
 
 def test_rows_that_are_missing_at_the_end_are_said(tmp_path: Path, lake: Path) -> None:

@@ -24,6 +24,7 @@ from windrow.drivers.maintain.maintain import maintain
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import backfill
 from windrow.drivers.recompute.reconcile import reconcile
+from windrow.drivers.recompute.restate import restate
 from windrow.drivers.stream.stream import run
 from windrow.spec.errors import NotInThisVersion, NotYet, SpecError
 from windrow.spec.pipelines.pipeline import Pipeline
@@ -81,9 +82,9 @@ def test_sessions_of_which_rows_were_removed(spark: SparkSession, tmp_path: Path
 
 @pytest.mark.long
 def test_a_session_that_has_lost_rows_stands_alone(spark: SparkSession, tmp_path: Path) -> None:
-    """Her row is between what is left of it: what is behind her is no session of its own beside it."""
+    """Her row is between two parts of what is left of it: the second one is no session of its own beside it."""
     made = keeping(pipeline(tmp_path, "sessions"), "60s")
-    times = {"ann": (100, 103, 106, 112, 115, 130), "bob": (300,), HER: (109, 131)}
+    times = {"ann": (100, 103, 106, 112, 115, 120, 130), "bob": (300,), HER: (109, 131)}
     lines = [
         {"customer": who, "shop": "east", "v": second, "at": iso(second), "arrived": iso(300)}
         for who, seconds in times.items()
@@ -94,7 +95,7 @@ def test_a_session_that_has_lost_rows_stands_alone(spark: SparkSession, tmp_path
     (tmp_path / "data" / "batch-0000.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
     run(made, spark, once=True, drain=True)
     upkeep(made, spark, at(165))
-    assert reconcile(made, spark)[0].proves_from == at(109)
+    assert reconcile(made, spark)[0].proves_from == at(119), "the end of the session that was cut"
 
     def starts() -> list[tuple[int, int, int]]:
         """Second of the start and of the end of each session, and how many visits it has."""
@@ -103,14 +104,23 @@ def test_a_session_that_has_lost_rows_stands_alone(spark: SparkSession, tmp_path
         )
         return sorted((first - at(0) // 1_000_000, last - at(0) // 1_000_000, n) for first, last, n in rows.collect())
 
-    assert starts() == [(100, 119, 6), (130, 135, 2), (300, 304, 1)]
+    assert starts() == [(100, 119, 6), (120, 124, 1), (130, 135, 2), (300, 304, 1)]
     assert forget(made, spark, WHERE).rows == 2
-    there = [(100, 119, 6), (130, 134, 1), (300, 304, 1)]
+    there = [(100, 119, 6), (120, 124, 1), (130, 134, 1), (300, 304, 1)]
     assert starts() == there
     (proof,) = reconcile(made, spark)
-    assert proof.equal and proof.windows == 2
-    backfill(made, spark, at(109), at(400))
-    assert starts() == there, "and a backfill makes none either"
+    assert proof.equal and proof.windows == 3
+    late = {"customer": "ann", "shop": "east", "v": 1, "at": iso(117), "arrived": iso(301)}
+    (tmp_path / "data" / "batch-0001.json").write_text(json.dumps(late) + "\n")
+    run(made, spark, once=True)
+    with pytest.raises(SpecError, match="cannot be recomputed from rows that were removed"):
+        backfill(made, spark, at(109), at(400))
+    restate(made, spark)
+    backfill(made, spark, at(119), at(400))
+    assert starts() == there, "a late row that is beside both joins neither"
+    (letter,) = table(spark, tmp_path, "dead_letters", "sessions").collect()
+    assert (letter["reason"], letter["restated_by"]) == ("late", None)
+    assert all(one.equal for one in reconcile(made, spark))
 
 
 @pytest.mark.long
@@ -159,6 +169,27 @@ def test_one_that_was_killed_before_it_marked_a_row_needs_its_condition(
     assert shows_her(spark, tmp_path, made) == []
 
 
+@pytest.mark.long
+def test_one_that_had_marked_rows_is_finished_before_another_begins(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = pipeline(tmp_path, "customers")
+    write(tmp_path, range(2))
+    run(made, spark, once=True)
+    of_others = {name: [row for row in rows if row[0] != HER] for name, rows in results(spark, tmp_path, made).items()}
+    with halted_at("forget:after_stages", monkeypatch, "whole"):
+        forget(made, spark, WHERE)
+    monkeypatch.undo()
+    with halted_at("forget:after_keyed", monkeypatch):
+        forget(made, spark, "customer = 'ann'")
+    monkeypatch.undo()
+    assert shows_her(spark, tmp_path, made) == []
+    with pytest.raises(NotYet, match="lake has no forgetting to go on with"):
+        forget(made, spark)
+    assert results(spark, tmp_path, made) == of_others
+    assert forget(made, spark, "customer = 'ann'").rows > 0
+
+
 def test_what_needs_a_condition(spark: SparkSession, tmp_path: Path) -> None:
     for option in ({"leave": True}, {"unreadable": True}):
         with pytest.raises(SpecError, match=rf"{next(iter(option))} must come with where"):
@@ -195,14 +226,14 @@ class _Halted(Exception):
     """A forgetting ends here."""
 
 
-def halted_at(point: str, monkeypatch: pytest.MonkeyPatch) -> AbstractContextManager[Any]:
-    """Where a forgetting ends at a point of the driver, whatever it does."""
+def halted_at(point: str, monkeypatch: pytest.MonkeyPatch, module: str = "forget") -> AbstractContextManager[Any]:
+    """Where a forgetting ends at a point of the driver, or of another module of it, whatever it does."""
 
     def halt(name: str) -> None:
         if name == point:
             raise _Halted
 
-    monkeypatch.setattr("windrow.drivers.forget.forget.point", halt)
+    monkeypatch.setattr(f"windrow.drivers.forget.{module}.point", halt)
     return pytest.raises(_Halted)
 
 

@@ -161,8 +161,8 @@ def test_a_window_that_expired_without_a_pane_is_final() -> None:
         for tick, (start, mark) in enumerate([(0, 11), (10, 21), (20, 34)], start=1)
     ]
 
-    def final(ticks: pa.Table) -> list[int]:
-        found = opened(stage, view_of(stage, "final"), current=_current(stage, rows), ticks=ticks)
+    def final(ticks: pa.Table, shown: int = 3) -> list[int]:
+        found = opened(stage, view_of(stage, "final"), current=_current(stage, rows[:shown]), ticks=ticks)
         return [row[0] for row in found.sql('SELECT tick FROM "sums_final" ORDER BY tick').fetchall()]
 
     marks = [0, 11, 21, 34]
@@ -174,6 +174,8 @@ def test_a_window_that_expired_without_a_pane_is_final() -> None:
     assert final(_ticks(every[:4], [0, 11, 21, END])) == [1, 2, 3]
     assert final(_ticks(every, [*marks, END], panes=0)) == [1, 2, 3], "the last tick has shown nothing"
     assert final(_ticks(every, [*marks, END], panes=1)) == [1, 2], "what the last tick has shown is not here yet"
+    forgot = _ticks([*every[:3], "forgetting"], [0, 11, 21, 21], panes=0)
+    assert final(forgot, shown=1) == [1], "the row of tick 2 was forgotten"
     assert final(_ticks(every, [None] * 4 + [END], panes=0)) == [1, 2, 3], "before that, no watermark was known"
 
 

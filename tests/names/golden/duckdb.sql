@@ -263,7 +263,15 @@ CROSS JOIN (
     CROSS JOIN (
       SELECT
         MAX("tick") AS "tick"
-      FROM "traffic"."cars_hourly"
+      FROM (
+        SELECT
+          MAX("tick") AS "tick"
+        FROM "traffic"."cars_hourly"
+        UNION ALL
+        SELECT
+          MAX(CASE WHEN "kind" = 'forgetting' THEN "tick" - 1 END) AS "tick"
+        FROM "traffic"."cars_hourly_ticks"
+      ) AS "both"
     ) AS "newest"
     WHERE
       "later"."tick" > "newest"."tick" AND "later"."panes" + "later"."retractions" > 0

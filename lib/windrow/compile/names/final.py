@@ -71,7 +71,6 @@ def _reached(current: exp.Table, ticks: exp.Table) -> exp.Select:
 
 def _missing(current: exp.Table, ticks: exp.Table) -> exp.Select:
     """The first tick behind the newest in `current` that has shown or retracted a pane; null where there is none."""
-    newest = exp.select(named(exp.Max(this=column(TICK)), TICK)).from_(current.copy())
     shows = exp.GT(
         this=exp.Add(this=column("panes", "later"), expression=column("retractions", "later")), expression=number(0)
     )
@@ -79,8 +78,18 @@ def _missing(current: exp.Table, ticks: exp.Table) -> exp.Select:
     return (
         exp.select(named(exp.Min(this=column(TICK, "later")), TICK))
         .from_(_as(ticks, "later"))
-        .join(newest.subquery(_NEWEST), join_type="cross")
+        .join(_newest(current, ticks).subquery(_NEWEST), join_type="cross")
         .where(exp.And(this=is_later, expression=shows))
+    )
+
+
+def _newest(current: exp.Table, ticks: exp.Table) -> exp.Select:
+    """The newest tick that `current` has surely come to. A forgetting begins when it shows every tick before."""
+    behind = exp.Case().when(column("kind").eq(text(_FORGETTING)), column(TICK) - number(1))
+    shown = exp.select(named(exp.Max(this=column(TICK)), TICK)).from_(current.copy())
+    before = exp.select(named(exp.Max(this=behind), TICK)).from_(ticks.copy())
+    return exp.select(named(exp.Max(this=column(TICK)), TICK)).from_(
+        exp.union(shown, before, distinct=False).subquery("both")
     )
 
 

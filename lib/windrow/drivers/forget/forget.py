@@ -17,7 +17,7 @@ from windrow.drivers.forget import refusals
 from windrow.drivers.forget.notes import Noted
 from windrow.drivers.forget.person import Person
 from windrow.drivers.forget.unnamed import unnamed_owners
-from windrow.drivers.forget.whole import Whole, unreadable_rows
+from windrow.drivers.forget.whole import Done, Whole, unreadable_rows
 from windrow.drivers.forget.windows.by_key import note_keyed
 from windrow.drivers.forget.windows.leaving import check_can_leave
 from windrow.drivers.forget.windows.stage import ForgottenWindows
@@ -78,9 +78,9 @@ def forget(
 
     Of one `source`, or of all that have these columns. Windows that the rows were in are made of the other rows; with
     `leave` those that have other rows stay as they are. It may run beside a stream, but not beside another forgetting.
-    A run that was killed is gone on with by the next one, whatever its condition; without any it does that only. What
-    has landed by then is forgotten: rows that land later count. Old versions of tables have the rows until `maintain`
-    has removed them. Raises SpecError, NotYet, and StepTaken where others were ahead each time.
+    A run that was killed when it had marked rows is gone on with by the next one, whatever its condition; without any
+    it does that only. What has landed by then is forgotten: rows that land later count. Old versions of tables have the
+    rows until `maintain` has removed them. Raises SpecError, NotYet, and StepTaken where others were ahead each time.
     """
     if where is None and (unreadable or leave):
         raise SpecError("unreadable" if unreadable else "leave", "must come with where", None, "whose rows?")
@@ -101,9 +101,10 @@ def forget(
         if person is None:
             rule = "has no forgetting to go on with: the one that was killed had marked no row yet, or was done"
             raise NotYet("lake", rule, None, "run it again with its --where")
+    first = Done({}, {}, ())
     if person is not None:
-        if noted.leaves != leave:  # one that was killed and does otherwise with results is finished first, as it began
-            Whole(work, noted).forgotten()
+        if noted.is_there or Whole(work, noted).has_begun():  # one that was killed is finished first, as it began
+            first = Whole(work, noted).forgotten()
         if leave:
             noted.leave()
         note_keyed(work, person, chosen, noted)
@@ -111,7 +112,7 @@ def forget(
         for one in chosen:
             tried_again(lambda one=one: _give_reason(work, one, person), lease=work.lease)  # type: ignore[misc]
         noted.mark()
-    done = Whole(work, noted).forgotten()
+    done = first.and_then(Whole(work, noted).forgotten())
     names = dict.fromkeys([*(one.name for one in chosen), *done.rows])
     rows = [ForgottenRows(n, done.rows.get(n, 0), unreadable_rows(work, n), done.steps.get(n)) for n in names]
     return Forgotten(tuple(rows), done.stages, unnamed_owners(work))

@@ -32,6 +32,13 @@ class Done:
     steps: Mapping[str, int]
     stages: tuple[ForgottenWindows, ...]
 
+    def and_then(self, later: Done) -> Done:
+        """Both as one; of a stage what the later has done, or else the first."""
+        rows = {name: self.rows.get(name, 0) + later.rows.get(name, 0) for name in {**self.rows, **later.rows}}
+        stages = {one.stage: one for one in self.stages}
+        stages |= {one.stage: one for one in later.stages if one.tick is not None or one.stage not in stages}
+        return Done(rows, {**self.steps, **later.steps}, tuple(stages.values()))
+
 
 @dataclass(frozen=True)
 class Whole:

@@ -21,7 +21,7 @@ from windrow.drivers.recompute.publish.replacing import retractions, with_gone
 from windrow.drivers.recompute.scope.admission_ticks import admit
 from windrow.drivers.recompute.windows.unrestated import unrestated
 from windrow.drivers.retention.cut import only_whole
-from windrow.drivers.retention.kept import whole_from
+from windrow.drivers.retention.kept import first_with_rows
 from windrow.engine.clocks.clock import StageClock, TickTimes
 from windrow.engine.tick.admission import Admission
 from windrow.engine.tick.counters import NOTHING
@@ -57,15 +57,15 @@ def opened(runner: StageRunner, head: Offsets, kind: str) -> Control | None:
     if not early.isEmpty():
         return _retracted(runner, last, early)
     started = time.monotonic()
-    whole = whole_from(runner)
-    admission = _admission(runner, whole)
+    first = first_with_rows(runner)
+    admission = _admission(runner, first)
     micro_batch = _waiting_rows(runner, last, admission)
     times = TickTimes(runner.next_tick, StageClock(), last.clock, runner.clocks.active(last.clock))
     plan = tick(runner.stage, micro_batch, None, times, admission)
     found = plan.transitions
     if found is not None and runner.strategy.depends_on_others:
-        found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal), whole)
-        found = only_whole(runner, found)
+        found = runner.strategy.but_for(found, shown_last(runner.spark, runner.journal), first)
+        found = only_whole(runner, found, first) if runner.strategy.is_made_whole else found
     times = replace(times, before=last.clock)  # for the control row: no watermark has moved
     return runner.commit(times, last.offsets, TickPlan(found, has_one_pane=plan.has_one_pane), started, kind)
 

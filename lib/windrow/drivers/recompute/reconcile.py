@@ -20,7 +20,6 @@ from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.scope.catching_up import catch_up
 from windrow.drivers.recompute.windows.unrestated import cells_of, unrestated
 from windrow.drivers.recompute.windows.values import batch_of
-from windrow.drivers.retention.cut import only_whole
 from windrow.drivers.retention.kept import whole_from
 from windrow.engine.final import PANE_TIME, differing, starting_in
 from windrow.engine.frames import where
@@ -95,10 +94,10 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
             where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi"
         )
     whole = whole_from(item.runner)
+    batch = batch_of(item, rows, None if excluded.isEmpty() else excluded)
     if whole != MINUS_INFINITY:
         excluded = where(excluded, col(WINDOW_START) >= bigint(whole))
     late_rows = excluded.count()
-    batch = batch_of(item, rows, excluded if late_rows else None)
     stream = shown(spark, runner.journal)
     is_published = is_made(item.runner.published, col(WINDOW_START), col(WINDOW_END))
     if streams:
@@ -112,7 +111,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         batch = where(batch, is_published).unionByName(others)
     span = (max(start, whole), end)
     kept = LeftWindows.of(work, item)
-    batch, stream = (kept.but(only_whole(runner, starting_in(frame, span))) for frame in (batch, stream))
+    batch, stream = (kept.but(starting_in(frame, span)) for frame in (batch, stream))
     known = kept.read()
     left = 0 if known is None else starting_in(known, span).count()
     different = differing(runner.stage, stream, batch).persist()

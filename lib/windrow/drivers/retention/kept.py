@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from windrow.drivers.retention.cut import last_end_of_cut
 from windrow.spec.errors import SpecError
 from windrow.spec.times import MINUS_INFINITY, format_time, saturating_add
 from windrow.store.delta.floors import Floors, time_floor
@@ -15,7 +16,15 @@ if TYPE_CHECKING:  # a stage that opens asks too
 
 
 def whole_from(runner: StageRunner) -> int:
-    """The first start of windows of which no row, or pane of a stage in front, was removed; -infinity without any."""
+    """The first start of windows of which no row, or pane of a stage in front, was removed; -infinity without any.
+
+    Where windows merge it is behind every one that is shown and has lost rows: a late row could join both.
+    """
+    return last_end_of_cut(runner, first_with_rows(runner))
+
+
+def first_with_rows(runner: StageRunner) -> int:
+    """The same by the times of rows alone, whatever is shown."""
     known = Floors.of(runner.journal.lake).all(runner.spark)
     logs = runner.upstream.logs.values()
     names = [time_floor(log.name, "panes" if isinstance(log, StagePanes) else "raw") for log in logs]

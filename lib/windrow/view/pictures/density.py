@@ -44,7 +44,7 @@ def grid_query(times: str, arrivals: str, table: str, across: Span, up: Span) ->
     places = {"x": (times, across, COLUMNS), "y": (arrivals, up, ROWS)}
     inside = [f"{name} >= {first} AND {name} < {last}" for name, (first, last), _ in places.values()]
     columns = [
-        f"CAST(FLOOR(CAST(({name} - {first}) * {number} AS DOUBLE) / {last - first}) AS BIGINT) AS {place}"
+        f"CAST(FLOOR(CAST({name} - {first} AS DOUBLE) * {number} / {last - first}) AS BIGINT) AS {place}"
         for place, (name, (first, last), number) in places.items()
     ]
     placed = f"SELECT {', '.join(columns)} FROM {table} WHERE {' AND '.join(inside)}"
@@ -55,7 +55,7 @@ def density_of_grid(rows: Iterable[Mapping[str, Any]], across: Span, up: Span) -
     """Of what such queries have given."""
     counts = Counter[tuple[int, int]]()
     for row in rows:
-        counts[row["x"], row["y"]] += row["n"]
+        counts[min(row["x"], COLUMNS - 1), min(row["y"], ROWS - 1)] += row["n"]  # by rounding, over thousands of years
     return Density(across, up, COLUMNS, ROWS, counts)
 
 

@@ -17,7 +17,7 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.windows.unrestated import unrestated
 from windrow.drivers.retention.cut import WHOLE_FROM, with_whole_from
-from windrow.drivers.retention.kept import whole_from
+from windrow.drivers.retention.kept import first_with_rows
 from windrow.engine.frames import local, where, with_column
 from windrow.engine.tick.elements import PAIR, pairs_of_input
 from windrow.spec.times import MINUS_INFINITY
@@ -72,11 +72,10 @@ class Finding:
 
     def _whole(self, cells: DataFrame) -> DataFrame:
         """Those of the cells that can be made anew, as no rows of them were removed, with `WHOLE_FROM`."""
-        runner = self.item.runner
-        if runner.strategy.depends_on_others:
-            return with_whole_from(runner, cells)
-        cells = where(cells, col(WINDOW_START) >= bigint(whole_from(runner)))
-        return with_column(cells, WHOLE_FROM, bigint(MINUS_INFINITY))
+        runner, first = self.item.runner, first_with_rows(self.item.runner)
+        if not runner.strategy.depends_on_others:
+            cells, first = where(cells, col(WINDOW_START) >= bigint(first)), MINUS_INFINITY
+        return with_whole_from(runner, cells, first)
 
     def _of_others(self, gone: DataFrame) -> DataFrame | None:
         """The cells of all rows that the stage has counted and that are not forgotten; None without any.

@@ -15,7 +15,7 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.recompute.scope.catching_up import admitted, catch_up, follow
-from windrow.drivers.retention.kept import whole_from
+from windrow.drivers.retention.kept import first_with_rows
 from windrow.engine.tick.counters import NOTHING
 from windrow.spec.times import MINUS_INFINITY
 from windrow.store.delta.copy_on_write import Rewrite, rewrite_once
@@ -42,7 +42,7 @@ class ForgottenWindows:
 
     @classmethod
     def of(cls, item: StageWork, windows: int = 0, tick: int | None = None, left: int = 0) -> ForgottenWindows:
-        first = whole_from(item.runner)
+        first = first_with_rows(item.runner)
         return cls(item.name, windows, tick, left, None if first == MINUS_INFINITY else first)
 
 

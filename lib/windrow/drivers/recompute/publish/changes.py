@@ -21,7 +21,6 @@ from windrow.drivers.recompute.scope.complete_windows import last_end
 from windrow.drivers.recompute.scope.request import Mode, Scope
 from windrow.drivers.recompute.windows.unrestated import cells_of, has_letters, lacking, unrestated
 from windrow.drivers.recompute.windows.widening import Widened
-from windrow.drivers.retention.cut import only_whole
 from windrow.engine.final import differing, starting_in
 from windrow.engine.frames import group, where, with_column
 from windrow.engine.tick.published import Made, is_made
@@ -156,8 +155,7 @@ def _differing(work: PipelineWork, item: StageWork, scope: Scope, batch: DataFra
 def _shown_part(item: StageWork, scope: Scope, batch: DataFrame, everything: DataFrame) -> DataFrame:
     """The windows that the stage shows now, as far as the recomputed ones take their place."""
     if item.runner.strategy.is_made_whole:
-        standing = only_whole(item.runner, everything)
-        return Widened(scope.spans, scope.until, batch, standing, scope.gaps, col(WAITS)).shown_part()
+        return Widened(scope.spans, scope.until, batch, everything, scope.gaps, col(WAITS)).shown_part()
     return where(everything, is_made(scope.made, col(WINDOW_START), col(WINDOW_END)))
 
 

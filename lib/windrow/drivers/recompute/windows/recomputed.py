@@ -20,7 +20,6 @@ from windrow.drivers.recompute.scope.request import Mode, Scope
 from windrow.drivers.recompute.windows.unrestated import cells_of, unrestated
 from windrow.drivers.recompute.windows.values import batch_of
 from windrow.drivers.recompute.windows.widening import Widened, batch_over
-from windrow.drivers.retention.cut import only_whole
 from windrow.engine.final import starting_in
 from windrow.engine.frames import where, with_column
 from windrow.engine.tick.published import Span, is_made, starts_in
@@ -80,8 +79,8 @@ def _merging(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame)
 
 def widened(work: PipelineWork, item: StageWork, scope: Scope, rows: DataFrame, restates: bool = True) -> Widened:
     """The windows of a stage whose windows merge, recomputed over rows and as they are shown, around the spans."""
-    batch = only_whole(item.runner, batch_over(item, scope.spans if restates else (), rows))
-    standing = only_whole(item.runner, shown(work.spark, item.runner.journal))
+    batch = batch_over(item, scope.spans if restates else (), rows)
+    standing = shown(work.spark, item.runner.journal)
     return Widened(scope.spans, scope.until, batch, standing, scope.gaps)
 
 
