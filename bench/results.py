@@ -119,7 +119,9 @@ def save_json(path: Path, content: Mapping[str, Any], ratios: Iterable[Ratio] = 
     """Write it all as JSON; seconds, unrounded."""
     compared = {ratio.name: {"value": ratio.value, "goal": ratio.goal, "met": ratio.met} for ratio in ratios}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({**content, "ratios": compared}, indent=2) + "\n")
+    beside = path.with_suffix(".part")  # a run that is ended leaves what was there
+    beside.write_text(json.dumps({**content, "ratios": compared}, indent=2) + "\n")
+    beside.replace(path)
 
 
 def new_table(first: str, *others: str) -> Table:

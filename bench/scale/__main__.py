@@ -79,9 +79,11 @@ def _history(out: Path, lengths: Sequence[int], apart: float) -> None:
 
     spark = local_session("windrow history")
     try:
-        found = opening.measure(spark, out.resolve() / "history", lengths, int(apart * SECOND))
-        content = {"machine": machine_of(spark), "apart": apart, "lengths": [asdict(one) for one in found]}
-        save_json(out / "history.json", content)
+        found: dict[int, dict[str, Any]] = {}
+        for one in opening.measure(spark, out.resolve() / "history", lengths, int(apart * SECOND)):
+            found[one.ticks] = asdict(one)
+            measured = [found[ticks] for ticks in sorted(found)]
+            save_json(out / "history.json", {"machine": machine_of(spark), "apart": apart, "lengths": measured})
     finally:
         spark.stop()
 

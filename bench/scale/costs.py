@@ -144,7 +144,7 @@ def _ticks(spark: SparkSession, root: Path, running: Running, point: Point) -> I
         _write(spark, root, Rows(point.rows, key, f"{START + number * SECOND}"), number)
         times = [time.monotonic()]
         for work in (
-            lambda: _land(spark, root, running),
+            lambda: _land(running),
             running.tick,
             lambda: running.project(False),
             running.project,
@@ -155,9 +155,10 @@ def _ticks(spark: SparkSession, root: Path, running: Running, point: Point) -> I
         yield Ticked(*seconds, copied=_copied(running, point.touched))
 
 
-def _land(spark: SparkSession, root: Path, running: Running) -> None:
-    """Land what is there, with the tables of the source, as a stream does."""
-    land(spark, root)
+def _land(running: Running) -> None:
+    """Land what is there, with the tables of the source, as a stream does: with what it has opened at its start."""
+    for landing in running.work.landings:
+        landing.run()
     for source in running.work.sources:
         source.project()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -58,15 +59,16 @@ def fit(step: str, measured: Sequence[tuple[Work, float]]) -> Formula:
 
 
 def _not_below_zero(rows: np.ndarray[Any, Any]) -> list[float]:
-    """The coefficients, none below zero, by which each row comes nearest to 1: the worst are left out, one by one."""
-    kept = list(range(rows.shape[1]))
-    while kept:
+    """The coefficients, none below zero, by which the rows come nearest to 1: those of the best subset."""
+    units, best, least = range(rows.shape[1]), [0.0] * rows.shape[1], float(len(rows))
+    subsets = [list(some) for size in units for some in combinations(units, size + 1)]
+    for kept in subsets:
         found = np.linalg.lstsq(rows[:, kept], np.ones(len(rows)), rcond=None)[0]
-        if found.min() >= 0:
-            break
-        del kept[int(found.argmin())]
-    values = dict(zip(kept, found.tolist(), strict=True)) if kept else {}
-    return [float(values.get(index, 0.0)) for index in range(rows.shape[1])]
+        off = float(np.square(rows[:, kept] @ found - 1.0).sum())
+        if found.min() >= 0 and off < least:
+            values = dict(zip(kept, found.tolist(), strict=True))
+            best, least = [float(values.get(index, 0.0)) for index in range(rows.shape[1])], off
+    return best
 
 
 def has_enough(points: Sequence[Mapping[str, Any]]) -> bool:

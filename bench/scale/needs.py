@@ -5,7 +5,7 @@ and log entries a year of it leaves.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, expm1
 
 from bench.scale.formulas import Costs, Work
@@ -52,9 +52,15 @@ class Load:
         """Of landing, tick and tables, with the share of a compaction and of a refresh that each tick bears."""
         work = self.work(cores, copied)
         one = {step: formula.seconds(work) for step, formula in costs.formulas.items()}
-        refreshes = min(self.pace / REFRESH, 1.0)
-        shared = one["compaction"] / COMPACTED_EVERY + refreshes * one["refresh"]
-        return one["landing"] + one["tick"] + one["tables"] + shared
+        refreshed = replace(self, pace=max(self.pace, REFRESH)).work(cores, copied)
+        refresh = costs.formulas["refresh"].seconds(refreshed) * min(self.pace / REFRESH, 1.0)
+        compaction = 0.0 if self.writes_all_cells else one["compaction"] / COMPACTED_EVERY
+        return one["landing"] + one["tick"] + one["tables"] + compaction + refresh
+
+    @property
+    def writes_all_cells(self) -> bool:
+        """Whether a tick has so much to do that it writes all open cells itself: then nothing is compacted."""
+        return self.rows >= self.open_cells
 
     def cores(self, costs: Costs, copied: float) -> int | None:
         """The least power of two on which it keeps up; None where no number of cores is enough."""

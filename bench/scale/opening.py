@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -45,18 +45,18 @@ class Measured:
     refresh: float
 
 
-def measure(spark: SparkSession, root: Path, lengths: Sequence[int], apart: int = PACE) -> list[Measured]:
+def measure(spark: SparkSession, root: Path, lengths: Sequence[int], apart: int = PACE) -> Iterator[Measured]:
     """A lake of each length, which is removed afterwards. Errors: AssertionError where the stream goes wrong."""
-    begun, found = root / "begun", []
+    begun = root / "begun"
     begin(spark, begun)
-    for ticks in lengths:
-        try:
-            found.append(point(spark, begun, root / "long", Span(ticks, PACE, apart)))
-        finally:
+    try:
+        for ticks in lengths:
+            found = point(spark, begun, root / "long", Span(ticks, PACE, apart))
+            print(", ".join(f"{name} {_said(value)}" for name, value in asdict(found).items()), file=sys.stderr)
+            yield found
             shutil.rmtree(root / "long", ignore_errors=True)
-        print(", ".join(f"{name} {_said(value)}" for name, value in asdict(found[-1]).items()), file=sys.stderr)
-    shutil.rmtree(begun, ignore_errors=True)
-    return found
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
 
 
 def point(spark: SparkSession, begun: Path, root: Path, span: Span) -> Measured:

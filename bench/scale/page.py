@@ -64,7 +64,8 @@ def _costs(measured: Measured) -> Iterator[str]:
         rows.append([words.STEPS[step], f"{formula.fixed:.2f}", *each])
     yield table(["step", "fixed, s", *(words.UNITS[unit] for unit in units)], rows)
     fitted = [point["point"] for point in measured["points"] if not point["checks"]]
-    yield words.CHECKED.format(**{unit: f"{max(point[unit] for point in fitted):,}" for unit in _SIZES})
+    sizes = {unit: f"{max(point[unit] for point in fitted):,}" for unit in _SIZES}
+    yield words.CHECKED.format(fitted=len(fitted), **sizes)
     checked = [
         [name, words.STEPS[step], f"{seconds:.2f}", f"{found:.2f}", f"{found / seconds:.2f}"]
         for name, step, seconds, found in costs.checked(measured["points"])

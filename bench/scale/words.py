@@ -42,7 +42,9 @@ is divided among the cores, in as many [partitions](clusters.md#partitions) as t
 
 - **Landing** writes each row once. A source with [`copy: false`](pipeline-files.md#read-in-place) lands places, not
   rows.
-- A **tick** reads its rows and the open cells that it may change, and appends a row for each cell that it changes.
+- A **tick** reads its rows and the open cells that it may change, and appends a row for each cell that it changes. One
+  that has about as many rows as there are open cells, or more, writes all of them, and so is the compaction of the
+  journal too.
 - The **tables** get the files of the journal under other names, and small files that the driver writes.
 - **`current`** gets the changed rows where panes replace others, and all rows that are in one file with them once more
   (*copied rows*).
@@ -51,8 +53,8 @@ is divided among the cores, in as many [partitions](clusters.md#partitions) as t
 - **Maintenance** reads and writes what is in small files.
 """
 
-CHECKED = """The coefficients come from five sizes, on two cores: up to {rows} rows a tick, {touched} changed cells and
-{open} open ones. Two other sizes check them: one between these, and one on a single core. Partitions are in no formula:
+CHECKED = """The coefficients come from {fitted} sizes, on two cores: up to {rows} rows a tick, {touched} changed cells
+and {open} open ones. Others check them: one between these, and one on a single core. Partitions are in no formula:
 there were as many as cores.
 """
 
@@ -60,9 +62,11 @@ LOAD = """## A billion rows a day, ten million open cells
 
 By the formulas: the rows come evenly over the day, and each is equally likely to fall into any open cell. A stream
 keeps up if landing, tick, tables, its share of a compaction and its share of `current` (at most once a minute) take
-half of the time between two ticks, so that it can also catch up. *None* means that {most} cores are not enough, or
-that the fixed seconds alone take longer. The seconds, and the first number of cores, are those of a stage that copies
-no row of `current`; the last column is for one that copies as many as there are open cells. Maintenance is not in it.
+half of the time between two ticks, so that it can also catch up. (A tick with more rows than there are open cells has
+no share of a compaction.) *None* means that {most} cores are not enough, or that the fixed seconds alone take longer.
+The seconds, and the first number of cores, are those of a stage that copies no row of `current`; the last column is
+for one that copies as many as there are open cells (where few windows of many change, Delta's MERGE writes `current`
+instead, which was not measured). Maintenance is not in it.
 
 This is far beyond what was measured, and takes the work to be divided evenly among any number of cores. Hot keys, the
 network, and more tasks than cores come to it, so take the numbers for the least.
@@ -88,12 +92,13 @@ a row for each window, however many ticks change it.
 
 HISTORY = """## A year of ticks
 
-A small lake was made by the stream, and its newest tick was written again and again, {apart:g} seconds later each
-time, with the daily compactions of maintenance, and without what Delta has removed from the logs after 30 days. At
-one every five minutes 100,000 ticks are a year. Then the real stream continued from there: it opened the lake, landed
-ten files, ticked and wrote its tables, and `current` was compared with all rows of `raw`. Medians; each tick has 20
-rows, so its seconds are those of the driver. In each tenth landing Spark writes down the names of all files that have
-ever landed.
+A small lake was made by the stream, and its newest tick was written again and again, with rows of five minutes later
+and commits {apart:g} seconds later each time, with the daily compactions of maintenance, and without what Delta has
+removed from the logs after 30 days. At one every five minutes 100,000 ticks are a year. Then the real stream continued
+from there: it opened the lake, landed ten files, ticked and wrote its tables, and `current` was compared with all rows
+of `raw`. Medians; each tick has 20 rows, so its seconds are those of the driver. In each tenth landing Spark writes
+down the names of all files that have ever landed. The files themselves have been moved away, all but the last: Spark
+lists the folder at each landing.
 """
 
 SOAK = """## A soak

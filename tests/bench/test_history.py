@@ -13,8 +13,9 @@ from bench.scale import opening
 from bench.scale.history import Span
 from bench.scale.opening import check_current, check_status
 from bench.scale.shifting import Shift, repeated
-from bench.scale.simulation import PACE, REAL_TICKS, TABLES, Stepping, begin, lengthened
-from windrow.spec.times import MINUTE
+from bench.scale.simulation import PACE, REAL_TICKS, TABLES, Stepping, begin, lengthened, pipeline
+from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.spec.times import DAY, MINUTE
 from windrow.store.delta.file_system import _LocalFolder
 
 SHIFT = Shift(3, 5 * MINUTE)
@@ -75,14 +76,19 @@ def begun(spark, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("span", [Span(1_000, PACE, PACE), Span(3_500, PACE, PACE, kept=DAY)], ids=["whole", "cleaned"])
 def test_the_stream_goes_on_behind_a_history(
-    spark, begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark, begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, span: Span
 ) -> None:
-    """Status adds up before and after, and `current` is what a batch over all rows of `raw` gives."""
+    """Status adds up before and after, and `current` is what a batch over all rows of `raw` gives.
+
+    Of the longer one most commits are gone, as those of a year are.
+    """
     monkeypatch.setattr(opening, "TIMES", 1)
-    until = 1_000
-    measured = opening.point(spark, begun, tmp_path / "long", Span(until, PACE, PACE))
+    until = span.until
+    measured = opening.point(spark, begun, tmp_path / "long", span)
     assert measured.ticks == until and measured.commits >= len(TABLES) * until
+    assert (measured.entries < until) is (span.kept == DAY)
     raw, *_, ticks = [spark.read.format("delta").load(str(tmp_path / "long" / "lake" / name)) for name in TABLES]
     assert ticks.count() == until + 2 and raw.select("_step").distinct().count() == until + 2
 
@@ -103,6 +109,8 @@ def test_no_more_commits_are_read_behind_a_longer_history(
     for until in (300, 1_000):
         root = tmp_path / str(until)
         lengthened(begun, root, Span(until, PACE, PACE))
+        (stage,) = PipelineWork.open(pipeline(root), spark).stages
+        assert stage.projections.projected_to >= until - 288, "maintenance has said so a day before, at most"
         read.clear()
         Stepping.open(spark, root).step()
         opened.append(len(read))

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
@@ -13,7 +14,7 @@ pytest.importorskip("matplotlib")
 
 from bench.scale import costs, page
 from bench.scale.costs import POINTS, Point
-from bench.scale.formulas import UNITS, Costs, fit
+from bench.scale.formulas import UNITS, Costs, Formula, _not_below_zero, fit
 from bench.scale.needs import BUSY, Load, year_of
 from bench.soak.samples import SERIES
 
@@ -66,6 +67,26 @@ def test_no_coefficient_is_below_zero() -> None:
     falling = [({"rows": float(rows), "cores": 1.0}, 2.0 - rows / 1e6) for rows in (1_000, 10_000, 500_000)]
     formula = fit("landing", falling)
     assert formula.each["rows"] == 0 and 1.4 < formula.fixed < 2
+
+
+def test_the_best_of_all_subsets_is_taken() -> None:
+    """The worst coefficient, which is left out first by its size, may be the one that is needed."""
+    rows = np.array([[1.0, 1.0, 1000.0], [1.0, 2.0, 3000.0], [1.0, 4.0, 5000.0], [1.0, 8.0, 11000.0]])
+    found = np.array(_not_below_zero(rows))
+    assert (found >= 0).all()
+    off = np.square(rows @ found - 1.0).sum()
+    for kept in ([0], [1], [2], [0, 1], [0, 2], [1, 2]):
+        other = np.linalg.lstsq(rows[:, kept], np.ones(4), rcond=None)[0]
+        assert other.min() < 0 or off <= np.square(rows[:, kept] @ other - 1.0).sum() + 1e-12
+
+
+def test_a_refresh_has_to_do_with_all_ticks_of_a_minute() -> None:
+    none = {step: Formula(0.0, dict.fromkeys(units, 0.0)) for step, units in UNITS.items()}
+    costs = Costs({**none, "refresh": Formula(0.0, {"touched": 1e-6, "copied": 0.0})})
+    often, seldom = Load(1e9, 1e7, 10), Load(1e9, 1e7, 60)
+    assert often.seconds(costs, 1, 0.0) == pytest.approx(seldom.seconds(costs, 1, 0.0) / 6)
+    compacts = Costs({**none, "compaction": Formula(8.0, {"open": 0.0})})
+    assert (often.seconds(compacts, 1, 0.0), Load(1e9, 1e7, 3600).seconds(compacts, 1, 0.0)) == (1.0, 0.0)
 
 
 def test_too_few_measurements_are_refused() -> None:
