@@ -110,6 +110,7 @@ def test_no_more_commits_are_read_behind_a_longer_history(
         root = tmp_path / str(until)
         lengthened(begun, root, Span(until, PACE, PACE))
         (stage,) = PipelineWork.open(pipeline(root), spark).stages
+        stage.projections.prepare()
         assert stage.projections.projected_to >= until - 288, "maintenance has said so a day before, at most"
         read.clear()
         Stepping.open(spark, root).step()
