@@ -94,10 +94,9 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
             where(rows, col(REASON).is_null()).select(*PAIR[:2]), on=list(PAIR[:2]), how="left_semi"
         )
     whole = whole_from(item.runner)
-    batch = batch_of(item, rows, None if excluded.isEmpty() else excluded)
-    if whole != MINUS_INFINITY:
-        excluded = where(excluded, col(WINDOW_START) >= bigint(whole))
-    late_rows = excluded.count()
+    compared = excluded if whole == MINUS_INFINITY else where(excluded, col(WINDOW_START) >= bigint(whole))
+    late_rows = compared.count()
+    batch = batch_of(item, rows, excluded if late_rows or not excluded.isEmpty() else None)
     stream = shown(spark, runner.journal)
     is_published = is_made(item.runner.published, col(WINDOW_START), col(WINDOW_END))
     if streams:
@@ -121,7 +120,7 @@ def _reconcile(work: PipelineWork, item: StageWork, start: int, end: int) -> Rec
         windows = batch.select(*CELL).count()
     finally:
         different.unpersist()
-    late_windows = cells_of(runner, rows, excluded).count() if late_rows else 0
+    late_windows = cells_of(runner, rows, compared).count() if late_rows else 0
     differences = tuple(_difference(row) for row in first)
     proves_from = None if whole == MINUS_INFINITY else whole
     return Reconciliation(item.name, windows, differences, number, late_rows, late_windows, sketches, proves_from, left)
