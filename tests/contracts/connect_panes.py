@@ -5,6 +5,7 @@ Imports nothing that the package of PySpark's client alone has not.
 
 import json
 import sys
+from importlib.util import find_spec
 
 from pyspark.sql import SparkSession
 
@@ -39,8 +40,8 @@ def chain(spark: SparkSession) -> dict[str, object]:
 def main() -> None:
     """Connect, compute, print."""
     spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
-    modules = [name for name in ("delta", "pyspark.core") if name in sys.modules]
-    print(json.dumps({"remote": type(spark).__module__, "modules": modules, **chain(spark)}))
+    is_alone = find_spec("pyspark.core") is None
+    print(json.dumps({"remote": type(spark).__module__, "is_alone": is_alone, **chain(spark)}))
 
 
 if __name__ == "__main__":

@@ -59,8 +59,7 @@ def killing(spark: SparkSession, group: int, where: str) -> ExitStack:
             known = java.sc().statusTracker().getExecutorInfos()
             executors = [one for one in known if one.host() != java.sc().getConf().get("spark.driver.host")]
             if executors and all(one.numRunningTasks() for one in executors):
-                break
-        os.killpg(group, signal.SIGKILL)
+                return os.killpg(group, signal.SIGKILL)  # a worker that is left alive fails the test
 
     def watch(point: str) -> None:
         nonlocal left

@@ -93,6 +93,15 @@ def shuffles(found: list[Event]) -> set[str]:
     }
 
 
+def assert_by_both_workers(found: list[Event]) -> None:
+    """The tasks of a run were those of two executors elsewhere than the driver."""
+    hosts = {one["Executor Info"]["Host"] for one in found if one["Event"] == "SparkListenerExecutorAdded"}
+    drivers = [one for one in found if one["Event"] == "SparkListenerEnvironmentUpdate"]
+    assert hosts == {"127.0.0.1"} and drivers[0]["Spark Properties"]["spark.driver.host"] == DRIVER
+    ran = {one["Task Info"]["Executor ID"] for one in found if one["Event"] == "SparkListenerTaskEnd"}
+    assert len(ran) == 2 and "driver" not in ran
+
+
 @pytest.mark.long
 def test_rows_are_those_of_this_machine_and_settings_are_seen_in_the_plan(
     spark: SparkSession, alone: Callable[[str], Path], workers: Cluster, tmp_path: Path
@@ -100,11 +109,7 @@ def test_rows_are_those_of_this_machine_and_settings_are_seen_in_the_plan(
     found = on(workers, tmp_path, "drain", {"spark.sql.shuffle.partitions": "7"})
     assert_equal(spark, alone("drain"), tmp_path)
     assert shuffles(found) == {"7"}
-    hosts = {one["Executor Info"]["Host"] for one in found if one["Event"] == "SparkListenerExecutorAdded"}
-    drivers = [one for one in found if one["Event"] == "SparkListenerEnvironmentUpdate"]
-    assert hosts == {"127.0.0.1"} and drivers[0]["Spark Properties"]["spark.driver.host"] == DRIVER
-    ran = {one["Task Info"]["Executor ID"] for one in found if one["Event"] == "SparkListenerTaskEnd"}
-    assert len(ran) == 2 and "driver" not in ran
+    assert_by_both_workers(found)
 
 
 @pytest.mark.long
@@ -137,7 +142,7 @@ def test_a_worker_dies_in_the_middle(
         workers.add(f"{name}+")
     kinds = [one["Event"] for one in found]
     ends = [one["Task End Reason"]["Reason"] for one in found if one["Event"] == "SparkListenerTaskEnd"]
-    assert {"ExecutorLostFailure", "FetchFailed"} & {*ends}, "it died with a task"
+    assert "ExecutorLostFailure" in ends, "it died with a task"
     assert "Success" in ends[-1:] and "SparkListenerExecutorRemoved" in kinds, "the run has gone on"
     assert_equal(spark, alone(task), tmp_path)
 
@@ -157,12 +162,16 @@ def test_the_demonstration_and_a_chain(
     spark: SparkSession, workers: Cluster, tmp_path: Path, file: str, stages: tuple[str, ...]
 ) -> None:
     write_landing_files(tmp_path / "data", hours_per_file=24)
-    conf = [word for name, value in workers.conf.items() for word in ("--conf", f"{name}={value}")]
+    given = logged(tmp_path / "there", workers, {"spark.sql.shuffle.partitions": "7"})
+    conf = [word for name, value in given.items() for word in ("--conf", f"{name}={value}")]
     path = f"conf/pipelines/{file}"
     settings = {"sources.departures.files.path": str(tmp_path / "data"), "lake": str(tmp_path / "there" / "lake")}
-    given = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
-    done = command("run", path, "--drain", *given, "--master", workers.master, *conf)
+    places = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    done = command("run", path, "--drain", *places, "--master", workers.master, *conf)
     assert done.returncode == 0, done.stderr[-3000:]
+    found = events(tmp_path / "there")
+    assert_by_both_workers(found)
+    assert shuffles(found) == {"7"}
     run(load(ROOT / path, {**settings, "lake": str(tmp_path / "here" / "lake")}, ROOT), spark, drain=True)
     assert_equal(spark, tmp_path / "here", tmp_path / "there", *stages)
 

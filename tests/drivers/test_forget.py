@@ -199,7 +199,8 @@ def test_beside_a_stream_that_is_at_work(spark: SparkSession, tmp_path: Path) ->
     try:
         _until(lambda: _has_results(tmp_path, "behind"))
         write(tmp_path, range(2, 3))
-        forget(made, spark, WHERE)
+        done = forget(made, spark, WHERE)
+        assert done.rows >= 2 * HERS and all(one.tick is not None for one in done.stages), done
         write(tmp_path, range(3, 5), with_her=False)
         _until(lambda: _landed(spark, tmp_path) == 5)
     finally:

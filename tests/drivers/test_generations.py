@@ -145,9 +145,15 @@ def test_a_reader_sees_the_one_generation_or_the_other(spark, tmp_path: Path) ->
     seen: set[tuple[tuple[str, ...], int, int]] = set()
     done = threading.Event()
 
+    failed: list[BaseException] = []
+
     def look() -> None:
-        while not done.is_set():
+        try:
+            while not done.is_set():
+                seen.add(_whole(tmp_path))
             seen.add(_whole(tmp_path))
+        except BaseException as error:
+            failed.append(error)
 
     reader = threading.Thread(target=look)
     reader.start()
@@ -156,7 +162,8 @@ def test_a_reader_sees_the_one_generation_or_the_other(spark, tmp_path: Path) ->
     finally:
         done.set()
         reader.join()
-    assert seen | {_whole(tmp_path)} == {before, _whole(tmp_path)} and before != _whole(tmp_path)
+    assert not failed, failed
+    assert seen == {before, _whole(tmp_path)} and before != _whole(tmp_path)
 
 
 def _whole(root: Path) -> tuple[tuple[str, ...], int, int]:

@@ -53,17 +53,18 @@ def stages(spark: SparkSession) -> list[Any]:
     return [found.apply(index) for index in range(found.size())]
 
 
-def most_shuffled(spark: SparkSession, after: int) -> int:
-    """The most records that a task has read of a shuffle, in the stages behind that one."""
-    store, most = status_store(spark), 0
+def most_read(spark: SparkSession, after: int) -> tuple[int, int]:
+    """The most records that a task has read of a shuffle, and of files, in the stages behind that one."""
+    store, shuffled, scanned = status_store(spark), 0, 0
     for stage in stages(spark):
-        if stage.stageId() > after and stage.shuffleReadRecords() > 0:
+        if stage.stageId() > after:
             tasks = store.taskList(stage.stageId(), stage.attemptId(), 1000)
             for number in range(tasks.size()):
                 metrics = tasks.apply(number).taskMetrics()
                 if metrics.isDefined():
-                    most = max(most, int(metrics.get().shuffleReadMetrics().recordsRead()))
-    return most
+                    shuffled = max(shuffled, int(metrics.get().shuffleReadMetrics().recordsRead()))
+                    scanned = max(scanned, int(metrics.get().inputMetrics().recordsRead()))
+    return shuffled, scanned
 
 
 def newest_stage(spark: SparkSession) -> int:
@@ -75,6 +76,7 @@ def newest_stage(spark: SparkSession) -> int:
     "window",
     [
         {"fixed": {"size": "1m"}},
+        {"calendar": {"unit": "day"}},
         {"sliding": {"size": "1m", "period": "30s"}},
         {"cumulative": {"size": "1m", "step": "30s"}},
         {"sessions": {"gap": "10s"}},
@@ -87,4 +89,6 @@ def test_half_of_all_rows_are_of_one_key(spark: SparkSession, tmp_path: Path, wi
     run(made, spark, once=True, drain=True)
     current = spark.read.format("delta").load(str(tmp_path / "lake" / "sums" / "current"))
     assert current.where("k = 'most'").groupBy().sum("n").collect()[0][0] >= ROWS // 2
-    assert 0 < most_shuffled(spark, before) < ROWS // 10, "a task with all rows of the key would read half of them"
+    shuffled, scanned = most_read(spark, before)
+    assert 0 < shuffled < ROWS // 10, "a task with all rows of the key would read half of them"
+    assert 0 < scanned <= ROWS // 2, "each of the two files has a task of its own"

@@ -48,6 +48,7 @@ def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str, monkeyp
     run(made, spark, once=True, drain=True)
     before = content(spark, tmp_path, name)
     table = tmp_path / "lake" / "sums" / name
+    unordered = share_read(spark, table, A_KEY)
     caller = spark.newSession()
     caller.conf.set(FILE_SIZE, str(sum(one["size_bytes"] for one in files_of(table)) // 12))
     assert maintained(made, caller, name) == ("ordered by window_start, k",)
@@ -56,10 +57,25 @@ def test_a_large_table_is_put_in_order(spark, tmp_path: Path, name: str, monkeyp
     a_key = [one for one in files if one["min.k"] <= "key-07" <= one["max.k"]]
     a_time = [one for one in files if one["min.window_start"] <= AT <= one["max.window_start"]]
     assert len(a_key) <= 0.5 * len(files) and len(a_time) <= 0.7 * len(files)
+    assert share_read(spark, table, A_KEY) <= len(a_key) / len(files) < unordered
+    assert share_read(spark, table, "window_start = timestamp'2024-01-01T01:05:00Z'") <= len(a_time) / len(files)
     assert content(spark, tmp_path, name) == before
     assert reconcile(made, spark)[0].equal
     forget_old_commits(spark, table)
     assert maintained(made, caller, name) == (), "nothing is new, so nothing is rewritten"
+
+
+A_KEY = "k = 'key-07'"
+
+
+def share_read(spark: SparkSession, table: Path, condition: str) -> float:
+    """Which share of the files of a table a query with that condition reads, as Spark counts them."""
+    reader = spark.newSession()
+    reader.conf.set("spark.sql.adaptive.enabled", "false")
+    frame = reader.read.format("delta").load(str(table)).where(condition)
+    assert frame.collect()
+    scan = frame._jdf.queryExecution().executedPlan().collectLeaves().head()
+    return int(scan.metrics().apply("numFiles").value()) / len(files_of(table))
 
 
 def maintained(made: Pipeline, spark: SparkSession, name: str) -> tuple[str, ...]:

@@ -91,6 +91,7 @@ def test_readers_beside_a_stream(spark, lake: windrow.Pipeline, server: Server) 
     """Every answer is that of versions which each of its tables had while it was asked for: Spark looks one by one."""
     root, stop, failed = Path(lake.lake).parent, threading.Event(), []
     waiting, asked = sorted((root / "waiting").iterdir()), questions()
+    apart = READS // (len(waiting) + 1)  # so that the stream writes from the first read to the last
 
     def stream() -> None:
         try:
@@ -112,7 +113,7 @@ def test_readers_beside_a_stream(spark, lake: windrow.Pipeline, server: Server) 
         with Jdbc.to(spark, server.url) as jdbc:
             name_airlines(jdbc)
             for number in range(READS):
-                if number % (READS // (len(waiting) + 1)) == 0 and waiting:
+                if number % apart == 0 and waiting:
                     shutil.move(path := waiting.pop(0), root / "data" / path.name)
                 engine, question = ENGINES[number % len(ENGINES)], asked[number % len(asked)]
                 read(engine, question, partial(answer_of, engine, question, lake, jdbc))
@@ -128,6 +129,9 @@ def test_readers_beside_a_stream(spark, lake: windrow.Pipeline, server: Server) 
         reading for reading in readings if not any(is_same(reading.answer, one) for one in versions.answers(reading))
     ]
     assert torn == []
+    middle = len(readings) // 2
+    for half in (readings[:middle], readings[middle:]):
+        assert any(map(versions.has_met_a_commit, half)), "nothing was written while one was asked"
     seen = [reading.answer[0][0] for reading in readings if reading.question is OF_STATE]
     assert len({*seen}) > 2, "the stream wrote nothing meanwhile"
     assert seen == sorted(seen, key=lambda state: state[2]), "a reader has gone back"

@@ -53,6 +53,14 @@ class Versions:
                 self._answers[known] = self._answer(reading.question, dict(zip(tables, chosen, strict=True)))
             yield self._answers[known]
 
+    def has_met_a_commit(self, reading: Reading) -> bool:
+        """Whether a table that the question reads was written while it was asked."""
+        return any(
+            reading.began <= file.stat().st_mtime <= reading.ended
+            for table in self._tables(reading.question)
+            for file in self._log(table).glob("0*.json")
+        )
+
     def _tables(self, question: Question) -> list[str]:
         """The names of the tables that a question reads, itself or by views."""
         named = {table.name for table in sqlglot.parse_one(question.sql, dialect="duckdb").find_all(exp.Table)}
@@ -60,14 +68,16 @@ class Versions:
         return sorted({name for one in read for name in (one.over or (one.name,))})
 
     def _alive(self, table: str, began: float, ended: float) -> list[int]:
-        log = self._path(self.relations[table]) / "_delta_log"
-        commits = {int(file.stem): file.stat().st_mtime for file in log.glob("0*.json")}
+        commits = {int(file.stem): file.stat().st_mtime for file in self._log(table).glob("0*.json")}
         ends = [*(commits[later] for _, later in pairwise(sorted(commits))), inf]
         return [
             version
             for version, end in zip(sorted(commits), ends, strict=True)
             if commits[version] <= ended and end + SLACK >= began
         ]
+
+    def _log(self, table: str) -> Path:
+        return self._path(self.relations[table]) / "_delta_log"
 
     def _answer(self, question: Question, versions: Mapping[str, int]) -> Answer:
         with duckdb.connect() as connection:
