@@ -28,13 +28,11 @@ from bench.soak.commands import Batch, Stream
 from bench.soak.load import Load, pipeline
 from bench.soak.reader import Reader
 from bench.soak.samples import Samples
-from bench.soak.verdict import Growth, is_long_enough, judged
+from bench.soak.verdict import KEPT, Growth, is_long_enough, judged
 
 HOUR = 3600.0
 PERIOD = 600.0
 """Seconds between two backfills, and between two runs of maintenance."""
-KEPT = "1h"
-"""For so long maintenance keeps old versions and commits: the least it takes, and half of a soak."""
 SAMPLED = 5.0
 LONGEST = 900.0
 """Seconds after which a command is given up: a backfill or a maintenance takes a minute or two."""
@@ -47,8 +45,7 @@ VERSIONS = {"Spark": "pyspark", "Delta": "delta-spark", "windrow": "windrow"}
 class Plan:
     """How long it lasts and what happens when, in seconds; `seed` draws the moments of kills.
 
-    It is killed in the first quarter, at its end for the last time: what grows in a process shows in one that lives on,
-    and what maintenance keeps for an hour is that of one that lived when it is judged.
+    It is killed in the first quarter, at its end for the last time: what grows in a process shows in one that lives on.
     """
 
     seconds: float
@@ -120,7 +117,8 @@ class Soak:
 
     def _arguments(self, name: str) -> list[str]:
         if name == "maintain":
-            return ["maintain", str(self.file), "--keep", KEPT, "--log", KEPT]
+            kept = f"{KEPT / 60:.0f}m"
+            return ["maintain", str(self.file), "--keep", kept, "--log", kept]
         return ["backfill", str(self.file), "--from", _minute(45 * 60), "--to", _minute(4 * 60)]
 
     def _settle(self) -> None:

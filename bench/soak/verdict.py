@@ -2,17 +2,22 @@
 
 The stream has been killed for the last time a quarter before it begins, and one process lives on; its first period is
 left out. Files and log entries fall when maintenance runs. So the points of each period are one: of files and entries
-the greatest, of all else the median. A line is laid through these.
+the greatest, of all else the median. A line is laid through these. Old files are there for as long as maintenance keeps
+them, and each tick makes some: how many there are is counted for each tick of that time, as kills change their pace.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
 FLAT = 0.10
+KEPT = 3900.0
+"""For so many seconds maintenance keeps old versions and commits: more than half of a soak, and no multiple of the time
+between two runs, as what a run finds a second too young is left until the next one."""
 LEAST = 4
 """Periods of the second half that a verdict needs."""
 OF_A_PERIOD: Mapping[str, Callable[[Sequence[float]], float]] = {
@@ -41,7 +46,17 @@ def is_long_enough(seconds: float, period: float) -> bool:
 
 def judged(series: Mapping[str, Sequence[tuple[float, float]]], seconds: float, period: float) -> list[Growth]:
     """The growth of each series in the second half of a soak that has lasted so long."""
+    series = {**series, "stored": _for_each_tick(series["stored"], series["tick"])}
     return [Growth(name, _growth(series[name], one, seconds, period)) for name, one in OF_A_PERIOD.items()]
+
+
+def _for_each_tick(
+    points: Sequence[tuple[float, float]], ticks: Sequence[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """The points divided by the number of ticks in the time that is kept; none before that has gone by."""
+    times = sorted(at for at, _ in ticks)
+    numbers = [(at, value, bisect(times, at) - bisect(times, at - KEPT)) for at, value in points if at >= KEPT]
+    return [(at, value / number) for at, value, number in numbers if number]
 
 
 def _growth(
