@@ -40,20 +40,25 @@ def test_names_stay_in_a_metastore(spark: SparkSession, tmp_path: Path) -> None:
         assert names["ours.sums"] == "table" and names["ours.sums_asof"] == "view"
 
 
-def test_a_text_of_the_pipeline_reads_no_variable(spark: SparkSession, tmp_path: Path) -> None:
-    """Nor do the settings of the session stay changed, in which it would."""
-    made = pipeline(tmp_path, aggregates={"hits": {"count_if": "k = '${system:java.version}'"}}, derive={})
+def test_a_text_of_the_pipeline_is_the_same_in_any_session(spark: SparkSession, tmp_path: Path) -> None:
+    """Whatever its parser takes for an escape; and its settings are as before."""
+    made = pipeline(tmp_path, aggregates={"hits": {"count_if": r"k rlike '\\d\'s'"}}, derive={})
     write_files(tmp_path / "data", range(1))
     run(made, spark, once=True, drain=True)
     theirs = spark.newSession()
-    theirs.conf.set("spark.sql.variable.substitute", "true")
+    theirs.conf.set("spark.sql.parser.escapedStringLiterals", "true")
     try:
-        register_names(made, theirs, "secrets")
-        (comment,) = [row for row in theirs.sql("DESCRIBE TABLE secrets.sums_final").collect() if row[0] == "hits"]
-        assert "${system:java.version}" in comment[2], comment
-        assert theirs.conf.get("spark.sql.variable.substitute") == "true"
+        for session, schema in ((spark, "ours"), (theirs, "theirs")):
+            register_names(made, session, schema)
+        comments = [
+            [row[2] for row in spark.sql(f"DESCRIBE TABLE {schema}.sums_final").collect() if row[0] == "hits"]
+            for schema in ("ours", "theirs")
+        ]
+        assert comments[0] == comments[1] and "rlike" in comments[0][0].lower(), comments
+        assert theirs.conf.get("spark.sql.parser.escapedStringLiterals") == "true"
     finally:
-        spark.sql("DROP SCHEMA IF EXISTS secrets CASCADE")
+        for schema in ("ours", "theirs"):
+            spark.sql(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
 
 
 def test_the_class_path_of_a_server_has_what_the_user_adds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,12 +118,12 @@ def _expired(stage: Stage) -> exp.Condition:
     """
     drained = column(_DRAINED, _REACHED)
     expired = _is_behind("window_end", stage.lateness_of_trigger)
-    if not stage.window.MERGES:
-        return any_of([expired, drained])
-    longest = stage.window.expected_length
-    if longest is None:
+    within = stage.window.merges_within
+    if within is None:
         return drained
-    merged = _is_behind("window_start", longest + stage.lateness_of_trigger)
+    if not within:
+        return any_of([expired, drained])
+    merged = _is_behind("window_start", within + stage.lateness_of_trigger)
     return any_of([exp.paren(exp.And(this=expired, expression=merged)), drained])
 
 

@@ -111,7 +111,7 @@ def forget(
         point("forget:after_keyed")
         for one in chosen:
             tried_again(lambda one=one: _give_reason(work, one, person), lease=work.lease)  # type: ignore[misc]
-        noted.mark()
+        noted.say_all_found()
     done = first.and_then(Whole(work, noted).forgotten())
     names = dict.fromkeys([*(one.name for one in chosen), *done.rows])
     rows = [ForgottenRows(n, done.rows.get(n, 0), unreadable_rows(work, n), done.steps.get(n)) for n in names]

@@ -19,7 +19,7 @@ FOLDER = "forgetting"
 CELLS_OF, ROWS_OF = "cells", "rows"
 KEYED, LETTERS_OF = "keyed", "letters"
 """Cells whose key is the person, and dead letters whose element is of her."""
-_LEAVES, _MARKED = "leaves", "marked"
+_LEAVES, _ALL_FOUND = "leaves", "all_found"
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,14 @@ class Noted:
         """Whether that was written down."""
         return self._is_said(_LEAVES)
 
-    def mark(self) -> None:
+    def say_all_found(self) -> None:
         """Write down that all rows of the person have the reason: from now on nobody has to know whose they are."""
-        self._say(_MARKED)
+        self._say(_ALL_FOUND)
 
     @property
-    def is_marked(self) -> bool:
+    def all_found(self) -> bool:
         """Whether that was written down."""
-        return self._is_said(_MARKED)
+        return self._is_said(_ALL_FOUND)
 
     def _say(self, what: str) -> None:
         append_once(self.spark, self._table(what, what), literals(self.spark, [{what: lit(True)}]), FOLDER)

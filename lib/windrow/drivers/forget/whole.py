@@ -77,7 +77,7 @@ class Whole:
 
         Otherwise a process was killed before it gave the reason to any, and her results would be made of her rows.
         """
-        return bool(self._ids()) or self.noted.is_marked
+        return bool(self._ids()) or self.noted.all_found
 
     def _ids(self) -> dict[str, DataFrame]:
         """By source the rows that are being forgotten, where there are some."""

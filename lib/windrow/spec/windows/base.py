@@ -71,6 +71,14 @@ class WindowFunction(Spec):
         """How long the longest window is expected to be, in microseconds, where they merge and the user says so."""
         return None
 
+    @property
+    def merges_within(self) -> int | None:
+        """How long behind its start a window may become part of another one, in microseconds; 0 where none does.
+
+        None where they merge and nobody says how long the longest is.
+        """
+        return self.expected_length if self.MERGES else 0
+
     def check_types(self, kinds: Mapping[str, str]) -> None:
         """Refuse an expression of a type that does not fit. `kinds` are the Spark types, by name. Raises SpecError."""
 
