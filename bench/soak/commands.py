@@ -15,6 +15,9 @@ from pathlib import Path
 MEMORY = "1g"
 """Of the JVM of each command: what is in use fills a fifth of it, and garbage the rest within some minutes."""
 
+EVERY = "5s"
+"""Between two ticks: long enough for a slow machine too, whose pace would show in every count of files otherwise."""
+
 
 def started(arguments: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
     """A command of windrow, in a process group of its own; what it says is added to a file."""
@@ -45,7 +48,7 @@ class Stream:
         if self._process is not None and not self._killed:  # a machine without memory kills, too
             self.deaths.append(f"exit code {self._process.returncode}")
         self._killed = False
-        self._process = started(["run", str(self.file), "--every", "1s", "--json"], self.log)
+        self._process = started(["run", str(self.file), "--every", EVERY, "--json"], self.log)
 
     def kill(self) -> None:
         """End it and all that it has started with -9, at whatever it is."""

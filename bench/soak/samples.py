@@ -24,6 +24,8 @@ TABLES += tuple(f"{SOURCE}/{name}" for name in ("raw", "landings", "dead_letters
 SERIES = ("memory", "live", "threads", "files", "stored", "entries", "tick", "refresh")
 LIVE = 120.0
 """Seconds between two counts of what is in use: each is a full collection."""
+FILES = 20.0
+"""Seconds between two counts of files, which take a second or two."""
 
 
 class Measured(Protocol):
@@ -38,10 +40,10 @@ class Measured(Protocol):
 class Samples:
     """Series of points: seconds since the soak began, and a value.
 
-    `memory` in bytes, and every LIVE seconds `live`, those of objects in use; `threads` of all of its processes;
-    `files` those that are live in all tables, `stored` all data files that are there, `entries` those of their
-    logs; `tick` and `refresh` in seconds: from the landing of a batch to the panes of its tick, and on to
-    `current`.
+    `memory` in bytes, and every LIVE seconds `live`, those of objects in use; `threads` of all of its processes. Every
+    FILES seconds: `files`, those that are live in all tables, `stored`, all data files that are there, and `entries`,
+    those of their logs. `tick` and `refresh` in seconds: from the landing of a batch to the panes of its tick, and on
+    to `current`.
     """
 
     lake: Path
@@ -51,21 +53,27 @@ class Samples:
     _current: int = 0
     _committed: dict[int, float] = field(default_factory=dict)
     _read: int = 0
-    _counted: float = 0.0
+    _counted: dict[str, float] = field(default_factory=dict)
 
     def take(self, of: Measured) -> None:
         """One point of each, and of ticks all that were committed since the last time."""
         self._add_known("memory", of.memory())
         self._add_known("threads", of.threads())
-        if time.time() - self._counted > LIVE:
-            self._counted = time.time()
+        if self._is_due("live", LIVE):
             self._add_known("live", of.live())
-        if (self.lake / STAGE / "ticks" / LOG).exists():
+        if (self.lake / STAGE / "ticks" / LOG).exists() and self._is_due("files", FILES):
             self._add("files", sum(self._live(name) for name in TABLES))
             self._add("stored", sum(self._stored(name) for name in TABLES))
             self._add("entries", sum(1 for name in TABLES for _ in self._entries(name)))
         self._take_ticks()
         self._take_refreshes()
+
+    def _is_due(self, name: str, every: float) -> bool:
+        """Whether so many seconds have gone by since this was last true."""
+        if time.time() - self._counted.get(name, 0.0) <= every:
+            return False
+        self._counted[name] = time.time()
+        return True
 
     def _add(self, name: str, value: float, at: float | None = None) -> None:
         self.series[name].append(((time.time() if at is None else at) - self.began, value))

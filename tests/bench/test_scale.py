@@ -153,6 +153,17 @@ def test_a_page_of_all_that_was_measured(tmp_path: Path) -> None:
     assert len(numbers["series"]["tick"]) <= 400 and numbers["kills"] == 23
 
 
+def test_the_page_of_the_docs_has_what_was_measured() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    text = (docs / "scale.md").read_text()
+    assert (
+        "## What each step costs" in text
+        and "## Files and log entries of a year" in text
+        and "## A year of ticks" in text
+    )
+    assert "(drawings/scale-history.svg)" in text and (docs / "drawings" / "scale-history.svg").exists()
+
+
 @pytest.mark.long
 def test_a_point_is_measured(spark: SparkSession, tmp_path: Path) -> None:
     found = costs.measured(spark, tmp_path / "costs", Point(rows=2_000, touched=200, open=1_000))

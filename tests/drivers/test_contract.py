@@ -1,15 +1,17 @@
 """The contract of every stage: stream = backfill = restatement = reconcile, and all of them what plain Python finds.
 
-One pipeline has a stage for each family of windows, over one source whose rows are late and poisoned. It is streamed
+A pipeline has a stage for each family of windows, over one source whose rows are late and poisoned. It is streamed
 once, in two runs, and drained; then late rows are counted; then a batch makes the same tables in a lake of its own.
+The stages of `OFTEN` have a lake, and those of the long tests another.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -94,22 +96,37 @@ OPEN = ("growing", "own", "sessions", "records")
 """Stages that batches look at before the stream has ended, when some of their windows are open."""
 COMPARED_AGAIN = ("fixed", "inherited", "own", "sessions", "records", "sliding_at_end")
 """Stages that are reconciled once more when late rows have been counted: one for each way of keeping windows."""
+OFTEN = (*COMPARED_AGAIN, "growing")
+"""Stages whose tests are in every run; those of the others are long."""
 
-each = pytest.mark.parametrize("stage", STAGES)
+
+def of_stages(names: Collection[str]) -> pytest.MarkDecorator:
+    """A test for each of these stages."""
+    found = [name if name in OFTEN else pytest.param(name, marks=pytest.mark.long) for name in names]
+    return pytest.mark.parametrize("stage", found)
 
 
-def of_all_families(root: Path, lake: str = "lake") -> Pipeline:
+each = of_stages(STAGES)
+
+
+def beside_each_other(stage: str) -> tuple[str, ...]:
+    """The stages of the lake of this one."""
+    return tuple(name for name in STAGES if (name in OFTEN) == (stage in OFTEN))
+
+
+def of_all_families(root: Path, names: Collection[str] = tuple(STAGES)) -> Pipeline:
     """The pipeline over the files of `root`, two of which are a landing batch, with its lake there."""
     plain = pipeline(root, allowed_lateness="10s").to_mapping()
     (first,) = plain["stages"]
     stages = []
-    for name, fields in STAGES.items():
+    for name in names:
+        fields = STAGES[name]
         stage = {**first, "from": "clicks", "name": name, **fields}
         stage["aggregates"] = {**stage["aggregates"], **stage.pop("added", {})}
         stages.append(stage)
     plain["sources"][0]["files"]["max_files_per_batch"] = 2
     extensions = ["tests.extensions.windows"]
-    return Pipeline.from_mapping({**plain, "lake": str(root / lake), "extensions": extensions, "stages": stages})
+    return Pipeline.from_mapping({**plain, "lake": str(root / "lake"), "extensions": extensions, "stages": stages})
 
 
 def expected(stage: str) -> dict[Window, Sums]:
@@ -119,11 +136,12 @@ def expected(stage: str) -> dict[Window, Sums]:
 
 
 Rows = list[dict[str, Any]]
+Stages = tuple[str, ...]
 
 
-def table(root: Path, stage: str, name: str, lake: str = "lake") -> Rows:
+def table(root: Path, stage: str, name: str) -> Rows:
     """The rows of a table, with times in microseconds."""
-    found = DeltaTable(str(root / lake / stage / name)).to_pyarrow_table()
+    found = DeltaTable(str(root / "lake" / stage / name)).to_pyarrow_table()
     for number, field in enumerate(found.schema):
         if str(field.type).startswith("timestamp"):
             found = found.set_column(number, field.name, found.column(number).cast("int64"))
@@ -179,6 +197,7 @@ class Streamed:
     """A lake that was streamed to the end, before anybody counted late rows."""
 
     root: Path
+    stages: Stages
     beside: Mapping[str, Beside]
     current: Mapping[str, Rows]
     panes: Mapping[str, Rows]
@@ -193,8 +212,8 @@ class Restated:
 
     backfilled: Mapping[str, BackfillResult]
     restated: Mapping[str, RestateResult]
-    again: tuple[BackfillResult, RestateResult]
-    """A second backfill, of a stage with sketches, and a second restatement, of sessions."""
+    again: tuple[BackfillResult, RestateResult] | None
+    """A second backfill, of a stage with sketches, and a second restatement, of sessions; where these stages are."""
     reconciled: Mapping[str, Reconciliation]
     in_second_minute: Mapping[str, object]
     """How many rows the audit of a backfill counts there."""
@@ -205,19 +224,31 @@ def by_stage(results: Iterable[Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def streamed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Streamed:
-    root = tmp_path_factory.mktemp("contract")
-    made = of_all_families(root)
+def lakes(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Stages], Streamed]:
+    """The lake of these stages, made once."""
+    return cache(lambda stages: stream(spark, tmp_path_factory.mktemp("contract"), stages))
+
+
+@pytest.fixture
+def streamed(lakes: Callable[[Stages], Streamed], stage: str) -> Streamed:
+    """The lake of the stage of a test."""
+    return lakes(beside_each_other(stage))
+
+
+def stream(spark: SparkSession, root: Path, stages: Stages) -> Streamed:
+    made = of_all_families(root, stages)
     write_files(root / "data", range(FILES - 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "COMPACT_EVERY", 1)
         run(made, spark, once=True)
-    beside = {stage: meet_open_windows(spark, only(made, stage)) for stage in OPEN}
+    beside = {stage: meet_open_windows(spark, only(made, stage)) for stage in OPEN if stage in stages}
     write_files(root / "data", range(FILES))
     run(made, spark, once=True, drain=True)
     reconciled = by_stage(reconcile(made, spark))
-    tables = [{stage: table(root, stage, name) for stage in STAGES} for name in ("current", "panes", "dead_letters")]
-    return Streamed(root, beside, *tables, reconciled, by_stage(status(made, spark)[1]))
+    current, panes, letters = (
+        {stage: table(root, stage, name) for stage in stages} for name in ("current", "panes", "dead_letters")
+    )
+    return Streamed(root, stages, beside, current, panes, letters, reconciled, by_stage(status(made, spark)[1]))
 
 
 def only(made: Pipeline, *stages: str) -> Pipeline:
@@ -234,31 +265,49 @@ def meet_open_windows(spark: SparkSession, made: Pipeline) -> Beside:
 
 
 @pytest.fixture(scope="module")
-def restated(spark: SparkSession, streamed: Streamed) -> Restated:
-    made = of_all_families(streamed.root)
-    work = PipelineWork.open(only(made, *BACKFILLED), spark)
+def recounted(spark: SparkSession, lakes: Callable[[Stages], Streamed]) -> Callable[[Stages], Restated]:
+    """The lake of these stages with its late rows, which are counted once."""
+    return cache(lambda stages: with_late_rows(spark, lakes(stages)))
+
+
+@pytest.fixture
+def restated(recounted: Callable[[Stages], Restated], stage: str) -> Restated:
+    """The lake of the stage of a test, with late rows."""
+    return recounted(beside_each_other(stage))
+
+
+def with_late_rows(spark: SparkSession, streamed: Streamed) -> Restated:
+    made = of_all_families(streamed.root, streamed.stages)
+    backfilled, compared = ([one for one in names if one in streamed.stages] for names in (BACKFILLED, COMPARED_AGAIN))
+    work = PipelineWork.open(only(made, *backfilled), spark)
     first = by_stage(Backfill(work, "all", *SPAN).whole(dry_run=False))
     rest = by_stage(restate(made, spark))
-    again = (*backfill(only(made, "fixed"), spark, *SPAN), *restate(only(made, "sessions"), spark))
+    again = None
+    if {"fixed", "sessions"} <= set(streamed.stages):
+        (second,), (nothing,) = backfill(only(made, "fixed"), spark, *SPAN), restate(only(made, "sessions"), spark)
+        again = second, nothing
     counts = {item.name: in_windows(work.spark, item, (SECOND_MINUTE,), item.runner.offsets) for item in work.stages}
     assigned = {stage: counted["assigned"] for stage, counted in counts.items()}
-    return Restated(first, rest, again, by_stage(reconcile(only(made, *COMPARED_AGAIN), spark)), assigned)
+    reconciled = by_stage(reconcile(only(made, *compared), spark)) if compared else {}
+    return Restated(first, rest, again, reconciled, assigned)
 
 
 @pytest.fixture(scope="module")
-def alone(spark: SparkSession, streamed: Streamed) -> str:
-    """A lake over the same files that only a batch has made."""
-    made = of_all_families(streamed.root, "alone")
+def alone(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The root of a lake over the same files, of all stages, that only a batch has made."""
+    root = tmp_path_factory.mktemp("alone")
+    write_files(root / "data", range(FILES))
+    made = of_all_families(root)
     for source in made.sources:
         Landing(working_session(spark), source, Lake.of(made.lake), clock_micros).run()
     assert all(one.inserted == one.windows > 0 for one in backfill(made, spark, *SPAN, whole=True))
-    return "alone"
+    return root
 
 
 # ---------------------------------------------------------------- the contract
 
 
-@pytest.mark.parametrize("stage", OPEN)
+@of_stages(OPEN)
 def test_windows_that_are_open_are_the_streams(streamed: Streamed, stage: str) -> None:
     beside = streamed.beside[stage]
     waiting = beside.backfilled.waiting
@@ -317,7 +366,7 @@ def test_late_rows_are_counted_once(streamed: Streamed, restated: Restated, stag
     assert bool(letters) == was_late and all(row["restated_by"] is not None for row in letters)
 
 
-@pytest.mark.parametrize("stage", COMPARED_AGAIN)
+@of_stages(COMPARED_AGAIN)
 def test_with_late_rows_it_is_what_a_batch_gives(restated: Restated, stage: str) -> None:
     found = restated.reconciled[stage]
     assert found.equal and found.late_rows == 0 and found.windows > 0, found
@@ -328,7 +377,7 @@ def test_with_late_rows_it_is_what_python_finds(streamed: Streamed, restated: Re
     assert sums_of(table(streamed.root, stage, "current")) == expected(stage)
 
 
-@pytest.mark.parametrize("stage", RETRACTING)
+@of_stages(RETRACTING)
 def test_the_net_of_all_changes_is_current(streamed: Streamed, restated: Restated, stage: str) -> None:
     made = of_all_families(streamed.root).stage(stage)
     names = ["k", "window_start", "window_end", "pane_index", *made.result_columns]
@@ -339,7 +388,7 @@ def test_the_net_of_all_changes_is_current(streamed: Streamed, restated: Restate
     assert current and {row: weight for row, weight in net.items() if weight} == current
 
 
-@pytest.mark.parametrize("stage", BACKFILLED)
+@of_stages(BACKFILLED)
 def test_rows_of_an_interval_are_those_of_its_windows(streamed: Streamed, restated: Restated, stage: str) -> None:
     """The rows of the windows that start in a minute, whatever else is near."""
     first, last = SECOND_MINUTE
@@ -350,10 +399,10 @@ def test_rows_of_an_interval_are_those_of_its_windows(streamed: Streamed, restat
 @pytest.mark.long
 @each
 def test_a_batch_into_a_lake_of_its_own_gives_the_same(
-    streamed: Streamed, restated: Restated, alone: str, stage: str
+    streamed: Streamed, restated: Restated, alone: Path, stage: str
 ) -> None:
     made = of_all_families(streamed.root).stage(stage)
-    ours, theirs = (table(streamed.root, stage, "current", lake) for lake in ("lake", alone))
+    ours, theirs = (table(root, stage, "current") for root in (streamed.root, alone))
     if stage == "parts":  # whose panes stand side by side in one of them
         assert sums_of(ours) == sums_of(theirs)
         return
@@ -370,20 +419,24 @@ def test_every_window_function_has_a_stage() -> None:
     assert {name for stage in STAGES.values() for name in stage["window"]} >= of_windrow
 
 
-def test_a_second_time_there_is_nothing_to_do(restated: Restated) -> None:
+@of_stages(["sessions"])
+def test_a_second_time_there_is_nothing_to_do(restated: Restated, stage: str) -> None:
     """Neither for a backfill, which compares no sketches, nor for a restatement."""
+    assert restated.again is not None
     backfilled, rest = restated.again
     assert backfilled.tick is None and backfilled.changed == backfilled.inserted == backfilled.retracted == 0
     assert rest.rows == 0 and rest.backfilled is None
 
 
-def test_sessions_longer_than_expected_are_counted(streamed: Streamed) -> None:
-    longer = [row for row in streamed.current["sessions"] if row["window_end"] - row["window_start"] > 5 * SECOND]
-    assert sum(row["outgrown"] for row in table(streamed.root, "sessions", "ticks")) >= len(longer) > 0
+@of_stages(["sessions"])
+def test_sessions_longer_than_expected_are_counted(streamed: Streamed, stage: str) -> None:
+    longer = [row for row in streamed.current[stage] if row["window_end"] - row["window_start"] > 5 * SECOND]
+    assert sum(row["outgrown"] for row in table(streamed.root, stage, "ticks")) >= len(longer) > 0
 
 
-def test_sketches_are_shown_and_said_not_to_be_compared(streamed: Streamed) -> None:
-    said = reconciled_text(streamed.reconciled["fixed"], 100)
+@of_stages(["fixed"])
+def test_sketches_are_shown_and_said_not_to_be_compared(streamed: Streamed, stage: str) -> None:
+    said = reconciled_text(streamed.reconciled[stage], 100)
     assert "(sketches are not compared: about, ranks, frequent)" in said
-    for row in streamed.current["fixed"]:
+    for row in streamed.current[stage]:
         assert row["about"] > 0 and row["frequent"] and len(row["ranks"]) == 1

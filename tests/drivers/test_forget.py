@@ -158,7 +158,7 @@ def test_a_tick_that_was_computed_before_is_computed_again(
     assert all(one.equal for one in reconcile(made, spark))
 
 
-@pytest.mark.parametrize("name", ["shops", "behind"])
+@pytest.mark.parametrize("name", ["shops", pytest.param("behind", marks=pytest.mark.long)])
 def test_a_first_tick_that_has_read_the_rows_is_computed_again(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

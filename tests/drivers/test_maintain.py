@@ -234,6 +234,7 @@ def test_a_batch_that_meets_a_rewrite_of_raw_is_landed_again(spark, tmp_path: Pa
     assert table(spark, tmp_path, "raw", "clicks").count() == ROWS + POISON
 
 
+@pytest.mark.long
 def test_rows_that_a_stream_has_read_meanwhile_are_put_together(spark, tmp_path: Path, monkeypatch) -> None:
     """Maintenance takes longer than some ticks; what counts is how far the stage is when it comes to the rows."""
     monkeypatch.setattr(maintain, "NEAR", 1)

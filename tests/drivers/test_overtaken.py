@@ -76,7 +76,7 @@ def test_a_restatement_is_overtaken_once(spark: SparkSession, root: Path, lease:
     assert all(one.equal for one in reconcile(pipeline(root), spark))
 
 
-@pytest.mark.parametrize("point", ["forget:before_raw", "forget:before_journal"])
+@pytest.mark.parametrize("point", ["forget:before_raw", pytest.param("forget:before_journal", marks=pytest.mark.long)])
 def test_a_forgetting_is_overtaken_once(spark: SparkSession, root: Path, lease: Lease, point: str) -> None:
     run(pipeline(root), spark, once=True)
     busy = Busy(spark, root, lease, point)
@@ -133,6 +133,7 @@ def test_a_quarantine_is_overtaken_once(spark: SparkSession, root: Path, lease: 
     assert found.step is not None and busy.ticks == 1 and not lease.is_taken()
 
 
+@pytest.mark.long
 def test_a_run_with_gates_is_overtaken_once(spark: SparkSession, tmp_path: Path, lease: Lease) -> None:
     """What it has staged is computed and judged again."""
     write_files(tmp_path / "data", range(FIRST))

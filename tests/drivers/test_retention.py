@@ -104,6 +104,7 @@ def test_what_a_window_needs_is_kept_and_it_is_said_why(spark: SparkSession, tmp
     assert proof.equal and proof.proves_from is not None
 
 
+@pytest.mark.long
 def test_what_was_not_published_before_the_first_interval_is_kept(spark: SparkSession, tmp_path: Path) -> None:
     """A schedule that begins in the middle: somebody may want the windows before, and so may a stream."""
     made = keeping(pipeline(tmp_path, "shops"), "1s")

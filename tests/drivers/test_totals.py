@@ -90,6 +90,7 @@ def test_the_newest_rows_are_the_same_for_every_reader(spark, root: Path) -> Non
     assert json.loads(str(rows[0][LogColumn.CONTROL]))["tick"] == rows[0]["tick"]
 
 
+@pytest.mark.long
 def test_the_newest_rows_are_found_where_maintenance_has_put_them(spark, root: Path) -> None:
     rows, file = newest_rows(ArrowTables(), root), newest_control(root)
     upkeep(root, spark, 0)
