@@ -31,23 +31,25 @@ from windrow.store.delta.log.commit_files import CommitFiles
 
 STAGE = "changes"
 TICKS = 3
-"""So many are measured at each point, behind one that is not."""
+"""So many are measured at a point, behind one that is not."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """A size: rows of a tick, the cells that it changes, and all cells that are open."""
+    """A size: rows of a tick, the cells that it changes, all cells that are open; and how many ticks are measured."""
 
     rows: int
     touched: int
     open: int
     cores: int = 2
     checks: bool = False
+    ticks: int = TICKS
 
     @property
     def name(self) -> str:
         cores = "1 core" if self.cores == 1 else f"{self.cores} cores"
-        return f"{self.rows:,} rows, {self.touched:,} of {self.open:,} cells, {cores}"
+        ticks = "" if self.ticks == TICKS else f", {self.ticks} ticks"
+        return f"{self.rows:,} rows, {self.touched:,} of {self.open:,} cells{ticks}, {cores}"
 
     @property
     def work(self) -> dict[str, float]:
@@ -56,14 +58,18 @@ class Point:
 
 POINTS = (
     Point(2_000, 2_000, 10_000),
-    Point(200_000, 2_000, 10_000),
-    Point(200_000, 100_000, 100_000),
-    Point(2_000, 2_000, 500_000),
-    Point(1_000_000, 100_000, 100_000),
-    Point(400_000, 50_000, 200_000, checks=True),
-    Point(200_000, 20_000, 100_000, cores=1, checks=True),
+    Point(2_000, 2_000, 10_000, ticks=50),
+    Point(2_000_000, 2_000, 10_000),
+    Point(500_000, 500_000, 500_000),
+    Point(2_000, 2_000, 2_000_000),
+    Point(8_000_000, 500_000, 500_000),
+    Point(1_000_000, 100_000, 500_000, checks=True),
+    Point(500_000, 50_000, 200_000, cores=1, checks=True),
 )
-"""Five that make the formulas, and two that check them: one between these, one with half of the cores."""
+"""Six that make the formulas, and two that check them: one between these, one with half of the cores. Many ticks leave
+many small files to maintenance."""
+WARM = (Point(2_000, 2_000, 10_000), Point(500_000, 500_000, 500_000))
+"""Measured first, and not used: a JVM that has compiled nothing yet takes twice as long."""
 
 
 @dataclass
@@ -85,8 +91,9 @@ def measure(session: Callable[[int], SparkSession], root: Path, path: Path, most
         if point.name in {one["name"] for one in found["points"]} or time.monotonic() - began > most_seconds:
             continue
         spark = session(point.cores)
-        if warm_with != point.cores:  # a JVM that has compiled nothing yet would be measured, too
-            measured(spark, root, replace(POINTS[0], cores=point.cores))
+        if warm_with != point.cores:
+            for warm in WARM:
+                measured(spark, root, replace(warm, cores=point.cores))
             warm_with = point.cores
         of = vars(measured(spark, root, point))
         found["points"].append({"name": point.name, "checks": point.checks, "point": point.work, **of})
@@ -139,7 +146,7 @@ class Ticked:
 
 def _ticks(spark: SparkSession, root: Path, running: Running, point: Point) -> Iterator[Ticked]:
     apart = point.open // point.touched
-    for number in range(1, TICKS + 2):
+    for number in range(1, point.ticks + 2):
         key = f"(id % {point.touched}) * {apart} + {number % apart}"
         _write(spark, root, Rows(point.rows, key, f"{START + number * SECOND}"), number)
         times = [time.monotonic()]
@@ -191,12 +198,12 @@ def _files(spark: SparkSession, root: Path, running: Running, point: Point) -> t
 
 
 def _maintain(spark: SparkSession, root: Path, point: Point, found: Found) -> None:
-    """Maintenance behind the ticks, and once more over what it has put together: there is less to do."""
-    for _ in range(2):
+    """Maintenance behind the ticks, and once more, when there is nothing to do."""
+    for step in ("maintenance", "repeated"):
         began = time.monotonic()
         done = maintain(pipeline(root, {"name": STAGE, **EVERY_CHANGE}), spark)
         seconds = time.monotonic() - began
-        found.took("maintenance", seconds, **point.work, files=_before(done), bytes=_rewritten(done))
+        found.took(step, seconds, **point.work, files=_before(done), bytes=_rewritten(done))
 
 
 def _before(done: list[Maintained]) -> int:

@@ -24,12 +24,13 @@ UNITS: Mapping[str, tuple[str, ...]] = {
     "refresh": ("touched", "copied"),
     "compaction": ("open",),
     "maintenance": ("files", "bytes"),
+    "repeated": (),
 }
 """The steps, and the units of work on which each depends.
 
 `rows` are those of a tick; `touched` the cells that it changes, each with a pane; `open` all cells that are open;
 `copied` the rows of `current` that are written again because they are in a file with one that changes; `files`
-and `bytes` those that maintenance finds.
+and `bytes` those that maintenance finds; it is `repeated` where it finds nothing to do.
 """
 
 

@@ -23,6 +23,7 @@ STEPS = {
     "refresh": "`current`",
     "compaction": "compaction of the journal",
     "maintenance": "maintenance",
+    "repeated": "maintenance with nothing to do",
 }
 UNITS = {
     "rows": "µs a row",
