@@ -22,6 +22,7 @@ from pyspark.sql import SparkSession
 from bench import stages
 from bench.growth import Rows
 from bench.results import machine_of, save_json
+from bench.scale.formulas import cells
 from bench.stages import EVERY_CHANGE, Running
 from bench.workload import FILES_PER_BATCH, SOURCE, START, land, pipeline, write_batch
 from windrow.drivers.maintain.maintain import maintain
@@ -53,7 +54,7 @@ class Point:
 
     @property
     def work(self) -> dict[str, float]:
-        return {"rows": self.rows, "touched": self.touched, "open": self.open, "cores": self.cores}
+        return {**cells(self.rows, self.touched, self.open), "cores": self.cores}
 
 
 POINTS = (

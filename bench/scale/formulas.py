@@ -19,7 +19,7 @@ Work = Mapping[str, float]
 
 UNITS: Mapping[str, tuple[str, ...]] = {
     "landing": ("rows",),
-    "tick": ("rows", "touched", "open"),
+    "tick": ("rows", "written", "open"),
     "tables": ("touched",),
     "refresh": ("touched", "copied"),
     "compaction": ("open",),
@@ -29,9 +29,16 @@ UNITS: Mapping[str, tuple[str, ...]] = {
 """The steps, and the units of work on which each depends.
 
 `rows` are those of a tick; `touched` the cells that it changes, each with a pane; `open` all cells that are open;
+`written` those that it writes: all of them where it has no fewer rows, else those that it changes;
 `copied` the rows of `current` that are written again because they are in a file with one that changes; `files`
 and `bytes` those that maintenance finds; it is `repeated` where it finds nothing to do.
 """
+
+
+def cells(rows: float, touched: float, open_cells: float) -> dict[str, float]:
+    """The units of a tick that changes so many cells of those that are open."""
+    written = open_cells if rows >= open_cells else touched
+    return {"rows": rows, "touched": touched, "open": open_cells, "written": written}
 
 
 @dataclass(frozen=True)

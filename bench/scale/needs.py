@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil, expm1
 
-from bench.scale.formulas import Costs, Work
+from bench.scale.formulas import Costs, Work, cells
 
 DAY, YEAR = 86_400, 365 * 86_400
 BUSY = 0.5
@@ -45,8 +45,8 @@ class Load:
 
     def work(self, cores: float, copied: float) -> Work:
         """`copied` are the rows that each refresh writes again."""
-        sizes = {"rows": self.rows, "touched": self.touched, "open": self.open_cells, "copied": copied}
-        return {**sizes, "cores": cores, "files": 0.0, "bytes": 0.0}
+        sizes = cells(self.rows, self.touched, self.open_cells)
+        return {**sizes, "copied": copied, "cores": cores, "files": 0.0, "bytes": 0.0}
 
     def seconds(self, costs: Costs, cores: float, copied: float) -> float:
         """Of landing, tick and tables, with the share of a compaction and of a refresh that each tick bears."""

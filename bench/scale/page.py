@@ -153,13 +153,13 @@ def _history(measured: Measured, docs: Path) -> Iterator[str]:
     rows = [[name, *(f"{one[field]:,}" for one in lengths)] for field, name in _COUNTS.items()]
     rows += [[f"{name}, s", *(f"{one[field]:.2f}" for one in lengths)] for field, name in _PARTS.items()]
     yield table(names, rows)
-    figure, axes = plt.subplots(figsize=(7, 3.5))
+    figure, axes = plt.subplots(figsize=(7, 4))
     for field, name in _PARTS.items():
         axes.plot([one["ticks"] for one in lengths], [one[field] for one in lengths], "o-", label=name.replace("`", ""))
     axes.set(xscale="log", xlabel="ticks of the history", ylabel="seconds")
     axes.set_ylim(bottom=0)
     plain(axes)
-    axes.legend(fontsize="small", ncols=2)
+    axes.legend(fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.18), frameon=False)
     saved(figure, docs / "drawings" / "scale-history.svg")
     yield "![What grows with the history of a lake](drawings/scale-history.svg)\n"
     yield machine_line(measured["machine"])

@@ -28,6 +28,7 @@ STEPS = {
 UNITS = {
     "rows": "µs a row",
     "touched": "µs a changed cell",
+    "written": "µs a written cell",
     "open": "µs an open cell",
     "copied": "µs a copied row",
     "files": "µs a file",
@@ -43,9 +44,9 @@ is divided among the cores, in as many [partitions](clusters.md#partitions) as t
 
 - **Landing** writes each row once. A source with [`copy: false`](pipeline-files.md#read-in-place) lands places, not
   rows.
-- A **tick** reads its rows and the open cells that it may change, and appends a row for each cell that it changes. One
-  that has about as many rows as there are open cells, or more, writes all of them, and so is the compaction of the
-  journal too.
+- A **tick** reads its rows and the open cells that it may change, and writes each cell that it changes. One that has
+  about as many rows as there are open cells, or more, writes all of them, and so is the compaction of the journal too.
+  A row costs more where it shares its cell with few others.
 - The **tables** get the files of the journal under other names, and small files that the driver writes.
 - **`current`** gets the changed rows where panes replace others, and all rows that are in one file with them once more
   (*copied rows*).
@@ -100,6 +101,10 @@ from there: it opened the lake, landed ten files, ticked and wrote its tables, a
 of `raw`. Medians; each tick has 20 rows, so its seconds are those of the driver. In each tenth landing Spark writes
 down the names of all files that have ever landed. The files themselves have been moved away, all but the last: Spark
 lists the folder at each landing.
+
+Opening grows with the log entries that are kept, up to those of 30 days, and not with all that there have ever been. A
+tick, its tables and `current` do not grow. A landing grows with the names of all files, and `windrow status` with the
+rows of `raw` and `panes`, which it counts: [what to do then](#where-it-breaks-and-what-to-do).
 """
 
 SOAK = """## A soak

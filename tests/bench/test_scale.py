@@ -20,7 +20,7 @@ from bench.soak.samples import SERIES
 
 TRUE = {
     "landing": (1.0, {"rows": 4e-6}),
-    "tick": (0.5, {"rows": 1e-6, "touched": 3e-6, "open": 0.5e-6}),
+    "tick": (0.5, {"rows": 1e-6, "written": 3e-6, "open": 0.5e-6}),
     "tables": (0.2, {"touched": 0.0}),
     "refresh": (0.8, {"touched": 2e-6, "copied": 1e-6}),
     "compaction": (0.6, {"open": 2e-6}),
