@@ -35,9 +35,14 @@ and `bytes` those that maintenance finds; it is `repeated` where it finds nothin
 """
 
 
+def writes_all_cells(rows: float, open_cells: float) -> bool:
+    """Whether a tick of so many rows writes all open cells itself."""
+    return rows >= open_cells
+
+
 def cells(rows: float, touched: float, open_cells: float) -> dict[str, float]:
     """The units of a tick that changes so many cells of those that are open."""
-    written = open_cells if rows >= open_cells else touched
+    written = open_cells if writes_all_cells(rows, open_cells) else touched
     return {"rows": rows, "touched": touched, "open": open_cells, "written": written}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil, expm1
 
-from bench.scale.formulas import Costs, Work, cells
+from bench.scale.formulas import Costs, Work, cells, writes_all_cells
 
 DAY, YEAR = 86_400, 365 * 86_400
 BUSY = 0.5
@@ -54,13 +54,9 @@ class Load:
         one = {step: formula.seconds(work) for step, formula in costs.formulas.items()}
         refreshed = replace(self, pace=max(self.pace, REFRESH)).work(cores, copied)
         refresh = costs.formulas["refresh"].seconds(refreshed) * min(self.pace / REFRESH, 1.0)
-        compaction = 0.0 if self.writes_all_cells else one["compaction"] / COMPACTED_EVERY
+        is_compact = writes_all_cells(self.rows, self.open_cells)
+        compaction = 0.0 if is_compact else one["compaction"] / COMPACTED_EVERY
         return one["landing"] + one["tick"] + one["tables"] + compaction + refresh
-
-    @property
-    def writes_all_cells(self) -> bool:
-        """Whether a tick has so much to do that it writes all open cells itself: then nothing is compacted."""
-        return self.rows >= self.open_cells
 
     def cores(self, costs: Costs, copied: float) -> int | None:
         """The least power of two on which it keeps up; None where no number of cores is enough."""
