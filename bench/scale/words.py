@@ -104,7 +104,8 @@ lists the folder at each landing.
 
 Opening grows with the log entries that are kept, up to those of 30 days, and not with all that there have ever been. A
 tick, its tables and `current` do not grow. A landing takes longer, most of all where Spark writes down all names, and
-so does `windrow status`, which counts the rows of `raw` and `panes`: [what to do then](#where-it-breaks-and-what-to-do).
+so does `windrow status`, which counts the rows of `raw` and `panes`: [what to do
+then](#where-it-breaks-and-what-to-do).
 """
 
 SOAK = """## A soak
