@@ -18,6 +18,9 @@ MEMORY = "1g"
 EVERY = "5s"
 """Between two ticks: long enough for a slow machine too, whose pace would show in every count of files otherwise."""
 
+CLEANED = 2.0
+"""Seconds for Spark to give up what the collection before has found."""
+
 
 def started(arguments: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
     """A command of windrow, in a process group of its own; what it says is added to a file."""
@@ -117,8 +120,13 @@ def _is_java(process: int) -> bool:
 
 
 def _in_use(process: int) -> int | None:
-    """By the histogram of its classes, whose last line is `Total INSTANCES BYTES`; None where none comes."""
+    """By the histogram of its classes, whose last line is `Total INSTANCES BYTES`; None where none comes.
+
+    What Spark has stored for an object that nobody uses it gives up some time behind the collection that found it.
+    """
     try:
+        subprocess.run(["jcmd", str(process), "GC.run"], capture_output=True, timeout=60)
+        time.sleep(CLEANED)
         done = subprocess.run(["jcmd", str(process), "GC.class_histogram"], capture_output=True, text=True, timeout=60)
     except (FileNotFoundError, subprocess.TimeoutExpired):
         return None

@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from tests.drivers.test_gates import pipeline, write_rows
@@ -25,12 +26,21 @@ def test_a_file_much_older_than_those_before_it_is_read(spark, tmp_path: Path) -
     assert sorted(row["v"] for row in table(spark, tmp_path, "raw", "rows").collect()) == [1, 2]
 
 
-def test_a_landing_that_has_ended_leaves_no_thread(spark, tmp_path: Path) -> None:
+def sockets_of_java(spark) -> int:
+    """How many its process has open."""
+    found = 0
+    for entry in Path(f"/proc/{spark._jvm.java.lang.ProcessHandle.current().pid()}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it is closed meanwhile
+            found += os.readlink(entry).startswith("socket:")
+    return found
+
+
+def test_a_landing_that_has_ended_leaves_no_thread_and_no_socket(spark, tmp_path: Path) -> None:
     made = pipeline(tmp_path)
     landing = Landing(spark, made.sources[0], Lake.of(made.lake))
     write_rows(tmp_path, "first.json", [{"v": 0}])
     landing.run()  # the first one starts a thread that waits for all callbacks
-    before = set(threading.enumerate())
+    before, sockets = set(threading.enumerate()), sockets_of_java(spark)
     for number in range(3):
         write_rows(tmp_path, f"{number}.json", [{"v": number}])
         landing.run()
@@ -38,6 +48,7 @@ def test_a_landing_that_has_ended_leaves_no_thread(spark, tmp_path: Path) -> Non
     for thread in more:
         thread.join(5.0)
     assert not any(thread.is_alive() for thread in more)
+    assert sockets_of_java(spark) <= sockets
 
 
 def counted(spark, raw: Raw, until: int) -> tuple[set[tuple[object, ...]], bool]:

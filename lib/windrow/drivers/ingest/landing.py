@@ -51,7 +51,7 @@ class Landing:
     faults: FileFaults | None = field(init=False)
     fault: Exception | None = field(default=None, init=False)
     """What the last batch that failed has failed with: of the query's own error only the text is left."""
-    _called: Any = field(default=None, init=False)
+    _called: callbacks.Call | None = field(default=None, init=False)
     """The connection on which the query that is at work has called Python."""
 
     def __post_init__(self) -> None:
@@ -117,7 +117,7 @@ class Landing:
 
     def _land(self, batch: DataFrame, number: int) -> None:
         """Land a batch; again where another writer was ahead, which may have landed this very batch."""
-        self._called = callbacks.connection()
+        self._called = callbacks.current()
         try:
             with span("land", source=self.source.name, batch=number):
                 tried_again(lambda: self._append(batch, number))

@@ -19,6 +19,7 @@ from windrow.drivers.ingest.runs import Run
 from windrow.drivers.pipeline.during import during
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
+from windrow.drivers.stream import garbage
 from windrow.drivers.stream.gate import judge_expired
 from windrow.drivers.stream.pace import Pace, pace_of_current, pace_of_tables
 from windrow.engine.tick.counters import NOTHING, Counters
@@ -89,11 +90,13 @@ def run(
     with work.landing_for_stages():
         stream.start()
         stream.ends, stream.drains = once or drain, drain
-        while True:
-            stream.cycle()
-            if once or drain or stop.wait(every):
-                break
-            stream.outages.is_patient = True
+        with garbage.of_a_stream():
+            while True:
+                stream.cycle()
+                garbage.clear()
+                if once or drain or stop.wait(every):
+                    break
+                stream.outages.is_patient = True
         if drain and not stop.is_set():
             stream.drain()
         stream.refresh()

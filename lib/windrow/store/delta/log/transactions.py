@@ -120,9 +120,12 @@ class Appender:
         return actions
 
     def _session_without_counts(self) -> Any:
-        """A session like this one, in which Delta counts nothing: other threads write in this one too."""
+        """A session like this one, in which Delta counts nothing: other threads write in this one too.
+
+        It is made once: those that write to a table differ in how they plan, and each landing has one of its own.
+        """
         known, planned = self._without_counts, {name: str(self.spark.conf.get(name)) for name in (PARTITIONS, ADAPTIVE)}
-        if known is None or known.of is not self.spark:
+        if known is None:
             clone = self.spark._jsparkSession.cloneSession()
             clone.conf().set(_COUNTS, "false")
             for name, value in self._own_parquet().items():
@@ -132,7 +135,7 @@ class Appender:
             for name, value in planned.items():
                 if known.planned[name] != value:
                     clone.conf().set(name, value)
-        self._without_counts = _Clone(self.spark, clone, planned)
+        self._without_counts = _Clone(clone, planned)
         return clone
 
     def _own_parquet(self) -> Mapping[str, str]:
@@ -222,9 +225,8 @@ def _all_counted(action: Mapping[str, Any], absent: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class _Clone:
-    """A session that was made like another one, and how it plans: the other may plan otherwise for the next work."""
+    """A session that was made like the first that has written, and how it plans: others may plan otherwise."""
 
-    of: SparkSession
     session: Any
     planned: Mapping[str, str]
 
