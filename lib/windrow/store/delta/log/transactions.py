@@ -120,7 +120,7 @@ class Appender:
         return actions
 
     def _session_without_counts(self) -> Any:
-        """One like the first that has written, in which Delta counts nothing: each landing has a session of its own."""
+        """One like the first that has written, in which Delta counts nothing: other threads write in that one too."""
         known, planned = self._without_counts, {name: str(self.spark.conf.get(name)) for name in (PARTITIONS, ADAPTIVE)}
         if known is None:
             clone = self.spark._jsparkSession.cloneSession()
