@@ -2,8 +2,10 @@
 
 The stream has been killed for the last time a quarter before it begins, and one process lives on; its first period is
 left out. Files and log entries fall when maintenance runs. So the points of each period are one: of files and entries
-the greatest, of all else the median. A line is laid through these. Old files are there for as long as maintenance keeps
-them, and each tick makes some: how many there are is counted for each tick of that time, as kills change their pace.
+the greatest, of all else the median. A line is laid through these. Old files and log entries are there for as long as
+maintenance keeps them, and each tick makes some: how many there are is counted for each tick of that time, as kills
+change the pace of ticks, and the kills of the first half hour are still in the time that is kept when the verdict
+begins.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ OF_A_PERIOD: Mapping[str, Callable[[Sequence[float]], float]] = {
     "memory": median, "live": median, "threads": median, "files": max, "stored": max, "entries": max, "tick": median,
 }  # fmt: skip
 """The series that must be flat."""
+OF_WHAT_IS_KEPT = ("stored", "entries")
+"""Those that are divided by the number of ticks in the time that is kept."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ def is_long_enough(seconds: float, period: float) -> bool:
 
 def judged(series: Mapping[str, Sequence[tuple[float, float]]], seconds: float, period: float) -> list[Growth]:
     """The growth of each series in the second half of a soak that has lasted so long."""
-    series = {**series, "stored": _for_each_tick(series["stored"], series["tick"])}
+    series = {**series, **{name: _for_each_tick(series[name], series["tick"]) for name in OF_WHAT_IS_KEPT}}
     return [Growth(name, _growth(series[name], one, seconds, period)) for name, one in OF_A_PERIOD.items()]
 
 

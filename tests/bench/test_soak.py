@@ -22,7 +22,7 @@ from bench.soak.commands import Batch, Stream
 from bench.soak.load import SOURCE, STAGE, Load, pipeline
 from bench.soak.reader import Reader
 from bench.soak.samples import SERIES, Samples
-from bench.soak.verdict import KEPT, Growth, is_long_enough, judged
+from bench.soak.verdict import KEPT, OF_WHAT_IS_KEPT, Growth, is_long_enough, judged
 from windrow.spec.pipelines.pipeline import Pipeline
 
 TIMES = pa.timestamp("us", "UTC")
@@ -124,16 +124,17 @@ def test_what_is_flat_is_flat_and_what_grows_is_not() -> None:
     assert all(one.is_flat for one in judged(series(-0.5), 7200, 600))
 
 
-def test_files_that_are_stored_follow_the_pace_of_ticks() -> None:
-    """In the second hour there are half as many ticks, and so half as many files that maintenance keeps."""
+@pytest.mark.parametrize("name", OF_WHAT_IS_KEPT)
+def test_what_is_kept_follows_the_pace_of_ticks(name: str) -> None:
+    """In the second hour there are half as many ticks, and so half as many files and entries that maintenance keeps."""
     even = series(0.0)
     ticks = [(float(at), 1.0) for at in [*range(0, 3600, 2), *range(3600, 7200, 4)]]
-    made = [10.0 * sum(at - KEPT < when <= at for when, _ in ticks) for at, _ in even["stored"]]
-    stored = [(at, value) for (at, _), value in zip(even["stored"], made, strict=True)]
-    (one,) = [one for one in judged({**even, "tick": ticks, "stored": stored}, 7200, 600) if one.name == "stored"]
+    made = [10.0 * sum(at - KEPT < when <= at for when, _ in ticks) for at, _ in even[name]]
+    kept = [(at, value) for (at, _), value in zip(even[name], made, strict=True)]
+    (one,) = [one for one in judged({**even, "tick": ticks, name: kept}, 7200, 600) if one.name == name]
     assert one.share == pytest.approx(0.0, abs=0.01)
-    grown = [(at, value * (1 + at / 7200)) for at, value in stored]
-    (one,) = [one for one in judged({**even, "tick": ticks, "stored": grown}, 7200, 600) if one.name == "stored"]
+    grown = [(at, value * (1 + at / 7200)) for at, value in kept]
+    (one,) = [one for one in judged({**even, "tick": ticks, name: grown}, 7200, 600) if one.name == name]
     assert one.is_flat is False
 
 
