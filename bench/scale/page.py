@@ -180,7 +180,7 @@ def _soak(measured: Measured, docs: Path) -> Iterator[str]:
         kills=measured["kills"],
         backfills=sum(one["command"] == "backfill" for one in batches),
         runs=sum(one["command"] == "maintain" for one in batches),
-        reads=measured["reads"],
+        reads=f"{measured['reads']:,}",
         torn="; ".join(measured["wrong"]) or "nothing",
     )
     grown = [[name, "not known" if share is None else f"{share:+.1%}"] for name, share in measured["growth"].items()]

@@ -61,7 +61,7 @@ def shown(project: Path) -> dict[tuple[object, ...], int]:
     """The flights of each complete window of the first stage, which it shows once."""
     table = DeltaTable(str(project / "lake" / "flights" / "departures_hourly" / "current"))
     rows = [row for row in table.to_pyarrow_table().to_pylist() if row["timing"] != "early"]
-    found = {(row["origin"], row["window_start"]): row["flights"] for row in rows}
+    found = {(row["origin"], row["carrier"], row["window_start"]): row["flights"] for row in rows}
     assert len(found) == len(rows)
     return found
 
