@@ -18,7 +18,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from bench.soak.commands import Batch, Stream
 from bench.soak.load import Load, pipeline
 from bench.soak.reader import Reader
 from bench.soak.samples import Samples
-from bench.soak.verdict import KEPT, Growth, is_long_enough, judged
+from bench.soak.verdict import KEPT, Growth, as_said, counted, is_long_enough, judged
 
 HOUR = 3600.0
 PERIOD = 600.0
@@ -170,6 +170,7 @@ class Soak:
             "reads": self.reader.reads,
             "batches": self.batch.ended,
             "growth": {one.name: one.share for one in self.growths},
+            "counted": counted(self.samples.series, self.plan.seconds, self.plan.period),
             "wrong": self.wrong,
             "machine": {**computer(), "cores": os.cpu_count(), **{of: version(name) for of, name in VERSIONS.items()}},
             "series": {name: _rounded(points) for name, points in self.samples.series.items()},
@@ -211,15 +212,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     soak.run()
     found = soak.to_mapping()
     (options.out / "soak.json").write_text(json.dumps(found) + "\n")
-    _say(found, [asdict(one) for one in soak.growths])
+    _say(found)
     sys.exit(1 if soak.wrong else 0)
 
 
-def _say(found: dict[str, Any], growths: Sequence[dict[str, Any]]) -> None:
+def _say(found: dict[str, Any]) -> None:
     print(f"{found['rows']:,} rows, {found['kills']} kills, {len(found['batches'])} batches, {found['reads']} reads")
-    for one in growths:
-        share = "too short to say" if one["share"] is None else f"{one['share']:+.1%}"
-        print(f"{one['name']} in the second half: {share}")
+    for name, share in as_said(found):
+        print(f"{name} in the second half: {'too short to say' if share is None else f'{share:+.1%}'}")
     print("\n".join(found["wrong"]) or "nothing is wrong")
 
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
+from typing import Any
 
 FLAT = 0.10
 KEPT = 3900.0
@@ -52,6 +53,21 @@ def judged(series: Mapping[str, Sequence[tuple[float, float]]], seconds: float, 
     """The growth of each series in the second half of a soak that has lasted so long."""
     series = {**series, **{name: _for_each_tick(series[name], series["tick"]) for name in OF_WHAT_IS_KEPT}}
     return [Growth(name, _growth(series[name], one, seconds, period)) for name, one in OF_A_PERIOD.items()]
+
+
+def counted(
+    series: Mapping[str, Sequence[tuple[float, float]]], seconds: float, period: float
+) -> dict[str, float | None]:
+    """The growth of what is kept as it was counted, whatever the pace of ticks: said, and not judged."""
+    return {name: _growth(series[name], OF_A_PERIOD[name], seconds, period) for name in OF_WHAT_IS_KEPT}
+
+
+def as_said(found: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
+    """What has grown in a soak that was written down, by names for people; what is kept twice."""
+    for name, share in found["growth"].items():
+        yield (f"{name}, for each tick that is kept" if name in found["counted"] else name), share
+        if name in found["counted"]:
+            yield f"{name}, as counted (not judged)", found["counted"][name]
 
 
 def _for_each_tick(

@@ -22,7 +22,7 @@ from bench.soak.commands import Batch, Stream
 from bench.soak.load import SOURCE, STAGE, Load, pipeline
 from bench.soak.reader import Reader
 from bench.soak.samples import SERIES, Samples
-from bench.soak.verdict import KEPT, OF_WHAT_IS_KEPT, Growth, is_long_enough, judged
+from bench.soak.verdict import KEPT, OF_WHAT_IS_KEPT, Growth, counted, is_long_enough, judged
 from windrow.spec.pipelines.pipeline import Pipeline
 
 TIMES = pa.timestamp("us", "UTC")
@@ -136,6 +136,8 @@ def test_what_is_kept_follows_the_pace_of_ticks(name: str) -> None:
     grown = [(at, value * (1 + at / 7200)) for at, value in kept]
     (one,) = [one for one in judged({**even, "tick": ticks, name: grown}, 7200, 600) if one.name == name]
     assert one.is_flat is False
+    shares = counted({**even, "tick": ticks, name: kept}, 7200, 600)
+    assert shares[name] < -0.2 and shares.keys() == {*OF_WHAT_IS_KEPT}, "as counted, they fall with the pace"
 
 
 def test_a_rehearsal_is_too_short_to_say() -> None:
