@@ -12,7 +12,6 @@ from bench.scale import words
 from bench.scale.formulas import UNITS, Costs, has_enough
 from bench.scale.needs import MOST_CORES, Load, year_of
 from bench.soak.drawing import drawn
-from bench.soak.verdict import as_said
 from windrow.engine.partitions import partitions_for
 from windrow.spec.times import SECOND, format_duration
 
@@ -184,7 +183,7 @@ def _soak(measured: Measured, docs: Path) -> Iterator[str]:
         reads=f"{measured['reads']:,}",
         torn="; ".join(measured["wrong"]) or "nothing",
     )
-    grown = [[name, "not known" if share is None else f"{share:+.1%}"] for name, share in as_said(measured)]
+    grown = [[name, "not known" if share is None else f"{share:+.1%}"] for name, share in measured["growth"].items()]
     yield table(["over the second half, but for its first ten minutes", "grows by"], grown)
     yield machine_line(measured["machine"])
     yield "![The soak, over time](drawings/soak.svg)\n"

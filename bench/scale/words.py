@@ -110,14 +110,12 @@ then](#where-it-breaks-and-what-to-do).
 
 SOAK = """## A soak
 
-`make soak`: {hours} hours, {rows} rows, a tick every five seconds, {kills} kills with -9 at random moments of the first
-quarter; then one process lives on, so that its growth is seen. {backfills} backfills and {runs} runs of maintenance
+`make soak`: {hours} hours, {rows} rows, a tick every ten seconds, {kills} kills with -9 at random moments of the first
+eighth; then one process lives on, so that its growth is seen. {backfills} backfills and {runs} runs of maintenance
 took place beside the stream. A reader with `deltalake` and DuckDB has looked {reads} times: whether `current` is what
 the panes up to its own tick come to, and whether the panes of every window come to one or none; every sixth time,
-whether `raw` has every row once. Maintenance kept old files and log entries for 65 minutes; how many there are
-(`stored`, `entries`) is judged for each tick of that time, as there are fewer ticks while the stream is killed and the
-first of the judged periods still keeps those. In the end, all late rows were restated, and stream and batch compared.
-What was wrong: {torn}.
+whether `raw` has every row once. Maintenance kept old files (`stored` has those too) and log entries for 65 minutes.
+In the end, all late rows were restated, and stream and batch compared. What was wrong: {torn}.
 """
 
 BREAKS = """## Where it breaks, and what to do

@@ -28,7 +28,7 @@ from bench.soak.commands import Batch, Stream
 from bench.soak.load import Load, pipeline
 from bench.soak.reader import Reader
 from bench.soak.samples import Samples
-from bench.soak.verdict import KEPT, Growth, as_said, counted, is_long_enough, judged
+from bench.soak.verdict import KEPT, KILLED, Growth, is_long_enough, judged
 
 HOUR = 3600.0
 PERIOD = 600.0
@@ -45,7 +45,7 @@ VERSIONS = {"Spark": "pyspark", "Delta": "delta-spark", "windrow": "windrow"}
 class Plan:
     """How long it lasts and what happens when, in seconds; `seed` draws the moments of kills.
 
-    It is killed in the first quarter, at its end for the last time: what grows in a process shows in one that lives on.
+    It is killed in the first eighth, at its end for the last time: what grows in a process shows in one that lives on.
     """
 
     seconds: float
@@ -56,9 +56,13 @@ class Plan:
         return min(PERIOD, max(self.seconds / 4, 30.0))
 
     @property
+    def last_kill(self) -> float:
+        return self.seconds * KILLED
+
+    @property
     def between_kills(self) -> float:
         """In the mean."""
-        return self.period / 3
+        return self.period / 6
 
 
 @dataclass
@@ -112,7 +116,7 @@ class Soak:
             time.sleep(SAMPLED)
 
     def _next_kill(self, now: float, chance: random.Random) -> float:
-        last = self.plan.seconds / 4
+        last = self.plan.last_kill
         return min(last, now + chance.expovariate(1 / self.plan.between_kills)) if now < last else math.inf
 
     def _arguments(self, name: str) -> list[str]:
@@ -157,7 +161,7 @@ class Soak:
             done = sum(one["command"] == name for one in self.batch.ended)
             if done < least:
                 yield f"{name} ran {done} times in {self.plan.seconds / self.plan.period:g} periods"
-        kills = int(self.plan.seconds / 4 / self.plan.between_kills / 3)
+        kills = int(self.plan.last_kill / self.plan.between_kills / 3)
         if self.plan.seconds >= HOUR and self.stream.kills < kills:
             yield f"the stream was killed {self.stream.kills} times"
 
@@ -170,7 +174,6 @@ class Soak:
             "reads": self.reader.reads,
             "batches": self.batch.ended,
             "growth": {one.name: one.share for one in self.growths},
-            "counted": counted(self.samples.series, self.plan.seconds, self.plan.period),
             "wrong": self.wrong,
             "machine": {**computer(), "cores": os.cpu_count(), **{of: version(name) for of, name in VERSIONS.items()}},
             "series": {name: _rounded(points) for name, points in self.samples.series.items()},
@@ -218,7 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _say(found: dict[str, Any]) -> None:
     print(f"{found['rows']:,} rows, {found['kills']} kills, {len(found['batches'])} batches, {found['reads']} reads")
-    for name, share in as_said(found):
+    for name, share in found["growth"].items():
         print(f"{name} in the second half: {'too short to say' if share is None else f'{share:+.1%}'}")
     print("\n".join(found["wrong"]) or "nothing is wrong")
 

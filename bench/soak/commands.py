@@ -15,8 +15,8 @@ from pathlib import Path
 MEMORY = "1g"
 """Of the JVM of each command: what is in use fills a fifth of it, and garbage the rest within some minutes."""
 
-EVERY = "5s"
-"""Between two ticks: long enough for a slow machine too, whose pace would show in every count of files otherwise."""
+EVERY = "10s"
+"""From tick to tick: long enough for a slow machine too, whose pace would show in every count of files otherwise."""
 
 CLEANED = 2.0
 """Seconds for Spark to give up what the collection before has found."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.plots import plt, saved
+from bench.soak.verdict import KILLED
 
 _WHAT = {
     "memory": ("memory of the stream, GiB", 1 / 2**30),
@@ -30,7 +31,7 @@ def drawn(found: Mapping[str, Any], folder: Path) -> Path:
     for axes, (name, (label, scale)) in zip(grid, _WHAT.items(), strict=True):
         minutes, values = [at / 60 for at, _ in series[name]], [value * scale for _, value in series[name]]
         axes.plot(minutes, values, ".", markersize=2)
-        for at in (found["seconds"] / 4, found["seconds"] / 2 + found["period"]):
+        for at in (found["seconds"] * KILLED, found["seconds"] / 2 + found["period"]):
             axes.axvline(at / 60, color="grey", linewidth=1)
         axes.set(ylabel=label.replace(", ", ",\n"))
         axes.set_ylim(bottom=0)

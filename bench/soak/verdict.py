@@ -1,23 +1,22 @@
 """Whether the second half of a soak is flat: no series grows by more than a tenth from its begin to its end.
 
-The stream has been killed for the last time a quarter before it begins, and one process lives on; its first period is
-left out. Files and log entries fall when maintenance runs. So the points of each period are one: of files and entries
-the greatest, of all else the median. A line is laid through these. Old files and log entries are there for as long as
-maintenance keeps them, and each tick makes some: how many there are is counted for each tick of that time, as kills
-change the pace of ticks, and the kills of the first half hour are still in the time that is kept when the verdict
-begins.
+The stream is killed in the first eighth, and then one process lives on. Files and log entries fall when maintenance
+runs. So the points of each period are one: of files and entries the greatest, of all else the median. A line is laid
+through these, but for the first one of the half, and its slope is what all of them grow by. Old files and log entries
+are there for as long as maintenance keeps them, and each tick makes some: so ticks come at an even pace, and for these
+two the line begins where the time of kills, with its fewer ticks, is no longer kept.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import Any
 
 FLAT = 0.10
+KILLED = 1 / 8
+"""The share of a soak in which the stream is killed."""
 KEPT = 3900.0
 """For so many seconds maintenance keeps old versions and commits: more than half of a soak, and no multiple of the time
 between two runs, as what a run finds a second too young is left until the next one."""
@@ -28,7 +27,7 @@ OF_A_PERIOD: Mapping[str, Callable[[Sequence[float]], float]] = {
 }  # fmt: skip
 """The series that must be flat."""
 OF_WHAT_IS_KEPT = ("stored", "entries")
-"""Those that are divided by the number of ticks in the time that is kept."""
+"""Those of what maintenance keeps for a while."""
 
 
 @dataclass(frozen=True)
@@ -44,53 +43,36 @@ class Growth:
 
 
 def is_long_enough(seconds: float, period: float) -> bool:
-    """Whether a soak that lasts so long has enough periods in its second half."""
-    first, last = math.ceil((seconds / 2 + period) / period), int(seconds // period)
-    return last - first >= LEAST
+    """Whether a soak that lasts so long has enough periods to judge each series."""
+    last = int(seconds // period)
+    return all(last - _first(name, seconds, period) >= LEAST for name in OF_A_PERIOD)
+
+
+def _first(name: str, seconds: float, period: float) -> int:
+    """The first period of a series that is judged, by its number: for what is kept one behind the time of kills."""
+    begin = seconds / 2 + period
+    if name in OF_WHAT_IS_KEPT:
+        begin = max(begin, seconds * KILLED + KEPT)
+    return math.ceil(begin / period)
 
 
 def judged(series: Mapping[str, Sequence[tuple[float, float]]], seconds: float, period: float) -> list[Growth]:
     """The growth of each series in the second half of a soak that has lasted so long."""
-    series = {**series, **{name: _for_each_tick(series[name], series["tick"]) for name in OF_WHAT_IS_KEPT}}
-    return [Growth(name, _growth(series[name], one, seconds, period)) for name, one in OF_A_PERIOD.items()]
+    return [Growth(name, _growth(name, series[name], seconds, period)) for name in OF_A_PERIOD]
 
 
-def counted(
-    series: Mapping[str, Sequence[tuple[float, float]]], seconds: float, period: float
-) -> dict[str, float | None]:
-    """The growth of what is kept as it was counted, whatever the pace of ticks: said, and not judged."""
-    return {name: _growth(series[name], OF_A_PERIOD[name], seconds, period) for name in OF_WHAT_IS_KEPT}
-
-
-def as_said(found: Mapping[str, Any]) -> Iterator[tuple[str, float | None]]:
-    """What has grown in a soak that was written down, by names for people; what is kept twice."""
-    for name, share in found["growth"].items():
-        yield (f"{name}, for each tick that is kept" if name in found["counted"] else name), share
-        if name in found["counted"]:
-            yield f"{name}, as counted (not judged)", found["counted"][name]
-
-
-def _for_each_tick(
-    points: Sequence[tuple[float, float]], ticks: Sequence[tuple[float, float]]
-) -> list[tuple[float, float]]:
-    """The points divided by the number of ticks in the time that is kept; none before that has gone by."""
-    times = sorted(at for at, _ in ticks)
-    numbers = [(at, value, bisect(times, at) - bisect(times, at - KEPT)) for at, value in points if at >= KEPT]
-    return [(at, value / number) for at, value, number in numbers if number]
-
-
-def _growth(
-    points: Sequence[tuple[float, float]], one: Callable[[Sequence[float]], float], seconds: float, period: float
-) -> float | None:
+def _growth(name: str, points: Sequence[tuple[float, float]], seconds: float, period: float) -> float | None:
     periods: dict[int, list[float]] = {}
+    first, last = _first(name, seconds, period), int(seconds // period)
     for at, value in points:
-        if seconds / 2 + period <= at < seconds // period * period:
+        if first * period <= at < last * period:
             periods.setdefault(int(at // period), []).append(value)
     if len(periods) < LEAST:
         return None
-    values = {number: one(those) for number, those in sorted(periods.items())}
+    values = {number: OF_A_PERIOD[name](those) for number, those in sorted(periods.items())}
     mean = fmean(values.values())
-    return _slope(values) * (max(values) - min(values)) / mean if mean else 0.0
+    steps = last - 1 - math.ceil((seconds / 2 + period) / period)
+    return _slope(values) * steps / mean if mean else 0.0
 
 
 def _slope(values: Mapping[int, float]) -> float:

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from windrow.drivers.register.sql import names_sql as names_sql
     from windrow.drivers.simulate.simulate import simulate as simulate
     from windrow.drivers.spark.session import local_session as local_session
-    from windrow.drivers.stream.stream import Progress as Progress
-    from windrow.drivers.stream.stream import Totals as Totals
+    from windrow.drivers.stream.progress import Progress as Progress
+    from windrow.drivers.stream.progress import Totals as Totals
     from windrow.drivers.stream.stream import run as run
     from windrow.spec.aggregates import AllTrue as AllTrue
     from windrow.spec.aggregates import AnyTrue as AnyTrue
@@ -183,7 +183,8 @@ _NAMES = {
     "drivers.register.spark": "register_names",
     "drivers.register.sql": "names_sql",
     "drivers.spark.session": "local_session",
-    "drivers.stream.stream": "Progress Totals run",
+    "drivers.stream.progress": "Progress Totals",
+    "drivers.stream.stream": "run",
     "spec.aggregates": (
         "AllTrue AnyTrue ApproxCountDistinct ApproxTop Collect CollectSet Count CountDistinct CountIf First "
         "Histogram Last Max Mean Min Quantiles Stddev Sum Top Variance"

@@ -130,8 +130,7 @@ HISTORY = {
 SOAK = {
     "seconds": 7200.0, "period": 600.0, "rows": 1_800_000, "kills": 23, "reads": 700,
     "batches": [{"command": name, "seconds": 20.0, "code": 0} for name in ("backfill", "maintain")],
-    "growth": {"memory": 0.02, "files": None, "entries": -0.01}, "counted": {"entries": 0.19},
-    "wrong": [], "machine": {"cores": 2},
+    "growth": {"memory": 0.02, "files": None}, "wrong": [], "machine": {"cores": 2},
     "series": {name: [[5.0 * n, 1.0 + n % 3] for n in range(1440)] for name in SERIES},
 }  # fmt: skip
 
@@ -148,8 +147,6 @@ def test_a_page_of_all_that_was_measured(tmp_path: Path) -> None:
     assert "| commits ever made | 7,000 | 700,000 |" in text and "23 kills with -9" in text
     assert "Not measured" not in text
     assert "| memory | +2.0% |" in text and "| files | not known |" in text and "up to 8,000,000 rows a tick" in text
-    assert "| entries, for each tick that is kept | -1.0% |" in text
-    assert "| entries, as counted (not judged) | +19.0% |" in text
     for name in ("scale-history", "soak"):
         assert (docs / "drawings" / f"{name}.svg").read_text().startswith("<?xml")
     numbers = json.loads((docs / "drawings" / "soak.json").read_text())

@@ -22,7 +22,7 @@ from bench.soak.commands import Batch, Stream
 from bench.soak.load import SOURCE, STAGE, Load, pipeline
 from bench.soak.reader import Reader
 from bench.soak.samples import SERIES, Samples
-from bench.soak.verdict import KEPT, OF_WHAT_IS_KEPT, Growth, counted, is_long_enough, judged
+from bench.soak.verdict import KEPT, Growth, is_long_enough, judged
 from windrow.spec.pipelines.pipeline import Pipeline
 
 TIMES = pa.timestamp("us", "UTC")
@@ -124,20 +124,16 @@ def test_what_is_flat_is_flat_and_what_grows_is_not() -> None:
     assert all(one.is_flat for one in judged(series(-0.5), 7200, 600))
 
 
-@pytest.mark.parametrize("name", OF_WHAT_IS_KEPT)
-def test_what_is_kept_follows_the_pace_of_ticks(name: str) -> None:
-    """In the second hour there are half as many ticks, and so half as many files and entries that maintenance keeps."""
-    even = series(0.0)
-    ticks = [(float(at), 1.0) for at in [*range(0, 3600, 2), *range(3600, 7200, 4)]]
-    made = [10.0 * sum(at - KEPT < when <= at for when, _ in ticks) for at, _ in even[name]]
-    kept = [(at, value) for (at, _), value in zip(even[name], made, strict=True)]
-    (one,) = [one for one in judged({**even, "tick": ticks, name: kept}, 7200, 600) if one.name == name]
-    assert one.share == pytest.approx(0.0, abs=0.01)
-    grown = [(at, value * (1 + at / 7200)) for at, value in kept]
-    (one,) = [one for one in judged({**even, "tick": ticks, name: grown}, 7200, 600) if one.name == name]
-    assert one.is_flat is False
-    shares = counted({**even, "tick": ticks, name: kept}, 7200, 600)
-    assert shares[name] < -0.2 and shares.keys() == {*OF_WHAT_IS_KEPT}, "as counted, they fall with the pace"
+def test_what_is_kept_of_the_time_of_kills_is_no_growth() -> None:
+    """While the stream is killed it ticks half as often, for a quarter of an hour."""
+    ticks = [*range(0, 900, 20), *range(900, 7200, 10)]
+    since = [(at - KEPT) // 600 * 600 for at in range(0, 7200, 5)]  # maintenance removes what is older
+    kept = [
+        (float(at), float(sum(first <= when <= at for when in ticks)))
+        for at, first in zip(range(0, 7200, 5), since, strict=True)
+    ]
+    found = {one.name: one for one in judged({**series(0.0), "stored": kept, "files": kept}, 7200, 600)}
+    assert found["stored"].is_flat and (found["stored"].share or 0) < (found["files"].share or 0)
 
 
 def test_a_rehearsal_is_too_short_to_say() -> None:

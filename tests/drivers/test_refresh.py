@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from tests.lake import content, pipeline, write_files
 from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.status.status import status
 from windrow.drivers.pipeline.pipeline import PipelineWork
+from windrow.drivers.stream.pace import Looks
+from windrow.drivers.stream.progress import Progress
 from windrow.drivers.stream.stream import Stream, run
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.refreshes import EVERY_TICK
-from windrow.spec.times import HOUR
+from windrow.spec.times import HOUR, SECOND
 
 
 def stream_of(made: Pipeline, spark: SparkSession) -> Stream:
@@ -65,3 +70,32 @@ def test_what_a_killed_stream_has_not_shown_the_next_one_shows(spark: SparkSessi
     assert status(made, spark)[1][0].ticks_to_refresh == 2
     stream_of(made, spark)
     assert status(made, spark)[1][0].ticks_to_refresh == 0
+
+
+def test_each_look_writes_it_where_both_have_the_same_time(spark: SparkSession, tmp_path: Path) -> None:
+    """A look begins two seconds after the one before, but a refresh ends at a moment of its own in it."""
+    made, stop, ticks = replace(pipeline(tmp_path), refresh=2 * SECOND), threading.Event(), 0
+
+    def watch(progress: Progress) -> None:
+        nonlocal ticks
+        ticks += 1
+        write_files(tmp_path / "data", range(ticks + 1))
+        if ticks == 5:
+            stop.set()
+
+    write_files(tmp_path / "data", range(1))
+    run(made, spark, every=2.0, watch=watch, stop=stop)
+    commits = len([*(tmp_path / "lake/sums/current/_delta_log").glob("*.json")])
+    assert commits >= ticks, "one makes the table, and the first look may come too early"
+
+
+def test_looks_begin_at_even_times() -> None:
+    stop, looks, began = threading.Event(), Looks(0.4), [time.monotonic()]
+    for seconds in (0.3, 0.1, 0.9, 0.2):
+        time.sleep(seconds)
+        assert not looks.wait(stop)
+        began.append(time.monotonic())
+    between = [after - before for before, after in pairwise(began)]
+    assert between == pytest.approx([0.4, 0.4, 0.9, 0.4], abs=0.1), "the one that takes longer is followed at once"
+    stop.set()
+    assert Looks(60).wait(stop)

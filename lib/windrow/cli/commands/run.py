@@ -11,7 +11,7 @@ from windrow.cli.options import Json, seconds_of
 from windrow.view.run import TickLine, Ticks
 
 if TYPE_CHECKING:
-    from windrow.drivers.stream.stream import Progress
+    from windrow.drivers.stream.progress import Progress
 
 Once = Annotated[bool, typer.Option("--once", help="Take what is there and end; open windows go on with the next run.")]
 Drain = Annotated[

@@ -21,8 +21,9 @@ from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.drivers.stream import garbage
 from windrow.drivers.stream.gate import judge_expired
-from windrow.drivers.stream.pace import Pace, pace_of_current, pace_of_tables
-from windrow.engine.tick.counters import NOTHING, Counters
+from windrow.drivers.stream.pace import Looks, Pace, pace_of_current, pace_of_tables
+from windrow.drivers.stream.progress import Progress, Totals, Watch
+from windrow.engine.tick.counters import Counters
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.quality.judgements import GateFailed
 from windrow.spec.times import SECOND
@@ -30,39 +31,8 @@ from windrow.store.journal.audits import STREAM_RUN
 from windrow.store.journal.control import Control
 from windrow.store.upstream.offsets import Offsets
 
-
-@dataclass(frozen=True)
-class Progress:
-    """One tick of a stage and what it counted, for whoever watches, when its panes are in the tables.
-
-    `lag` is the number of landing steps that the stage had not read when it had ticked.
-    """
-
-    stage: str
-    control: Control
-    lag: int
-    counters: Counters
-
-
-@dataclass
-class Totals:
-    """What a run did."""
-
-    ticks: int = 0
-    rows: int = 0
-    panes: int = 0
-    retractions: int = 0
-    late: int = 0
-
-    def add(self, counted: Mapping[int, Counters]) -> None:
-        """Count ticks that were projected; their rows were counted when they were read."""
-        done = sum(counted.values(), NOTHING)
-        self.panes += done.panes
-        self.retractions += done.retractions
-        self.late += done.late
-
-
-Watch = Callable[[Progress], None]
+_LEEWAY = 0.05
+"""Seconds by which a look may begin early, as its time is taken a moment after it was due."""
 
 
 def run(
@@ -79,9 +49,10 @@ def run(
     """Run a pipeline as a stream.
 
     `once` takes what is there and returns; `drain` then moves the watermark to +infinity, so that all windows fire and
-    expire. Otherwise it goes on, with a look every `every` seconds, until `stop` is set: it then ends after the tick.
-    Where a stage has a quality suite it judges the windows that expire, after the tables have been projected. A source
-    that could be reached at the start and then cannot is asked again, for a while, unless it is `once`.
+    expire. Otherwise it goes on, with a look every `every` seconds, or at once where the one before has taken longer,
+    until `stop` is set: it then ends after the tick. Where a stage has a quality suite it judges the windows that
+    expire, after the tables have been projected. A source that could be reached at the start and then cannot is asked
+    again, for a while, unless it is `once`.
     Errors: SpecError, StepTaken when a second stream is at work, SourceUnavailable, GateFailed.
     """
     stop = stop or threading.Event()
@@ -91,10 +62,11 @@ def run(
         stream.start()
         stream.ends, stream.drains = once or drain, drain
         with garbage.of_a_stream():
+            looks = Looks(every)
             while True:
                 stream.cycle()
                 garbage.clear()
-                if once or drain or stop.wait(every):
+                if once or drain or looks.wait(stop):
                     break
                 stream.outages.is_patient = True
         if drain and not stop.is_set():
@@ -105,7 +77,7 @@ def run(
 
 @dataclass
 class Stream:
-    """A pipeline that runs: its totals, and when its tables were last projected.
+    """A pipeline that runs: its totals, and when its tables were last projected, `current` in the look of what time.
 
     `ends`: at the head it is done; `drains`: when it has been drained there.
     """
@@ -120,6 +92,8 @@ class Stream:
     drains: bool = False
     _pace: Pace = field(default_factory=pace_of_tables)
     _refreshed: Pace = field(default_factory=pace_of_current)
+    _look: float = field(default_factory=time.monotonic)
+    _refreshed_in: float = field(default_factory=time.monotonic)
     _lags: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def start(self) -> None:
@@ -129,7 +103,7 @@ class Stream:
 
     def cycle(self) -> None:
         """Land what is there now, let every stage catch up, and then let time pass."""
-        began = self.clock()
+        began, self._look = self.clock(), time.monotonic()
         self._land()
         for source in self.work.sources:
             with during(f"while the tables of source {source.raw.name} were projected"):
@@ -140,7 +114,8 @@ class Stream:
             self._project_shown(self._refreshed.is_due())
             return
         self._tick_in_order(lambda stage: stage.runner.pass_time(began))
-        self._project_shown(self.ends or self._refreshed.is_older_than(self.work.pipeline.refresh / SECOND))
+        refresh = self.work.pipeline.refresh / SECOND
+        self._project_shown(self.ends or self._look - self._refreshed_in >= refresh - _LEEWAY)
         if not self.drains:
             self._replace()
         self._judge()
@@ -278,6 +253,7 @@ class Stream:
         self._pace.took(began)
         if refresh:
             self._refreshed.took(began)
+            self._refreshed_in = self._look
 
     def _show(self, stage: StageWork, ticks: Mapping[int, Control], counted: Mapping[int, Counters]) -> None:
         """Tell whoever watches of the ticks that have not been shown yet."""
