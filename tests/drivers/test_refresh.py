@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from pyspark.sql import SparkSession
@@ -16,7 +18,6 @@ from windrow.drivers.clock import clock_micros
 from windrow.drivers.inspect.status.status import status
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.stream.pace import Looks
-from windrow.drivers.stream.progress import Progress
 from windrow.drivers.stream.stream import Stream, run
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.pipelines.refreshes import EVERY_TICK
@@ -72,21 +73,20 @@ def test_what_a_killed_stream_has_not_shown_the_next_one_shows(spark: SparkSessi
     assert status(made, spark)[1][0].ticks_to_refresh == 0
 
 
-def test_each_look_writes_it_where_both_have_the_same_time(spark: SparkSession, tmp_path: Path) -> None:
-    """A look begins two seconds after the one before, but a refresh ends at a moment of its own in it."""
-    made, stop, ticks = replace(pipeline(tmp_path), refresh=2 * SECOND), threading.Event(), 0
-
-    def watch(progress: Progress) -> None:
-        nonlocal ticks
-        ticks += 1
-        write_files(tmp_path / "data", range(ticks + 1))
-        if ticks == 5:
-            stop.set()
-
-    write_files(tmp_path / "data", range(1))
-    run(made, spark, every=2.0, watch=watch, stop=stop)
-    commits = len([*(tmp_path / "lake/sums/current/_delta_log").glob("*.json")])
-    assert commits >= ticks, "one makes the table, and the first look may come too early"
+def test_each_look_writes_it_where_both_have_the_same_time(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A look begins ten seconds after the one before; every other one takes five seconds, the rest a second."""
+    stream, now = stream_of(replace(pipeline(tmp_path), refresh=10 * SECOND), spark), deque[float]()
+    later = SimpleNamespace(monotonic=lambda: now.popleft() if len(now) > 1 else now[0])
+    monkeypatch.setattr("windrow.drivers.stream.stream.time", later)
+    first = time.monotonic()
+    for look in (1, 2, 3):
+        now.clear()
+        now.extend([first + 10 * look, first + 10 * look + (5 if look % 2 else 1)])
+        write_files(tmp_path / "data", range(look))
+        stream.cycle()
+        assert look in ticks_in(stream, tmp_path, "current")
 
 
 def test_looks_begin_at_even_times() -> None:
