@@ -114,7 +114,8 @@ SOAK = """## A soak
 eighth; then one process lives on, so that its growth is seen. {backfills} backfills and {runs} runs of maintenance
 took place beside the stream. A reader with `deltalake` and DuckDB has looked {reads} times: whether `current` is what
 the panes up to its own tick come to, and whether the panes of every window come to one or none; every sixth time,
-whether `raw` has every row once. Maintenance kept old files (`stored` has those too) and log entries for 65 minutes.
+whether `raw` has every row once. Maintenance kept old files (`stored` has those too) and log entries for 65 minutes;
+these two are judged from when nearly nothing of the time of kills is kept, and the slope taken for as long as the rest.
 In the end, all late rows were restated, and stream and batch compared. What was wrong: {torn}.
 """
 

@@ -4,7 +4,7 @@ The stream is killed in the first eighth, and then one process lives on. Files a
 runs. So the points of each period are one: of files and entries the greatest, of all else the median. A line is laid
 through these, but for the first one of the half, and its slope is what all of them grow by. Old files and log entries
 are there for as long as maintenance keeps them, and each tick makes some: so ticks come at an even pace, and for these
-two the line begins where the time of kills, with its fewer ticks, is no longer kept.
+two the line begins where the time of kills, with its fewer ticks, is no longer kept, but for some minutes of it.
 """
 
 from __future__ import annotations

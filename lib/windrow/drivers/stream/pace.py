@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 @dataclass
 class Looks:
     """Looks that begin every `seconds`; one that takes longer is followed by the next at once, as in Spark's
-    `processingTime`. So how many there are does not depend on how fast the machine is.
+    `processingTime`. So a machine that keeps up makes as many as any other.
     """
 
     seconds: float
