@@ -20,6 +20,8 @@ EVERY = "10s"
 
 CLEANED = 2.0
 """Seconds for Spark to give up what the collection before has found."""
+CLASSES = 300
+"""So many of the largest classes of a histogram are kept, and its heading."""
 
 
 def started(arguments: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
@@ -93,8 +95,26 @@ class Stream:
         """The bytes of the objects of its JVM that are in use, after a full collection; None while there is none."""
         for process in self._members():
             if _is_java(process):
-                return _in_use(process)
+                return self._in_use(process)
         return None
+
+    def _in_use(self, process: int) -> int | None:
+        """By the histogram of its classes, whose last line is `Total INSTANCES BYTES`; None where none comes.
+
+        The largest classes are kept in a file beside the log: they say what has grown. What Spark has stored for an
+        object that nobody uses it gives up some time behind the collection that found it.
+        """
+        try:
+            subprocess.run(["jcmd", str(process), "GC.run"], capture_output=True, timeout=60)
+            time.sleep(CLEANED)
+            asked = ["jcmd", str(process), "GC.class_histogram"]
+            found = subprocess.run(asked, capture_output=True, text=True, timeout=60).stdout.splitlines()
+        except (FileNotFoundError, subprocess.TimeoutExpired):
+            return None
+        with self.log.with_name("classes.log").open("a") as file:
+            file.write("\n".join([time.strftime("%FT%TZ", time.gmtime()), *found[:CLASSES], ""]))
+        words = found[-1].split() if found else []
+        return int(words[2]) if words[:1] == ["Total"] else None
 
     def _members(self) -> list[int]:
         """Its processes, while it is at work."""
@@ -117,21 +137,6 @@ def _is_java(process: int) -> bool:
     with suppress(OSError):
         return Path(f"/proc/{process}/comm").read_text().strip() == "java"
     return False
-
-
-def _in_use(process: int) -> int | None:
-    """By the histogram of its classes, whose last line is `Total INSTANCES BYTES`; None where none comes.
-
-    What Spark has stored for an object that nobody uses it gives up some time behind the collection that found it.
-    """
-    try:
-        subprocess.run(["jcmd", str(process), "GC.run"], capture_output=True, timeout=60)
-        time.sleep(CLEANED)
-        done = subprocess.run(["jcmd", str(process), "GC.class_histogram"], capture_output=True, text=True, timeout=60)
-    except (FileNotFoundError, subprocess.TimeoutExpired):
-        return None
-    words = done.stdout.split()[-3:]
-    return int(words[2]) if words[:1] == ["Total"] else None
 
 
 def _threads(process: int) -> int:

@@ -188,6 +188,21 @@ def test_what_is_at_work_is_measured(tmp_path: Path) -> None:
     stream.kill()
 
 
+def test_the_objects_in_use_are_counted_and_their_classes_kept(tmp_path: Path) -> None:
+    program = tmp_path / "Sleeps.java"
+    program.write_text("class Sleeps { public static void main(String[] no) throws Exception { Thread.sleep(60000); }}")
+    stream = Stream(tmp_path, tmp_path / "stream.log")
+    assert stream.live() is None, "nothing is at work"
+    stream._process = subprocess.Popen(["java", str(program)], start_new_session=True)
+    until = time.monotonic() + 30
+    while (found := stream.live()) is None and time.monotonic() < until:
+        time.sleep(0.2)
+    stream.kill()
+    lines = (tmp_path / "classes.log").read_text().splitlines()
+    assert found is not None and found > 100_000
+    assert any("java.lang.String" in line for line in lines)
+
+
 def test_a_batch_that_does_not_end_is_given_up(tmp_path: Path) -> None:
     batch = Batch(tmp_path / "log")
     with patch("bench.soak.commands.started", lambda *_: subprocess.Popen(["sleep", "60"], start_new_session=True)):
