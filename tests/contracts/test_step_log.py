@@ -256,9 +256,12 @@ def test_rows_are_read_again_and_again_from_more_commits_than_are_remembered(
         assert found == list(range(after + 1, until + 1))
 
 
+def _checksum_file(table: Location, version: int) -> Path:
+    return Path(table.path, "_delta_log", f"{version:020}.crc")
+
+
 def _checksums(table: Location, version: int) -> dict[str, Any]:
-    text = Path(table.path, "_delta_log", f"{version:020}.crc").read_text()
-    found: dict[str, Any] = json.loads(text)
+    found: dict[str, Any] = json.loads(_checksum_file(table, version).read_text())
     return found
 
 
@@ -273,6 +276,35 @@ def test_a_commit_says_what_the_table_comes_to(spark: SparkSession, table: Locat
     by_delta = _checksums(table, 3)
     assert by_delta["numFiles"] == found["numFiles"] + 1
     assert (by_delta["metadata"], by_delta["protocol"]) == (found["metadata"], found["protocol"])
+
+
+def test_what_delta_counts_late_is_counted_on_by_the_next_commit(spark: SparkSession, table: Location) -> None:
+    log = _log(table)
+    log.append(_row(spark, 2), 2, {})
+    file = _checksum_file(table, 1)
+    text = file.read_text()
+    file.unlink()  # it is there some seconds behind its commit, where that is of Delta
+    again = _log(table)
+    for step in (3, 4):
+        again.append(_row(spark, step), step, {})
+    assert not _checksum_file(table, 2).exists() and not _checksum_file(table, 3).exists()
+    file.write_text(text)
+    again.append(_row(spark, 5), 5, {})
+    found, detail = _checksums(table, 4), table.table(spark).detail().collect()[0]
+    assert (found["numFiles"], found["tableSizeBytes"]) == (detail["numFiles"], detail["sizeInBytes"])
+    assert [(one["appId"], one["version"]) for one in found["setTransactions"]] == [("a-log", 5)]
+
+
+def test_where_nobody_has_counted_a_checkpoint_does(spark: SparkSession, table: Location) -> None:
+    spark.sql(f"ALTER TABLE delta.`{table.path}` SET TBLPROPERTIES ('delta.checkpointInterval' = '3')")
+    _checksum_file(table, 1).unlink()
+    log = _log(table)
+    for step in (2, 3, 4):
+        log.append(_row(spark, step), step, {})
+    assert [_checksum_file(table, version).exists() for version in (2, 3, 4)] == [False, True, True]
+    detail = table.table(spark).detail().collect()[0]
+    found = _checksums(table, 4)
+    assert (found["numFiles"], found["tableSizeBytes"]) == (detail["numFiles"], detail["sizeInBytes"])
 
 
 def test_a_log_is_a_checkpoint_now_and_then(spark: SparkSession, table: Location) -> None:

@@ -25,14 +25,44 @@ _KEPT = (
 _STAMPS = "setTransactions"
 
 
+@dataclass(frozen=True)
+class _Change:
+    """Of one version: by how much there is more, and what its commit says of itself."""
+
+    version: int
+    size: int
+    files: int
+    stamp: Mapping[str, Any]
+    commit: str
+
+    def to(self, before: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the table comes to, from what it came to before."""
+        sums = {
+            "txnId": self.commit,
+            "tableSizeBytes": before["tableSizeBytes"] + self.size,
+            "numFiles": before["numFiles"] + self.files,
+            **{name: before[name] for name in _KEPT if name in before},
+        }
+        if _STAMPS in before:  # all of them, or none
+            others = [one for one in before[_STAMPS] if one["appId"] != self.stamp["appId"]]
+            sums[_STAMPS] = [*others, self.stamp]
+        return sums
+
+
 @dataclass
 class Checksums:
-    """Of the table at a path, with Delta's log of it; those of the newest version are remembered."""
+    """Of the table at a path, with Delta's log of it; those of the newest version are remembered.
+
+    Delta writes those of its own commits some seconds behind them. Until they are there the changes behind them are
+    kept, and counted on as soon as they are.
+    """
 
     spark: SparkSession
     path: str
     log: Any
-    _newest: tuple[int, Mapping[str, Any] | None] = field(default=(-1, None))
+    _newest: Mapping[str, Any] | None = None
+    _changes: list[_Change] = field(default_factory=list)
+    """Those that `_newest` does not know."""
 
     def write(
         self,
@@ -42,31 +72,29 @@ class Checksums:
         stamp: Mapping[str, Any],
         commit: str,
     ) -> None:
-        """Write those of a version that changed the files of the one before; nothing where that one has none.
+        """Write those of a version that changed the files of the one before, if anybody knows what that came to.
 
         `stamp` is the commit's `txn`, as it stands there: Delta compares them before it makes a checkpoint.
         """
-        before = self._of(version - 1)
-        if before is None:
+        grown = _bytes(added) - _bytes(removed)
+        self._changes.append(_Change(version, grown, len(added) - len(removed), stamp, commit))
+        sums = self._newest or self._of(self._changes[0].version - 1)
+        if sums is None:
             return
-        sums = {
-            "txnId": commit,
-            "tableSizeBytes": before["tableSizeBytes"] + _bytes(added) - _bytes(removed),
-            "numFiles": before["numFiles"] + len(added) - len(removed),
-            **{name: before[name] for name in _KEPT if name in before},
-        }
-        if _STAMPS in before:  # all of them, or none
-            others = [one for one in before[_STAMPS] if one["appId"] != stamp["appId"]]
-            sums[_STAMPS] = [*others, stamp]
+        for change in self._changes:
+            sums = change.to(sums)
         with suppress(VersionTaken):  # by somebody who knows the same
             put_beside(self.spark, self.log, self.path, version, "crc", [json.dumps(sums)])
-        self._newest = (version, sums)
+        self._newest, self._changes = sums, []
+
+    def count(self, transaction: Any, snapshot: Any) -> None:
+        """Have Delta count those of a snapshot that is the newest, where nobody has: it reads the log for that."""
+        if self._changes:
+            transaction.writeChecksumFile(self._changes[-1].commit, snapshot)
+            self._changes = []
 
     def _of(self, version: int) -> Mapping[str, Any] | None:
-        if self._newest[0] != version:
-            text = read_text(self.spark, log_file(self.path, version, "crc"))
-            self._newest = (version, _read(text))
-        return self._newest[1]
+        return _read(read_text(self.spark, log_file(self.path, version, "crc")))
 
 
 def _bytes(files: Sequence[AddedFile]) -> int:

@@ -186,7 +186,7 @@ class Appender:
             self._live = {**kept, **{file.path: file for file in files}}
         if version % self._interval == 0:
             nothing = self._java.scala.Option.empty()
-            self._log.update(False, nothing, nothing)
+            self._checksums.count(self._transaction, self._log.update(False, nothing, nothing))
             self._log.checkpoint()
 
     def _commit_by_delta(self, actions: Sequence[str], app_id: str, step: int, metadata: str) -> None:
