@@ -110,7 +110,7 @@ then](#where-it-breaks-and-what-to-do).
 
 SOAK = """## A soak
 
-`make soak`: {hours} hours, {rows} rows, a tick every ten seconds, {kills} kills with -9 at random moments of the first
+`make soak`: {hours} hours, {rows} rows, a tick every 15 seconds, {kills} kills with -9 at random moments of the first
 eighth; then one process lives on, so that its growth is seen. {backfills} backfills and {runs} runs of maintenance
 took place beside the stream. A reader with `deltalake` and DuckDB has looked {reads} times: whether `current` is what
 the panes up to its own tick come to, and whether the panes of every window come to one or none; every sixth time,

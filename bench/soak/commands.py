@@ -15,7 +15,7 @@ from pathlib import Path
 MEMORY = "1g"
 """Of the JVM of each command: what is in use fills a fifth of it, and garbage the rest within some minutes."""
 
-EVERY = "10s"
+EVERY = "15s"
 """From tick to tick: long enough for a slow machine too, whose pace would show in every count of files otherwise."""
 
 CLEANED = 2.0

@@ -22,7 +22,7 @@ TABLES += tuple(f"{SOURCE}/{name}" for name in ("raw", "landings", "dead_letters
 
 
 SERIES = ("memory", "live", "threads", "files", "stored", "entries", "tick", "refresh")
-LIVE = 120.0
+LIVE = 60.0
 """Seconds between two counts of what is in use: each is a full collection."""
 FILES = 20.0
 """Seconds between two counts of files, which take a second or two."""
