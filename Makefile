@@ -57,7 +57,7 @@ scale: setup ## measure what each step costs, and histories of up to 100,000 tic
 scale-page: setup ## write docs/scale.md from what make scale and make soak have measured
 	$(BIN)/python -m bench.scale --only page
 
-soak: setup ## a stream with kills, maintenance, backfills and a reader for two hours (HOURS=0.05: a rehearsal)
+soak: setup ## a stream with kills, maintenance, backfills and a reader for two hours and a quarter (HOURS=0.05: a rehearsal)
 	HOURS=$(HOURS) $(BIN)/python -m bench.soak $(ARGS)
 
 lock: setup ## write requirements.lock again from pyproject.toml (UPGRADE=--upgrade: newest versions)
