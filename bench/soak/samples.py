@@ -44,7 +44,7 @@ class Samples:
     `memory` in bytes, and every LIVE seconds `live`, those of objects in use; `threads` of all of its processes. Every
     FILES seconds: `files`, those that are live in all tables, `stored`, all data files that are there, and `entries`,
     those of their logs. `tick` and `refresh` in seconds: from the landing of a batch to the panes of its tick, and on
-    to `current`. `machine` in seconds of a work that is always the same.
+    to `current`. `machine` in milliseconds of a work that is always the same.
     """
 
     lake: Path
