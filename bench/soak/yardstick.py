@@ -10,7 +10,7 @@ _TIMES = 7
 
 
 def sorting() -> float:
-    """Milliseconds that it takes to sort 20,000 numbers; the least of a few, which others at work have not lengthened."""
+    """Milliseconds that it takes to sort 20,000 numbers; the least of a few: others at work lengthen most of them."""
     return min(_sorting() for _ in range(_TIMES))
 
 
