@@ -19,7 +19,7 @@ FLAT = 0.10
 KILLED = 1 / 8
 """The share of a soak in which the stream is killed."""
 KEPT = 3900.0
-"""For so many seconds maintenance keeps old versions and commits: more than half of a soak, and no multiple of the time
+"""For so many seconds maintenance keeps old versions and commits: nearly half of a soak, and no multiple of the time
 between two runs, as what a run finds a second too young is left until the next one."""
 LEAST = 4
 """Periods of the second half that a verdict needs."""
