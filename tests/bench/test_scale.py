@@ -161,7 +161,9 @@ def test_the_page_of_the_docs_has_what_was_measured() -> None:
         and "## Files and log entries of a year" in text
         and "## A year of ticks" in text
     )
-    assert "(drawings/scale-history.svg)" in text and (docs / "drawings" / "scale-history.svg").exists()
+    assert "## A soak" in text and "Not measured" not in text
+    for drawing in ("scale-history.svg", "soak.svg"):
+        assert f"(drawings/{drawing})" in text and (docs / "drawings" / drawing).exists()
 
 
 @pytest.mark.long
