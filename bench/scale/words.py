@@ -116,8 +116,7 @@ took place beside the stream. A reader with `deltalake` and DuckDB has looked {r
 the panes up to its own tick come to, and whether the panes of every window come to one or none; every sixth time,
 whether `raw` has every row once. Maintenance kept old files (`stored` has those too) and log entries for 65 minutes;
 these two are judged from when nearly nothing of the time of kills is kept, and the slope taken for as long as the rest.
-Ticks are judged in relation to how long the machine took, in the same ten minutes, to sort 20,000 numbers. In the end,
-all late rows were restated, and stream and batch compared. What was wrong: {torn}.
+In the end, all late rows were restated, and stream and batch compared. What was wrong: {torn}.
 """
 
 BREAKS = """## Where it breaks, and what to do

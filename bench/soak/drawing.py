@@ -19,7 +19,6 @@ _WHAT = {
     "entries": ("log entries of all tables", 1.0),
     "tick": ("from landing to panes, s", 1.0),
     "refresh": ("from panes to current, s", 1.0),
-    "machine": ("the machine sorts\n20,000 numbers, ms", 1.0),
 }
 _POINTS = 400
 """So many points of a series are in the file with its numbers, at most."""

@@ -14,7 +14,6 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
 from bench.soak.load import SOURCE, STAGE
-from bench.soak.yardstick import sorting
 from windrow.store.journal.totals import TOTALS
 
 LOG = "_delta_log"
@@ -22,7 +21,7 @@ TABLES = tuple(f"{STAGE}/{name}" for name in ("journal/1", "cells/1", "panes", "
 TABLES += tuple(f"{SOURCE}/{name}" for name in ("raw", "landings", "dead_letters"))
 
 
-SERIES = ("memory", "live", "threads", "files", "stored", "entries", "tick", "refresh", "machine")
+SERIES = ("memory", "live", "threads", "files", "stored", "entries", "tick", "refresh")
 LIVE = 60.0
 """Seconds between two counts of what is in use: each is a full collection."""
 FILES = 20.0
@@ -44,7 +43,7 @@ class Samples:
     `memory` in bytes, and every LIVE seconds `live`, those of objects in use; `threads` of all of its processes. Every
     FILES seconds: `files`, those that are live in all tables, `stored`, all data files that are there, and `entries`,
     those of their logs. `tick` and `refresh` in seconds: from the landing of a batch to the panes of its tick, and on
-    to `current`. `machine` in milliseconds of a work that is always the same.
+    to `current`.
     """
 
     lake: Path
@@ -58,10 +57,7 @@ class Samples:
 
     def take(self, of: Measured) -> None:
         """One point of each, and of ticks all that were committed since the last time."""
-        memory = of.memory()
-        if memory is not None:
-            self._add("memory", memory)
-            self._add("machine", sorting())
+        self._add_known("memory", of.memory())
         self._add_known("threads", of.threads())
         if self._is_due("live", LIVE):
             self._add_known("live", of.live())

@@ -5,7 +5,6 @@ runs. So the points of each period are one: of files and entries the greatest, o
 through these, but for the first one of the half, and its slope is what all of them grow by. Old files and log entries
 are there for as long as maintenance keeps them, and each tick makes some: so ticks come at an even pace, and for these
 two the line begins where the time of kills, with its fewer ticks, is no longer kept, but for some minutes of it.
-Ticks are judged in relation to how fast the machine was in the same period.
 """
 
 from __future__ import annotations
@@ -29,10 +28,6 @@ OF_A_PERIOD: Mapping[str, Callable[[Sequence[float]], float]] = {
 """The series that must be flat."""
 OF_WHAT_IS_KEPT = ("stored", "entries")
 """Those of what maintenance keeps for a while."""
-
-
-Points = Sequence[tuple[float, float]]
-"""Of a series: seconds since the begin, and a value."""
 
 
 @dataclass(frozen=True)
@@ -61,35 +56,23 @@ def _first(name: str, seconds: float, period: float) -> int:
     return math.ceil(begin / period)
 
 
-def judged(series: Mapping[str, Points], seconds: float, period: float) -> list[Growth]:
+def judged(series: Mapping[str, Sequence[tuple[float, float]]], seconds: float, period: float) -> list[Growth]:
     """The growth of each series in the second half of a soak that has lasted so long."""
-    points = {**series, "tick": _relative(series["tick"], series["machine"], period)}
-    return [Growth(name, _growth(name, points[name], seconds, period)) for name in OF_A_PERIOD]
+    return [Growth(name, _growth(name, series[name], seconds, period)) for name in OF_A_PERIOD]
 
 
-def _relative(points: Points, machine: Points, period: float) -> Points:
-    """Each point over the median of what the machine took in its period; without those of which nobody knows."""
-    took = {number: median(those) for number, those in _periods(machine, period).items()}
-    return [(at, value / took[int(at // period)]) for at, value in points if int(at // period) in took]
-
-
-def _growth(name: str, points: Points, seconds: float, period: float) -> float | None:
+def _growth(name: str, points: Sequence[tuple[float, float]], seconds: float, period: float) -> float | None:
+    periods: dict[int, list[float]] = {}
     first, last = _first(name, seconds, period), int(seconds // period)
-    periods = {number: those for number, those in _periods(points, period).items() if first <= number < last}
+    for at, value in points:
+        if first * period <= at < last * period:
+            periods.setdefault(int(at // period), []).append(value)
     if len(periods) < LEAST:
         return None
-    values = {number: OF_A_PERIOD[name](those) for number, those in periods.items()}
+    values = {number: OF_A_PERIOD[name](those) for number, those in sorted(periods.items())}
     mean = fmean(values.values())
     steps = last - 1 - math.ceil((seconds / 2 + period) / period)
     return _slope(values) * steps / mean if mean else 0.0
-
-
-def _periods(points: Points, period: float) -> dict[int, list[float]]:
-    """The values of each period, by its number."""
-    found: dict[int, list[float]] = {}
-    for at, value in sorted(points):
-        found.setdefault(int(at // period), []).append(value)
-    return found
 
 
 def _slope(values: Mapping[int, float]) -> float:

@@ -114,7 +114,7 @@ def test_a_table_that_is_gone_is_found(lake: Path) -> None:
 def series(growth: float) -> dict[str, list[tuple[float, float]]]:
     """Two hours in which all grows that much over the second one, with what falls in every period."""
     points = [(5.0 * n, (1 + growth * max(5 * n - 3600, 0) / 3600) * (1 + (n % 120) / 240)) for n in range(1440)]
-    return {**{name: points for name in SERIES}, "machine": [(at, 1.0) for at, _ in points]}
+    return {name: points for name in SERIES}
 
 
 def test_what_is_flat_is_flat_and_what_grows_is_not() -> None:
@@ -122,17 +122,6 @@ def test_what_is_flat_is_flat_and_what_grows_is_not() -> None:
     assert all(one.is_flat for one in judged(series(0.08), 7200, 600))
     assert all(one.is_flat is False for one in judged(series(0.2), 7200, 600))
     assert all(one.is_flat for one in judged(series(-0.5), 7200, 600))
-
-
-def test_ticks_are_judged_in_relation_to_the_machine() -> None:
-    """Those that slow down with it do not grow, and those that keep their pace on one that gets faster do."""
-    grown, flat = series(0.2), series(0.0)
-    faster = [(at, 1 / value) for at, value in grown["tick"]]
-    found = [
-        {one.name: one.is_flat for one in judged(those, 7200, 600)}["tick"]
-        for those in ({**grown, "machine": grown["tick"]}, {**flat, "machine": faster}, {**grown, "machine": []})
-    ]
-    assert found == [True, False, None]
 
 
 def test_what_is_kept_of_the_time_of_kills_is_no_growth() -> None:
@@ -186,9 +175,7 @@ def test_what_is_at_work_is_measured(tmp_path: Path) -> None:
         time.sleep(0.05)
     for _ in range(2):
         samples.take(stream)
-    assert {name: len(points) for name, points in samples.series.items() if points} == {
-        "memory": 2, "threads": 2, "machine": 2,
-    }  # fmt: skip
+    assert {name: len(points) for name, points in samples.series.items() if points} == {"memory": 2, "threads": 2}
     assert samples.series["threads"][0][1] == 1 and samples.series["memory"][0][1] > 100_000
     os.killpg(stream._process.pid, signal.SIGKILL)  # as a machine without memory does
     stream._process.wait()
