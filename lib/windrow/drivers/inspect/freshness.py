@@ -13,7 +13,7 @@ from windrow.drivers.inspect.look import look
 from windrow.spec.pipelines.pipeline import Pipeline
 from windrow.spec.stages.freshness import Freshness
 from windrow.store.delta.location import Lake
-from windrow.store.reading.tables import Condition, Groups, Tables
+from windrow.store.reading.tables import Condition, Tables
 from windrow.view.freshness import StageFreshness
 
 if TYPE_CHECKING:
@@ -52,6 +52,4 @@ def _complete_until(tables: Tables, lake: Lake, stage: str) -> int | None:
     current = tables.open(lake.table(stage, "current"))
     if current is None:
         return None
-    conditions = (Condition("timing", "!=", "early"), Condition("window_end", "is known"))
-    (row,) = current.groups(Groups(greatest=("window_end",)), *conditions).to_pylist()
-    return None if row["window_end"] is None else int(row["window_end"])
+    return current.greatest("window_end", Condition("timing", "!=", "early"))

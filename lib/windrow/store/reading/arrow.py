@@ -21,14 +21,19 @@ from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.file_system import FileState, state_of
 from windrow.store.delta.location import LOG, Location
 from windrow.store.delta.log.commits import is_of_step, repeated_in, said_in
-from windrow.store.reading.tables import NUMBER, Condition, Groups, Kind
+from windrow.store.reading import known
+from windrow.store.reading.grouping import grouped, plain
+from windrow.store.reading.statistics import FileStatistics
+from windrow.store.reading.tables import Condition, Groups, Kind
 
 if TYPE_CHECKING:  # to import Arrow's datasets takes long, and there may be no table
-    from pyarrow import dataset, fs
+    from pyarrow import fs
+    from pyarrow.dataset import Dataset  # type: ignore[import-untyped]
 
 _HOLDS: Mapping[str, Callable[[pc.Expression, Any], pc.Expression]] = {
     "=": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
     "is known": lambda column, _: column.is_valid(),
+    "is unknown": lambda column, _: column.is_null(),
     "is no number": lambda column, _: pc.match_substring_regex(column, "[^0-9]"),
 }  # fmt: skip
 
@@ -142,20 +147,14 @@ class ArrowTable:
 
     def number_of_rows(self) -> int:
         """By what Delta knows of the files, where it knows it of all."""
-        rows = self.dataset  # first, as it refuses a table of whose files some rows are deleted
-        numbers = pa.table(self.table.get_add_actions(flatten=True)).column("num_records")
-        return int(rows.count_rows() if numbers.null_count else pc.sum(numbers).as_py() or 0)
+        numbers = self.files.rows
+        return int(self.dataset.count_rows() if numbers.null_count else pc.sum(numbers).as_py() or 0)
 
-    def greatest(self, column: str) -> int | None:
-        """By what Delta knows of the files: no file is read."""
-        files, name = pa.table(self.table.get_add_actions(flatten=True)), f"max.{column}"
-        if name not in files.column_names:
-            return None
-        values = files.column(name)
-        if pa.types.is_timestamp(values.type):
-            values = values.cast(pa.timestamp("us", values.type.tz)).cast(pa.int64())
-        found: int | None = pc.max(values).as_py()
-        return found
+    def greatest(self, column: str, *conditions: Condition) -> int | None:
+        return known.greatest(self, column, conditions)
+
+    def numbers(self, by: str | None, *conditions: Condition) -> Mapping[str | None, int]:
+        return known.numbers(self, by, conditions)
 
     def version(self) -> int:
         return self.table.version()
@@ -186,8 +185,9 @@ class ArrowTable:
         return {path for path, file in zip(others, found, strict=True) if file.type == fs.FileType.NotFound}
 
     def rows(self, columns: Sequence[str], *conditions: Condition) -> Iterator[pa.RecordBatch]:
-        wanted = {name: _plain(pc.field(name), self.dataset.schema.field(name).type) for name in columns}
-        yield from self.dataset.scanner(columns=wanted, filter=self._all(conditions)).to_batches()
+        wanted = {name: plain(pc.field(name), self._schema.field(name).type) for name in columns}
+        rows = self._rows_of(self._that_may_meet(conditions))
+        yield from rows.scanner(columns=wanted, filter=self._all(conditions)).to_batches()
 
     def newest_rows(self, columns: Sequence[str], kind: str, step: str) -> Iterator[pa.RecordBatch]:
         from pyarrow import dataset
@@ -201,7 +201,7 @@ class ArrowTable:
             return
         rows = dataset.dataset(files, format="parquet", filesystem=self._place) if files else None
         if rows is not None:
-            wanted = {name: _plain(pc.field(name), rows.schema.field(name).type) for name in columns}
+            wanted = {name: plain(pc.field(name), rows.schema.field(name).type) for name in columns}
             yield from rows.scanner(columns=wanted).to_batches()
 
     def _added(self, kind: str) -> list[str] | None:
@@ -216,32 +216,55 @@ class ArrowTable:
         return files if all(file.type == fs.FileType.File for file in found) else None
 
     def groups(self, wanted: Groups, *conditions: Condition) -> pa.Table:
-        from pyarrow import acero
+        return self.groups_of(self._that_may_meet(conditions), wanted, conditions)
 
-        condition, keys = self._all(conditions), self._keys(wanted.by)
-        columns = {**keys, **{_of(name): pc.field(name).cast(pa.int64()) for name in wanted.measures}}
-        aggregates: list[tuple[Any, ...]] = [([], "hash_count_all" if keys else "count_all", None, NUMBER)]
-        for function, names in (("max", wanted.greatest), ("sum", wanted.totals)):
-            aggregates += [(_of(name), f"hash_{function}" if keys else function, None, name) for name in names]
-        needed = {name: pc.field(name) for name in self._needed(wanted, conditions)}
-        steps = [
-            acero.Declaration("scan", acero.ScanNodeOptions(self.dataset, columns=needed, filter=condition)),
-            acero.Declaration("filter", acero.FilterNodeOptions(condition)),
-            acero.Declaration("project", acero.ProjectNodeOptions([*columns.values()], [*columns])),
-            acero.Declaration("aggregate", acero.AggregateNodeOptions(aggregates, [*keys])),
-        ]
+    def groups_of(self, files: FileStatistics, wanted: Groups, conditions: Sequence[Condition]) -> pa.Table:
+        """The groups of the rows of these files."""
+        columns = dict.fromkeys([*wanted.by, *wanted.measures, *(one.column for one in conditions)])
         try:
-            return acero.Declaration.from_sequence(steps).to_table()
+            return grouped(self._rows_of(files), wanted, self._all(conditions), list(columns))
         except (pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:  # a key that is a list, for instance
             raise NotReadable.because(f"the column {', '.join(wanted.by)}", self.table.table_uri, error) from error
 
     @cached_property
-    def dataset(self) -> dataset.Dataset:
-        """Errors: NotReadable where the table has features that `deltalake` does not read."""
+    def files(self) -> FileStatistics:
+        """What Delta knows of the files. Errors: as of `dataset`, since rows of a file may be deleted."""
+        assert self._schema is not None
+        return FileStatistics(pa.table(self.table.get_add_actions(flatten=True)))
+
+    def _that_may_meet(self, conditions: Sequence[Condition]) -> FileStatistics:
+        return self.files.where(pc.invert(self.files.none_meets(conditions)))
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """All rows. Errors: NotReadable where the table has features that `deltalake` does not read."""
+        return self._dataset()
+
+    @cached_property
+    def _no_rows(self) -> Dataset:
+        """What has no file, and so is made at once. Errors: those of `dataset`."""
+        return self._dataset("false")
+
+    @property
+    def _schema(self) -> pa.Schema:
+        return self._no_rows.schema
+
+    def _dataset(self, predicate: str | None = None) -> Dataset:
         try:
-            return self.table.to_pyarrow_dataset(filesystem=self._files)
+            return self.table.to_pyarrow_dataset(filesystem=self._files, file_pruning_predicate=predicate)
         except (DeltaError, OSError, ValueError) as error:
             raise NotReadable.because("the lake", self.table.table_uri, error) from error
+
+    def _rows_of(self, files: FileStatistics) -> Dataset:
+        """Those of these files; `deltalake` would write all that is known of each file as a condition."""
+        from pyarrow import dataset
+
+        empty = self._no_rows
+        made = [
+            empty.format.make_fragment(unquote(path), filesystem=empty.filesystem, partition_expression=where)
+            for path, where in zip(files.paths, files.partitions(empty.schema), strict=True)
+        ]
+        return dataset.FileSystemDataset(made, empty.schema, empty.format, empty.filesystem)
 
     @property
     def _files(self) -> fs.FileSystem | None:
@@ -258,37 +281,13 @@ class ArrowTable:
 
         return self._files or fs.PyFileSystem(DeltaStorageHandler.from_table(self.table._table))
 
-    def _needed(self, wanted: Groups, conditions: Sequence[Condition]) -> list[str]:
-        return list(dict.fromkeys([*wanted.by, *wanted.measures, *(one.column for one in conditions)]))
-
     def _all(self, conditions: Sequence[Condition]) -> pc.Expression:
         return reduce(operator.and_, map(self._holds, conditions), pc.scalar(True))
 
     def _holds(self, one: Condition) -> pc.Expression:
-        kind = self.dataset.schema.field(one.column).type
+        kind = self._schema.field(one.column).type
         value = pa.scalar(one.value).cast(kind) if pa.types.is_timestamp(kind) else one.value
         return _HOLDS[one.holds](pc.field(one.column), value)
-
-    def _keys(self, names: Sequence[str]) -> dict[str, pc.Expression]:
-        found: dict[str, pc.Expression] = {}
-        for name in names:
-            for path, kind in _leaves((name,), self.dataset.schema.field(name).type):
-                found[".".join(path)] = _plain(pc.field(*path), kind)
-        return found
-
-
-def _of(name: str) -> str:
-    """The column from which a measure is made; a key may have the name of the measure."""
-    return f"{name} to measure"
-
-
-def _leaves(path: tuple[str, ...], kind: pa.DataType) -> Iterator[tuple[tuple[str, ...], pa.DataType]]:
-    """A column, or the fields of a struct, also of those in it."""
-    if not pa.types.is_struct(kind):
-        yield path, kind
-        return
-    for one in kind:
-        yield from _leaves((*path, one.name), one.type)
 
 
 def _kind(kind: pa.DataType) -> Kind:
@@ -297,8 +296,3 @@ def _kind(kind: pa.DataType) -> Kind:
     if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
         return "number"
     return "map" if pa.types.is_map(kind) else "other"
-
-
-def _plain(column: pc.Expression, kind: pa.DataType) -> pc.Expression:
-    """Timestamps as microseconds."""
-    return column.cast(pa.int64()) if pa.types.is_timestamp(kind) else column

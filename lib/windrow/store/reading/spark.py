@@ -40,6 +40,7 @@ _HOLDS: Mapping[str, Callable[[Column, Any], Column]] = {
     "<": lambda column, value: column < lit(value),
     "<=": lambda column, value: column <= lit(value),
     "is known": lambda column, _: column.is_not_null(),
+    "is unknown": lambda column, _: column.is_null(),
     "is no number": lambda column, _: column.rlike("[^0-9]"),
 }
 
@@ -98,10 +99,14 @@ class SparkTable:
     def number_of_rows(self) -> int:
         return self.frame.count()
 
-    def greatest(self, column: str) -> int | None:
-        value = _plain(col(column), self.frame.schema[column].dataType)
-        found: int | None = group(self.frame, (), {"greatest": call("max", value)}).collect()[0]["greatest"]
+    def greatest(self, column: str, *conditions: Condition) -> int | None:
+        (row,) = self.groups(Groups(greatest=(column,)), *conditions).to_pylist()
+        found: int | None = row[column]
         return found
+
+    def numbers(self, by: str | None, *conditions: Condition) -> Mapping[str | None, int]:
+        groups = self.groups(Groups(() if by is None else (by,)), *conditions).to_pylist()
+        return {None if by is None else row[by]: row[NUMBER] for row in groups}
 
     def version(self) -> int:
         return int(self.location.table(self.spark).history(1).collect()[0]["version"])
@@ -150,7 +155,8 @@ class SparkTable:
 
     def groups(self, wanted: Groups, *conditions: Condition) -> pa.Table:
         keys = {name: column for name in wanted.by for name, column in self._leaves(name)}
-        measured = {_of(name): col(name).cast("bigint") for name in wanted.measures}
+        kinds = {field.name: field.dataType for field in self.frame.schema.fields}
+        measured = {_of(name): _plain(col(name), kinds[name]).cast("bigint") for name in wanted.measures}
         rows = select(self._where(conditions), {**keys, **measured})
         aggregates = {NUMBER: call("count", 1)}
         aggregates |= {name: call("max", col(_of(name))) for name in wanted.greatest}

@@ -22,13 +22,13 @@ NUMBER = "n"
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on a column, which a null never meets. A timestamp is compared in microseconds.
+    """A condition on a column, which a null only meets if that is it. A timestamp is compared in microseconds.
 
     `is no number` is said of texts.
     """
 
     column: str
-    holds: Literal["=", "!=", ">", ">=", "<", "<=", "is known", "is no number"]
+    holds: Literal["=", "!=", ">", ">=", "<", "<=", "is known", "is unknown", "is no number"]
     value: int | str = 0
 
 
@@ -68,8 +68,17 @@ class LakeTable(Protocol):
     def number_of_rows(self) -> int:
         """How many rows it has."""
 
-    def greatest(self, column: str) -> int | None:
-        """The greatest value of a column of whole numbers or timestamps; None where there is none, or nobody knows."""
+    def greatest(self, column: str, *conditions: Condition) -> int | None:
+        """The greatest value of a column of whole numbers or timestamps in the rows that meet the conditions.
+
+        None where there is none. Of the files only those are read that may have it, and of which Delta does not know.
+        """
+
+    def numbers(self, by: str | None, *conditions: Condition) -> Mapping[str | None, int]:
+        """How many of the rows that meet the conditions have each text of a column; without a column, all under None.
+
+        No file is read of which Delta knows it: so where all of its rows meet the conditions and have the same text.
+        """
 
     def version(self) -> int:
         """Its version in Delta."""

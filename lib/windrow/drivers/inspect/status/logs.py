@@ -2,49 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 from windrow.compile.elements.envelope import ARRIVAL_TIME, EVENT_TIME, OFFSET, PARTITION, REASON, STEP
 from windrow.compile.panes.log_rows import PANE
 from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta.floors import Floors, journal_floor
 from windrow.store.delta.location import Lake
-from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
+from windrow.store.reading.tables import Condition, Groups, LakeTable, Tables
 from windrow.store.upstream.places import COUNT, END, FILES, KIND, PART
 
 Landed = Mapping[str | None, tuple[int, int]]
 """By the reason why they are dead (None: alive): the rows that a stage has read, and those that it has not."""
 
-
-_NUMBERS = pa.schema([("step", pa.int64()), ("reason", pa.string()), ("number", pa.int64())])
+Numbers = Mapping[str | None, int]
+"""Rows by that reason."""
 
 
 @dataclass(frozen=True)
 class LogRows:
-    """The rows of a log up to its last step: their numbers by step and reason. A year has a hundred thousand steps."""
+    """The rows of a log up to its last step, between the steps up to which somebody has read it.
+
+    `spans` have the last step of each, and its rows.
+    """
 
     name: str
     last: int = 0
-    numbers: pa.Table = field(default_factory=_NUMBERS.empty_table)
+    spans: Sequence[tuple[int, Numbers]] = ()
 
     @classmethod
-    def of(cls, name: str, last: int, groups: Iterable[pa.Table]) -> LogRows:
-        """Of groups whose columns are a step, a reason and a number."""
-        found = pa.concat_tables(group.rename_columns(_NUMBERS.names).cast(_NUMBERS) for group in groups)
-        return cls(name, last, found.filter(pc.less_equal(found["step"], last)))
+    def of(cls, name: str, last: int, read: Iterable[int], count: Callable[[int, int], Numbers]) -> LogRows:
+        """`count` says how many rows there are behind a step and up to another one."""
+        ends = sorted({last, *(step for step in read if 0 < step < last)})
+        return cls(name, last, [(end, count(begin, end)) for begin, end in pairwise([0, *ends])])
 
     def landed(self, read: int) -> Landed:
-        """As far as they are read up to a step."""
-        told = self.numbers.append_column("is_read", pc.less_equal(self.numbers["step"], read))
-        sums = told.group_by(["reason", "is_read"]).aggregate([("number", "sum")]).to_pylist()
-        found = {(row["reason"], row["is_read"]): row["number_sum"] for row in sums}
-        reasons = sorted({reason for reason, _ in found}, key=lambda reason: reason or "")
-        return {reason: (found.get((reason, True), 0), found.get((reason, False), 0)) for reason in reasons}
+        """As far as they are read up to one of these steps."""
+        assert read == 0 or read >= self.last or read in dict(self.spans), f"{self.name} was not counted at step {read}"
+        found = [(numbers, end <= read) for end, numbers in self.spans]
+        reasons = sorted({reason for numbers, _ in found for reason in numbers}, key=lambda reason: reason or "")
+        return {
+            reason: (
+                sum(numbers.get(reason, 0) for numbers, is_read in found if is_read),
+                sum(numbers.get(reason, 0) for numbers, is_read in found if not is_read),
+            )
+            for reason in reasons
+        }
 
 
 def together(inputs: Sequence[Landed]) -> Landed:
@@ -81,37 +87,45 @@ class RawRows:
         """Whether they are read in place from files that are of no table."""
         return self.table is not None and FILES in self.table.notes().get(END, {})
 
-    @cached_property
-    def _groups(self) -> pa.Table:
-        assert self.table is not None
-        by, greatest, until = (STEP, REASON), (EVENT_TIME, ARRIVAL_TIME), Condition(STEP, "<=", self.last)
-        if self.are_elsewhere:
-            return self.table.groups(Groups(by, greatest, totals=(_ROWS,)), until, Condition(KIND, "=", COUNT))
-        return self.table.groups(Groups(by, greatest), until)
+    def rows(self, read: Iterable[int]) -> LogRows:
+        """Counted between the steps up to which stages have read them."""
+        return LogRows.of(self.name, self.last, read, self._numbers) if self.last else LogRows(self.name)
 
-    @cached_property
-    def rows(self) -> LogRows:
-        if self.last == 0:
-            return LogRows(self.name)
-        number = _ROWS if self.are_elsewhere else NUMBER
-        return LogRows.of(self.name, self.last, [self._groups.select([STEP, REASON, number])])
+    def _numbers(self, after: int, until: int) -> Numbers:
+        assert self.table is not None
+        steps = (Condition(STEP, ">", after), Condition(STEP, "<=", until))
+        if not self.are_elsewhere:
+            return self.table.numbers(REASON, *steps)
+        counted = self.table.groups(Groups(by=(REASON,), totals=(_ROWS,)), *steps, Condition(KIND, "=", COUNT))
+        return {row[REASON]: row[_ROWS] or 0 for row in counted.to_pylist()}
 
     @property
     def times(self) -> tuple[int | None, int | None]:
         """The greatest event time of rows that are alive, and the last arrival."""
-        alive = self._groups.filter(pc.is_null(self._groups[REASON]))
-        return pc.max(alive[EVENT_TIME]).as_py(), pc.max(self._groups[ARRIVAL_TIME]).as_py()
+        assert self.table is not None
+        until = [Condition(STEP, "<=", self.last)]
+        if self.are_elsewhere:
+            until.append(Condition(KIND, "=", COUNT))
+        alive = self.table.greatest(EVENT_TIME, *until, Condition(REASON, "is unknown"))
+        return alive, self.table.greatest(ARRIVAL_TIME, *until)
 
-    @property
-    def files(self) -> int:
-        """How many files they are of; the rows of a log of messages are of none, as their offsets are numbers."""
+    def files(self, landings: LakeTable | None) -> int:
+        """How many files have landed; the rows of a log of messages are of none, as their offsets are numbers.
+
+        `landings` has counted them, up to some step. Behind it they are counted by their paths.
+        """
         assert self.table is not None
         if self.are_elsewhere:
             conditions = (Condition(STEP, "<=", self.last), Condition(KIND, "=", PART))
             (found,) = self.table.groups(Groups(totals=("files",)), *conditions).to_pylist()
             return found["files"] or 0
-        conditions = (Condition(STEP, "<=", self.last), Condition(OFFSET, "is no number"))
-        return int(self.table.groups(Groups(by=(OFFSET,)), *conditions).num_rows)
+        counted, until = 0, 0
+        if landings is not None:
+            until = min(int(landings.notes().get("raw_step", 0)), self.last)
+            (sums,) = landings.groups(Groups(totals=("files",)), Condition("step", "<=", until)).to_pylist()
+            counted = sums["files"] or 0
+        behind = (Condition(STEP, ">", until), Condition(STEP, "<=", self.last), Condition(OFFSET, "is no number"))
+        return counted + int(self.table.groups(Groups(by=(OFFSET,)), *behind).num_rows)
 
     @property
     def offsets(self) -> dict[str, int]:
@@ -125,8 +139,8 @@ class RawRows:
 _ROWS = "rows"
 
 
-def panes_of(tables: Tables, lake: Lake, stage: str, generation: int) -> LogRows:
-    """The panes of a stage, as another one reads them.
+def panes_of(tables: Tables, lake: Lake, stage: str, generation: int, read: Iterable[int]) -> LogRows:
+    """The panes of a stage, as others read them, between the ticks up to which they have.
 
     Those of ticks that maintenance has dropped are counted in the table `panes`, which had them before.
     """
@@ -136,16 +150,16 @@ def panes_of(tables: Tables, lake: Lake, stage: str, generation: int) -> LogRows
     if journal is None or last == 0:
         return LogRows(stage)
     floor = Floors.of(lake).read(tables, journal_floor(stage, generation))
-    behind = Condition("tick", ">", floor)
-    found = [journal.groups(Groups(by=("tick",)), Condition(LogColumn.KIND, "=", PANE), behind)]
     table = tables.open(lake.table(stage, "panes")) if floor else None
-    if table is not None:
-        found.append(table.groups(Groups(by=("tick",)), Condition("tick", "<=", floor)))
-    return LogRows.of(stage, last, map(_without_reason, found))
 
+    def count(after: int, until: int) -> Numbers:
+        ticks = (Condition("tick", ">", max(after, floor)), Condition("tick", "<=", until))
+        found = Counter(journal.numbers(None, Condition(LogColumn.KIND, "=", PANE), *ticks))
+        if table is not None and after < floor:
+            found.update(table.numbers(None, Condition("tick", ">", after), Condition("tick", "<=", min(until, floor))))
+        return found
 
-def _without_reason(ticks: pa.Table) -> pa.Table:
-    return ticks.select(["tick", NUMBER]).add_column(1, "reason", pa.nulls(ticks.num_rows, pa.string()))
+    return LogRows.of(stage, last, read, count)
 
 
 def _in_order(partition: str | None) -> tuple[int, str]:

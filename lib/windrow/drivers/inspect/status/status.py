@@ -29,7 +29,7 @@ from windrow.store.delta.floors import Floors, time_floor
 from windrow.store.delta.location import Lake
 from windrow.store.journal.control import Control
 from windrow.store.reading.generations import Generation, newest_generations
-from windrow.store.reading.tables import NUMBER, Condition, Groups, LakeTable, Tables
+from windrow.store.reading.tables import Condition, Groups, LakeTable, Tables
 from windrow.store.upstream.offsets import Offsets, steps_between
 from windrow.view.freshness import StageFreshness
 from windrow.view.status import InputStatus, PartitionStatus, SourceStatus, StageStatus
@@ -55,7 +55,10 @@ def status_in(tables: Tables, pipeline: Pipeline) -> tuple[list[SourceStatus], l
 
 @dataclass(frozen=True)
 class _Reader:
-    """The tables of a lake as they are opened for one answer; `raw` is that of every source, as all stages see it."""
+    """The tables of a lake as they are opened for one answer; `raw` is that of every source, as all stages see it.
+
+    `logs` are the rows of what stages read, and of every source.
+    """
 
     tables: Tables
     pipeline: Pipeline
@@ -63,6 +66,7 @@ class _Reader:
     generations: Mapping[str, Generation]
     cells: Mapping[str, _Cells]
     raw: Mapping[str, RawRows]
+    logs: Mapping[str, LogRows]
 
     @classmethod
     def of(cls, tables: Tables, pipeline: Pipeline) -> _Reader:
@@ -75,7 +79,12 @@ class _Reader:
         stages = [stage for stage in pipeline.stages if stage.name in generations]
         cells = {one.name: _Cells.of(tables, lake, one, generations[one.name].number) for one in stages}
         raw = {source.name: RawRows.of(tables, lake, source.name) for source in pipeline.sources}
-        return cls(tables, pipeline, lake, generations, cells, raw)
+        read = _steps_read(pipeline, {stage: one.controls.last for stage, one in cells.items() if one.controls})
+        logs = {name: one.rows(read.get(name, ())) for name, one in raw.items()}
+        for name in read.keys() - raw.keys():
+            generation = generations[name].number if name in generations else 0
+            logs[name] = panes_of(tables, lake, name, generation, read[name])
+        return cls(tables, pipeline, lake, generations, cells, raw, logs)
 
     def source(self, source: Source) -> SourceStatus:
         raw = self.raw[source.name]
@@ -83,10 +92,11 @@ class _Reader:
             return SourceStatus(source.name, 0)
         path = source.connector.location
         kept = kept_of(self.tables, path, raw) if path is not None and raw.are_elsewhere else None
-        landed = raw.rows.landed(raw.last)
+        landed = self.logs[source.name].landed(raw.last)
         rows = sum(read for read, _ in landed.values())
+        files = raw.files(self.tables.open(self.lake.table(source.name, "landings")))
         offsets = raw.offsets if source.connector.HAS_PARTITIONS else {}
-        return SourceStatus(source.name, raw.last, rows, raw.files, dead_rows(landed), *raw.times, offsets, kept)
+        return SourceStatus(source.name, raw.last, rows, files, dead_rows(landed), *raw.times, offsets, kept)
 
     def stage(self, stage: Stage) -> StageStatus:
         generation, read = self.generations.get(stage.name), self.pipeline.upstreams_of(stage)
@@ -98,7 +108,7 @@ class _Reader:
         controls = cells.controls
         if controls is None:
             return StageStatus(stage.name, generation.number, changed)
-        last, logs = controls.last, {name: self._log(one) for name, one in read.items()}
+        last, logs = controls.last, {name: self.logs[one.name] for name, one in read.items()}
         by_input = {name: log.landed(last.offsets.of(name)) for name, log in logs.items()}
         landed = together([*by_input.values()])
         ticks = TickSums.of(self._table(stage, "ticks"), generation.number, last.tick)
@@ -158,19 +168,12 @@ class _Reader:
             return None
         return stage_freshness(self.tables, self.lake, stage.name, stage.freshness, clock_micros())
 
-    def _log(self, read: Source | Stage) -> LogRows:
-        if isinstance(read, Source):
-            return self.raw[read.name].rows
-        generation = self.generations.get(read.name)
-        return panes_of(self.tables, self.lake, read.name, 0 if generation is None else generation.number)
-
     def _timings(self, stage: Stage, generation: int) -> dict[str, int]:
         """Those that the table shows; none of an older generation."""
         panes = self._table(stage, "panes")
         if panes is None or panes.notes().get("generation") != generation:
             return {}
-        groups = panes.groups(Groups(by=("timing",)), Condition("weight", ">", 0))
-        found = {row["timing"]: row[NUMBER] for row in groups.to_pylist()}
+        found = panes.numbers("timing", Condition("weight", ">", 0))
         return {timing: found[timing] for timing in TIMINGS if timing in found}
 
     def _ticks_to_refresh(self, stage: Stage, current: LakeTable, generation: int) -> int:
@@ -212,6 +215,15 @@ class _Cells:
         assert self.journal is not None
         windows = OpenWindows(stage.window, last.clock.expired_end, last.published, tuple(stage.keys))
         return windows.over(self.snapshot, self.snapshot_tick, self.journal)
+
+
+def _steps_read(pipeline: Pipeline, controls: Mapping[str, Control]) -> Mapping[str, set[int]]:
+    """By source and stage, the steps up to which stages that have run have read it."""
+    found: dict[str, set[int]] = {}
+    for stage, control in controls.items():
+        for name, one in pipeline.upstreams_of(pipeline.stage(stage)).items():
+            found.setdefault(one.name, set()).add(control.offsets.of(name))
+    return found
 
 
 def _in_logs(landed: Landed, controls: ControlRows, have_lost: bool) -> int:
