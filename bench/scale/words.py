@@ -102,10 +102,10 @@ of `raw`. Medians; each tick has 20 rows, so its seconds are those of the driver
 down the names of all files that have ever landed. The files themselves have been moved away, all but the last: Spark
 lists the folder at each landing.
 
-Opening grows with the log entries that are kept, up to those of 30 days, and not with all that there have ever been. A
-tick, its tables and `current` do not grow. A landing takes longer, most of all where Spark writes down all names, and
-so does `windrow status`, which counts the rows of `raw` and `panes`: [what to do
-then](#where-it-breaks-and-what-to-do).
+Opening and `windrow status` grow with the log entries that are kept, up to those of 30 days, and not with all that
+there have ever been. A tick, its tables and `current` do not grow. A landing takes longer, most of all where Spark
+writes down all names: [what to do then](#where-it-breaks-and-what-to-do). `windrow status` counts rows by what Delta
+knows of each file. It does not know how many panes are early and how many on time: two columns of `panes` are read.
 """
 
 SOAK = """## A soak
@@ -164,9 +164,9 @@ LIMITS = (
     ),
     (
         "`windrow status`",
-        "it counts the rows of `raw` and `panes` by step in a few columns, so it grows with these; of a source with "
-        "`copy: false` it reads counts",
-        "`windrow status --check` for monitoring: it reads two columns of `current`",
+        "what Delta knows of a file does not say it is read in two columns: the timings of panes where a file has "
+        "several or retractions, the reasons of rows where some are dead, all offsets of Kafka",
+        "`windrow status --check` for monitoring: it reads the newest files of `current`",
     ),
     (
         "one lake",

@@ -35,7 +35,7 @@ def write_ticks(spark: SparkSession, log: StepLog, step: int, tick_range: TickRa
     if tick_range.fresh:
         log.replace(commented(spark.createDataFrame(arrow_table(rows, schema), schema)), step + 1, notes)
     else:
-        log.add(spark, [written(spark, log.location, rows, schema)], step + 1, notes)
+        log.add(spark, [written(spark, log.location, rows, schema, is_counted=True)], step + 1, notes)
     return step + 1
 
 

@@ -111,7 +111,8 @@ class _Reader:
         last, logs = controls.last, {name: self.logs[one.name] for name, one in read.items()}
         by_input = {name: log.landed(last.offsets.of(name)) for name, log in logs.items()}
         landed = together([*by_input.values()])
-        ticks = TickSums.of(self._table(stage, "ticks"), generation.number, last.tick)
+        table = self._table(stage, "ticks")
+        ticks = TickSums.of(table, generation.number, last.tick)
         behind = written_since(cells.journal, ticks.projected_to) if ticks.projected_to < last.tick else NOTHING
         counters = controls.counters + ticks.counters + behind
         # a weight is judged when its row lands, all other expressions in the tick
@@ -135,7 +136,9 @@ class _Reader:
             batches_behind=steps_between(last.offsets, head, {name: log.name for name, log in logs.items()}),
             rows_behind=sum(behind for _, behind in landed.values()),
             projected_to=ticks.projected_to,
-            ticks_to_refresh=0 if current is None else self._ticks_to_refresh(stage, current, generation.number),
+            ticks_to_refresh=0
+            if current is None or table is None
+            else _ticks_to_refresh(table, current, generation.number),
             in_raw=_in_logs(landed, controls, self._have_lost(controls, read)),
             read=counters.read,
             in_windows=counters.in_windows,
@@ -176,16 +179,6 @@ class _Reader:
         found = panes.numbers("timing", Condition("weight", ">", 0))
         return {timing: found[timing] for timing in TIMINGS if timing in found}
 
-    def _ticks_to_refresh(self, stage: Stage, current: LakeTable, generation: int) -> int:
-        """The ticks with panes, in the table `ticks`, which `current` does not show yet."""
-        ticks, notes = self._table(stage, "ticks"), current.notes()
-        if ticks is None:
-            return 0
-        until = int(notes["journal_step"]) if notes.get("generation") == generation else 0
-        later = (Condition("generation", "=", generation), Condition("tick", ">", until))
-        panes = ticks.groups(Groups(by=("tick",), totals=("panes", "retractions")), *later).to_pylist()
-        return sum(bool(tick["panes"] or tick["retractions"]) for tick in panes)
-
     def _table(self, stage: Stage, name: str) -> LakeTable | None:
         return self.tables.open(self.lake.table(stage.name, name))
 
@@ -215,6 +208,15 @@ class _Cells:
         assert self.journal is not None
         windows = OpenWindows(stage.window, last.clock.expired_end, last.published, tuple(stage.keys))
         return windows.over(self.snapshot, self.snapshot_tick, self.journal)
+
+
+def _ticks_to_refresh(ticks: LakeTable, current: LakeTable, generation: int) -> int:
+    """The ticks with panes, in the table `ticks`, which `current` does not show yet."""
+    notes = current.notes()
+    until = int(notes["journal_step"]) if notes.get("generation") == generation else 0
+    later = (Condition("generation", "=", generation), Condition("tick", ">", until))
+    panes = ticks.groups(Groups(by=("tick",), totals=("panes", "retractions")), *later).to_pylist()
+    return sum(bool(tick["panes"] or tick["retractions"]) for tick in panes)
 
 
 def _steps_read(pipeline: Pipeline, controls: Mapping[str, Control]) -> Mapping[str, set[int]]:
