@@ -164,8 +164,8 @@ LIMITS = (
     ),
     (
         "`windrow status`",
-        "what Delta knows of a file does not say it is read in two columns: the timings of panes where a file has "
-        "several or retractions, the reasons of rows where some are dead, all offsets of Kafka",
+        "Delta does not know the answer of large files: two columns are read of those of `panes` with several timings "
+        "or retractions, and of those of `raw` with some dead rows, or with offsets of Kafka",
         "`windrow status --check` for monitoring: it reads the newest files of `current`",
     ),
     (
