@@ -238,22 +238,25 @@ class ArrowTable:
     @cached_property
     def dataset(self) -> Dataset:
         """All rows. Errors: NotReadable where the table has features that `deltalake` does not read."""
-        return self._dataset()
+        try:
+            return self.table.to_pyarrow_dataset(filesystem=self._files)
+        except (DeltaError, OSError, ValueError) as error:
+            raise NotReadable.because("the lake", self.table.table_uri, error) from error
 
     @cached_property
     def _no_rows(self) -> Dataset:
-        """What has no file, and so is made at once. Errors: those of `dataset`."""
-        return self._dataset("false")
+        """The same without a file. Errors: those of `dataset`, which is only made where there may be any."""
+        from pyarrow import dataset
+
+        if self.table.protocol().min_reader_version > 1:
+            assert self.dataset is not None
+        options = dataset.ParquetFragmentScanOptions(pre_buffer=True)
+        format = dataset.ParquetFileFormat(default_fragment_scan_options=options)
+        return dataset.FileSystemDataset([], pa.schema(self.table.schema().to_arrow()), format, self._place)
 
     @property
     def _schema(self) -> pa.Schema:
         return self._no_rows.schema
-
-    def _dataset(self, predicate: str | None = None) -> Dataset:
-        try:
-            return self.table.to_pyarrow_dataset(filesystem=self._files, file_pruning_predicate=predicate)
-        except (DeltaError, OSError, ValueError) as error:
-            raise NotReadable.because("the lake", self.table.table_uri, error) from error
 
     def _rows_of(self, files: FileStatistics) -> Dataset:
         """Those of these files; `deltalake` would write all that is known of each file as a condition."""
