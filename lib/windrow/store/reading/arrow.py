@@ -229,7 +229,7 @@ class ArrowTable:
     @cached_property
     def files(self) -> FileStatistics:
         """What Delta knows of the files. Errors: as of `dataset`, since rows of a file may be deleted."""
-        assert self._schema is not None
+        self._check()
         return FileStatistics(pa.table(self.table.get_add_actions(flatten=True)))
 
     def _that_may_meet(self, conditions: Sequence[Condition]) -> FileStatistics:
@@ -238,6 +238,14 @@ class ArrowTable:
     @cached_property
     def dataset(self) -> Dataset:
         """All rows. Errors: NotReadable where the table has features that `deltalake` does not read."""
+        return self._whole()
+
+    def _check(self) -> None:
+        """Errors: those of `dataset`, which is only made where the table may have such features."""
+        if self.table.protocol().min_reader_version > 1:
+            self._whole()
+
+    def _whole(self) -> Dataset:
         try:
             return self.table.to_pyarrow_dataset(filesystem=self._files)
         except (DeltaError, OSError, ValueError) as error:
@@ -245,11 +253,10 @@ class ArrowTable:
 
     @cached_property
     def _no_rows(self) -> Dataset:
-        """The same without a file. Errors: those of `dataset`, which is only made where there may be any."""
+        """The same without a file. Errors: those of `dataset`."""
         from pyarrow import dataset
 
-        if self.table.protocol().min_reader_version > 1:
-            assert self.dataset is not None
+        self._check()
         options = dataset.ParquetFragmentScanOptions(pre_buffer=True)
         format = dataset.ParquetFileFormat(default_fragment_scan_options=options)
         return dataset.FileSystemDataset([], pa.schema(self.table.schema().to_arrow()), format, self._place)
