@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,8 @@ from pyspark.sql import SparkSession
 from windrow.spec.errors import SpecError
 from windrow.store.delta.log import put_if_absent
 from windrow.store.delta.log.put_if_absent import LINKING, LOG_STORE, check_put_if_absent
+
+ROOT = Path(__file__).parents[2]
 
 
 def with_log_store(monkeypatch: pytest.MonkeyPatch, name: str | None) -> None:
@@ -37,6 +41,19 @@ def test_s3_without_what_makes_it_safe_is_refused_with_the_mend(
         ) as told:
             check_put_if_absent(spark, lake)
         assert "make setup EXTRA=s3" in str(told.value) and f".impl={LOG_STORE}" in str(told.value)
+
+
+def test_a_command_refuses_s3_where_it_is_not_set_up(tmp_path: Path) -> None:
+    """In an environment as `make setup` leaves it, without EXTRA=s3."""
+    jars = tmp_path / "windrow-jars"
+    jars.mkdir()
+    for jar in Path(sys.prefix, jars.name).glob("*.jar"):
+        (jars / jar.name).symlink_to(jar)
+    words = ["run", "conf/pipelines/flights.yaml", "--once", "--set", "lake=s3a://bucket/lake"]
+    call = f"import sys; sys.prefix = {str(tmp_path)!r}; from windrow.cli import main; main({words})"
+    done = subprocess.run([sys.executable, "-c", call], capture_output=True, text=True, cwd=ROOT, timeout=200)
+    assert done.returncode == 2, done.stderr[-3000:]
+    assert "on s3a:// Delta overwrites what another has put" in done.stderr and "make setup EXTRA=s3" in done.stderr
 
 
 @pytest.mark.parametrize("lake", ["/data/lake", "file:///data/lake"])

@@ -13,10 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.spec.stages.keys import LogColumn
 from windrow.store.delta import upkeep
 from windrow.store.delta.location import STANDING, USER_METADATA, Location
-from windrow.store.delta.log import steps
+from windrow.store.delta.log import steps, transactions
 from windrow.store.delta.log.commit_files import CommitFiles
 from windrow.store.delta.log.commits import repeating
-from windrow.store.delta.log.log_store import delta_log, newest_snapshot
+from windrow.store.delta.log.log_store import VersionTaken, delta_log, newest_snapshot
 from windrow.store.delta.log.retries import StepTaken
 from windrow.store.delta.log.step_log import LostSteps, StepLog
 from windrow.store.delta.log.transactions import CONFLICTS, Appender
@@ -208,6 +208,57 @@ def test_of_two_appends_that_overlap_one_fails(spark: SparkSession, table: Locat
     with pytest.raises(CONFLICTS):
         begun.write(_row(spark, 3))
         begun.commit("a-log", 3, log.metadata(3, {}))
+    assert _steps(spark, table) == [1, 2]
+
+
+def _data_files(table: Location) -> set[Path]:
+    return {*Path(table.path).rglob("*.parquet")} - {*Path(table.path, "_delta_log").rglob("*")}
+
+
+def test_who_was_not_first_deletes_what_it_has_written(spark: SparkSession, table: Location) -> None:
+    """Else rows that somebody has forgotten meanwhile would be in files of no table."""
+    late, early, before = _log(table), _log(table), _data_files(table)
+
+    def fill(append: Appender) -> dict[str, Any]:
+        append.write(_row(spark, 2))
+        assert len(_data_files(table)) == len(before) + 1
+        early.append(_row(spark, 2), 2, {})
+        return {}
+
+    with pytest.raises(StepTaken):
+        late.begun(spark, 2, fill)
+    assert len(_data_files(table)) == len(before) + 1 and _steps(spark, table) == [1, 2]
+
+
+def test_who_gives_up_deletes_what_it_has_written(spark: SparkSession, table: Location) -> None:
+    before = _data_files(table)
+
+    def fill(append: Appender) -> dict[str, Any]:
+        append.write(_row(spark, 2))
+        raise ArithmeticError
+
+    with pytest.raises(ArithmeticError):
+        _log(table).begun(spark, 2, fill)
+    assert _data_files(table) == before
+
+
+@pytest.mark.parametrize("error", [VersionTaken("it is there"), OSError("no answer")], ids=["taken", "no answer"])
+def test_what_may_be_committed_is_not_deleted(
+    spark: SparkSession, table: Location, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """A store has made the commit, and its answer was lost: asked again, it says that somebody has made one."""
+    put = transactions.put
+
+    def put_and_lost(*what: Any) -> None:
+        put(*what)
+        raise error
+
+    append, log = Appender(spark, table.path), _log(table)
+    monkeypatch.setattr(transactions, "put", put_and_lost)
+    append.write(_row(spark, 2))
+    with pytest.raises(type(error)):
+        append.commit("a-log", 2, log.metadata(2, {}))
+    append.discard()
     assert _steps(spark, table) == [1, 2]
 
 

@@ -20,6 +20,7 @@ from windrow.drivers.forget.examples import forget_examples
 from windrow.drivers.forget.forget import forget
 from windrow.drivers.ingest.quarantine import quarantine
 from windrow.drivers.inspect.findings import findings
+from windrow.drivers.inspect.reports.pages import write_index, write_report
 from windrow.drivers.maintain.maintain import maintain
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.recompute.backfill import backfill
@@ -345,6 +346,9 @@ def test_what_a_killed_process_was_about_to_delete_goes_with_the_history(spark: 
     assert not folder.exists() and files_with(tmp_path, HER) == []
 
 
+_SPAN = {"start": 0, "end": 60_000_000}
+
+
 def _judgements() -> Iterator[Judgement]:
     yield Judgement("column_max_to_be_between(v, max_value=9)", Severity.INFO, Outcome.FAILED, "1,019", value=1019.0)
     yield Judgement("column_mean_to_be_between(v, max_value=9)", Severity.INFO, Outcome.PASSED, "4.5", value=4.5)
@@ -367,3 +371,31 @@ def test_what_runs_have_found_loses_the_values_of_rows(spark: SparkSession, tmp_
         "column_values_to_not_be_null": (None, "failed"),
     }
     forget_examples(spark, Lake.of(str(tmp_path / "empty")))
+
+
+def test_pages_of_runs_are_written_again(spark: SparkSession, tmp_path: Path) -> None:
+    """What they say comes from the audits and tables. A page that is of nothing there is named, and nobody else's."""
+    made, pages = pipeline(tmp_path, "shops"), tmp_path / "pages"
+    write(tmp_path, range(1))
+    run(made, spark, once=True)
+    audits, result = Audits.of(Lake.of(made.lake)), GateResult("shops", 4, tuple(_judgements()))
+    audits.record(spark, "monday", "begin", "", {"steps": {}, **_SPAN})
+    audits.record(spark, "monday", "gate", "shops", {**result.to_mapping(), **_SPAN, "version": "x"})
+    link = "https://airflow/monday"
+    write_report(made, spark, "monday", *_SPAN.values(), f"{pages}/monday.html", "FILE", link)
+    write_report(made, spark, None, None, None, f"{pages}/shops-stream.html")
+    write_index(made, spark, f"{pages}/shops-index.html")
+    (pages / "shops-shops-simulate.html").write_text(HER)
+    (pages / "other.html").write_text("of somebody else")
+    gone = json.loads((pages / "monday.json").read_text())
+    (pages / "gone.html").write_text(HER)
+    (pages / "gone.json").write_text(json.dumps({**gone, "run": "gone"}))
+    assert all(HER in (pages / f"monday.{kind}").read_text() for kind in ("html", "json", "junit.xml"))
+    done = forget(made, spark, WHERE, pages=[str(pages), str(tmp_path / "none")], typed="shops.yaml")
+    assert [Path(page).name for page in done.pages.written] == ["monday.html", "shops-index.html", "shops-stream.html"]
+    assert [Path(page).name for page in done.pages.left] == ["gone.html", "shops-shops-simulate.html"]
+    left = {path.name for path in pages.iterdir() if HER in path.read_text()}
+    assert left == {"gone.html", "gone.json", "shops-shops-simulate.html"}
+    again = json.loads((pages / "monday.json").read_text())
+    assert (again["run"], again["link"], again["start"], again["end"]) == ("monday", link, gone["start"], gone["end"])
+    assert forget(made, spark, WHERE, pages=[f"file://{pages}"]).pages.written[0] == f"file://{pages}/monday.html"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from windrow.drivers.forget.examples import without_examples
 from windrow.drivers.forget.forget import Forgotten, ForgottenRows
 from windrow.drivers.forget.windows.stage import ForgottenWindows
+from windrow.drivers.inspect.reports.again import PagesAgain
 from windrow.drivers.inspect.status.status import _when_read
 from windrow.engine.clocks.clock import StageClock
 from windrow.engine.tick.counters import Counters
@@ -141,6 +142,7 @@ def test_the_command_says_what_became_of_sources_and_stages() -> None:
         (ForgottenRows("visits", 3, 1, 7), ForgottenRows("orders", 0)),
         (ForgottenWindows("shops", 2, 5, 1), ForgottenWindows("idle", whole_from=0)),
         ("old_stage",),
+        PagesAgain(("out/a.html", "out/b.html"), ("out/visits-shops-simulate.html",)),
     )
     assert forgotten_text(done, "FILE", False).splitlines() == [
         "visits: 3 rows forgotten, landing step 7",
@@ -151,8 +153,10 @@ def test_the_command_says_what_became_of_sources_and_stages() -> None:
         "idle: windows that start before 1970-01-01T00:00:00Z stay as they are, unless their key is the person: their "
         "rows were removed by age",
         "old_stage: is in the lake, and no source or stage of the pipeline file: nothing is forgotten there",
+        "2 pages written again in out",
+        "out/visits-shops-simulate.html: cannot be made again, and may have values of the rows: delete it",
         "windrow maintain FILE --keep 0h removes it from old versions of the tables",
-        "pages that windrow report wrote before are not in the tables: write them again, or delete them",
+        "pages in other folders are as they were: name them with --pages, or delete them",
     ]
     keyed = Forgotten((ForgottenRows("visits", 0),), (ForgottenWindows("shops", 2, 5),))
     assert "windrow maintain F --keep 0h removes it from old versions" in forgotten_text(keyed, "F", False)

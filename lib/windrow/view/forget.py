@@ -37,6 +37,15 @@ class Windows(Protocol):
     def whole_from(self) -> int | None: ...
 
 
+class Pages(Protocol):
+    """The pages of runs that were written again, and those that nobody can make again."""
+
+    @property
+    def written(self) -> Sequence[str]: ...
+    @property
+    def left(self) -> Sequence[str]: ...
+
+
 class Done(Protocol):
     """What was done."""
 
@@ -46,6 +55,8 @@ class Done(Protocol):
     def stages(self) -> Sequence[Windows]: ...
     @property
     def unnamed(self) -> Sequence[str]: ...
+    @property
+    def pages(self) -> Pages: ...
 
 
 def forgotten_text(done: Done, typed: str, dry_run: bool) -> str:
@@ -74,6 +85,11 @@ def _lines(done: Done, typed: str, dry_run: bool) -> Iterator[str]:
             yield f"{stage.stage}: {first}, unless their key is the person: their rows were removed by age"
     for name in done.unnamed:
         yield f"{name}: is in the lake, and no source or stage of the pipeline file: nothing is forgotten there"
+    if done.pages.written:
+        folders = ", ".join(dict.fromkeys(page.rpartition("/")[0] for page in done.pages.written))
+        yield f"{many(len(done.pages.written), 'page')} written again in {folders}"
+    for page in done.pages.left:
+        yield f"{page}: cannot be made again, and may have values of the rows: delete it"
     if any(one.step is not None for one in done.sources) or any(one.tick is not None for one in done.stages):
         yield f"windrow maintain {typed} --keep 0h removes it from old versions of the tables"
-        yield "pages that windrow report wrote before are not in the tables: write them again, or delete them"
+        yield "pages in other folders are as they were: name them with --pages, or delete them"

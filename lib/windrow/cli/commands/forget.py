@@ -21,6 +21,15 @@ Unreadable = Annotated[
     bool, typer.Option("--unreadable", help="And all rows that could not be read, whoever they are of.")
 ]
 Leave = Annotated[bool, typer.Option("--leave", help="Results that others are part of stay as they are.")]
+Pages = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pages",
+        metavar="FOLDER",
+        help="Pages of its runs that are there are written again; may be given again.",
+        show_default="out",
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Count the rows, and change nothing.")]
 
 
@@ -32,6 +41,7 @@ def forget(
     unreadable: Unreadable = False,
     leave: Leave = False,
     dry_run: DryRun = False,
+    pages: Pages = None,
     as_json: Json = False,
 ) -> None:
     """Forget a person: remove their rows from all tables, and make what they were part of of the other rows.
@@ -49,7 +59,7 @@ def forget(
     with common.session() as spark:
         from windrow.drivers.forget.forget import forget as forget_rows
 
-        done = forget_rows(pipeline, spark, where, source, unreadable, leave, dry_run)
+        done = forget_rows(pipeline, spark, where, source, unreadable, leave, dry_run, pages or ["out"], common.typed)
     if as_json:
         print_json(asdict(done))
     else:

@@ -14,6 +14,7 @@ from windrow.compile.elements import envelope
 from windrow.compile.sql import columns as sql
 from windrow.compile.sql.chain import Chain
 from windrow.compile.sql.columns import Column, any_of, bigint, call, case, coalesce, col, lit, when
+from windrow.compile.sql.json import as_json
 from windrow.compile.windows.base import CompiledWindows
 from windrow.spec.expressions import Expression
 from windrow.spec.stages.stage import Stage
@@ -201,8 +202,7 @@ class CompiledElements:
         if not self.row_columns:
             return lit(len("{}")).cast("bigint")
         row = sql.struct(**{name: col(name) for name in self.row_columns})
-        options = call("map", "timeZone", "UTC", "ignoreNullFields", "true")  # whatever the session says
-        return call("octet_length", call("to_json", row, options)).cast("bigint")
+        return call("octet_length", as_json(row)).cast("bigint")
 
     @property
     def key(self) -> Column:

@@ -5,8 +5,8 @@ Rule: docs/operations.md#forget. How: docs/design.md#forgetting.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -21,6 +21,7 @@ from windrow.drivers.forget.whole import Done, Whole, unreadable_rows
 from windrow.drivers.forget.windows.by_key import note_keyed
 from windrow.drivers.forget.windows.leaving import check_can_leave
 from windrow.drivers.forget.windows.stage import ForgottenWindows
+from windrow.drivers.inspect.reports.again import PagesAgain, write_again
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.points import point
 from windrow.engine.frames import group, where
@@ -51,12 +52,13 @@ class Forgotten:
     """What was forgotten of each source that has the columns of the condition, and what that was part of.
 
     `unnamed` are folders of the lake that may have tables, and that no source or stage of the pipeline has: nothing is
-    forgotten there.
+    forgotten there. `pages` are those that were written again, or left.
     """
 
     sources: tuple[ForgottenRows, ...]
     stages: tuple[ForgottenWindows, ...] = ()
     unnamed: tuple[str, ...] = ()
+    pages: PagesAgain = field(default_factory=PagesAgain)
 
     @property
     def rows(self) -> int:
@@ -72,6 +74,8 @@ def forget(
     unreadable: bool = False,
     leave: bool = False,
     dry_run: bool = False,
+    pages: Sequence[str] = (),
+    typed: str = "FILE",
     clock: Callable[[], int] = clock_micros,
 ) -> Forgotten:
     """Forget the rows for which a condition over the columns of the sources is true, and `unreadable` ones if so told.
@@ -80,7 +84,8 @@ def forget(
     `leave` those that have other rows stay as they are. It may run beside a stream, but not beside another forgetting.
     A run that was killed when it had marked rows is gone on with by the next one, whatever its condition; without any
     it does that only. What has landed by then is forgotten: rows that land later count. Old versions of tables have the
-    rows until `maintain` has removed them. Raises SpecError, NotYet, and StepTaken where others were ahead each time.
+    rows until `maintain` has removed them. `pages` are folders, or URIs, with pages of runs: those of the pipeline are
+    written again, and name it as `typed`. Raises SpecError, NotYet, and StepTaken where others were ahead each time.
     """
     if where is None and (unreadable or leave):
         raise SpecError("unreadable" if unreadable else "leave", "must come with where", None, "whose rows?")
@@ -105,6 +110,7 @@ def forget(
     if person is not None:
         if noted.is_there or Whole(work, noted).has_begun():  # one that was killed is finished first, as it began
             first = Whole(work, noted).forgotten()
+            Whole(work, noted).end()
         if leave:
             noted.leave()
         note_keyed(work, person, chosen, noted)
@@ -113,9 +119,12 @@ def forget(
             tried_again(lambda one=one: _give_reason(work, one, person), lease=work.lease)  # type: ignore[misc]
         noted.say_all_found()
     done = first.and_then(Whole(work, noted).forgotten())
+    again = write_again(pipeline, work.spark, pages, typed)
+    point("forget:after_pages")
+    Whole(work, noted).end()
     names = dict.fromkeys([*(one.name for one in chosen), *done.rows])
     rows = [ForgottenRows(n, done.rows.get(n, 0), unreadable_rows(work, n), done.steps.get(n)) for n in names]
-    return Forgotten(tuple(rows), done.stages, unnamed_owners(work))
+    return Forgotten(tuple(rows), done.stages, unnamed_owners(work), again)
 
 
 def _would(work: PipelineWork, source: Source, person: Person | None) -> ForgottenRows:

@@ -11,9 +11,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from windrow.compile.sql.columns import lit
 from windrow.engine.frames import literals
+from windrow.store.delta.appends import append_once
 from windrow.store.delta.file_system import is_there
 from windrow.store.delta.location import Lake, Location
-from windrow.store.delta.log.transactions import append_once
 
 FOLDER = "forgetting"
 CELLS_OF, ROWS_OF = "cells", "rows"

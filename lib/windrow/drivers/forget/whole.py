@@ -48,10 +48,9 @@ class Whole:
     noted: Noted
 
     def forgotten(self) -> Done:
-        """Do it. Raises NotYet, and StepTaken where others were ahead each time."""
+        """Do it, up to its `end`. Raises NotYet, and StepTaken where others were ahead each time."""
         ids = self._ids()
         if not ids and not self._has_noted():
-            self.noted.discard()
             untouched = map(ForgottenWindows.of, self.work.stages)
             return Done({}, {}, tuple(one for one in untouched if one.whole_from is not None))
         frames = {name: rows.persist() for name, rows in ids.items()}
@@ -65,12 +64,15 @@ class Whole:
             steps = {name: self._take_values(name, rows) for name, rows in frames.items()}
             self._project()
             point("forget:after_sources")
-            if not self._ids():  # else another run is at work, and needs it
-                self.noted.discard()
         finally:
             for rows in frames.values():
                 rows.unpersist()
         return Done(numbers, steps, tuple(stages))
+
+    def end(self) -> None:
+        """Discard what was written down, unless another run is at work, and needs it."""
+        if not self._ids():
+            self.noted.discard()
 
     def has_begun(self) -> bool:
         """Whether rows have the reason, or what was written down is of a person all of whose rows had it.

@@ -215,7 +215,10 @@ class Stream:
         self._project([stage for stage in self.work.stages if not stage.projections.is_rebuilt], refresh)
 
     def _replace(self) -> None:
-        """Show new generations in place of old ones, of all stages or none. Raises GateFailed where a gate stops."""
+        """Show new generations in place of old ones, each table in one commit.
+
+        None is shown before the gates of all have passed. Raises GateFailed where one stops.
+        """
         rebuilt = [stage for stage in self.work.stages if stage.projections.is_rebuilt]
         for stage in rebuilt:
             stage.check_generation()

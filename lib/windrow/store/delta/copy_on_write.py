@@ -81,9 +81,12 @@ def rewrite_once(
         if append.version < 0 or not applies():
             return 0
         with suppress(*CONFLICTS):
-            removed = rewrite(append, location, change)
-            if removed:
-                append.commit(_APP, append.version + 1, repeating(CommitFiles(spark, location.path)))
+            try:
+                removed = rewrite(append, location, change)
+                if removed:
+                    append.commit(_APP, append.version + 1, repeating(CommitFiles(spark, location.path)))
+            finally:
+                append.discard()
             return removed
     raise StepTaken(location.path, 0, None)
 

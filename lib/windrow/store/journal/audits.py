@@ -71,7 +71,7 @@ class Audits:
     def record_all(self, spark: SparkSession, run: str, findings: Iterable[Finding]) -> None:
         """Keep several findings of a run in one commit."""
         from windrow.engine.frames import struct_of
-        from windrow.store.delta.log.transactions import append_rows
+        from windrow.store.delta.appends import append_rows
 
         rows = []
         for step, subject, result, at in findings:

@@ -8,7 +8,8 @@ from windrow.compile.columns import WINDOW_END, WINDOW_START
 from windrow.compile.elements import envelope
 from windrow.compile.panes.log_rows import FIRST
 from windrow.compile.panes.panes import as_timestamp
-from windrow.compile.sql.columns import call, changing, col, lit, null, struct, when
+from windrow.compile.sql.columns import changing, col, lit, null, struct, when
+from windrow.compile.sql.json import as_json
 from windrow.compile.stage import CompiledStage
 from windrow.engine.frames import select
 from windrow.spec.stages.graph import reads_of
@@ -26,7 +27,7 @@ def letter_rows(stage: CompiledStage, name: str, letters: DataFrame, control: Co
     dead_letter = struct(
         reason=col("reason"),
         event_time=col("event_time"),
-        element=call("to_json", col("element")),
+        element=as_json(col("element")),
         source=lit(reads_of(stage.shown)[name]),
         partition=col(envelope.PARTITION),
         offset=col(envelope.OFFSET),

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from windrow.compile.elements import envelope
 from windrow.compile.panes.panes import as_timestamp
 from windrow.compile.sql.columns import call, coalesce, col, lit
+from windrow.compile.sql.json import as_json
 from windrow.engine.frames import select
 from windrow.spec.pipelines.table_columns import LANDINGS, SOURCE_DEAD_LETTERS
 from windrow.store.delta.location import Lake
@@ -69,7 +70,7 @@ def _landings(spark: SparkSession, raw: Raw, after: int, until: int) -> DataFram
 def _dead_letters(spark: SparkSession, raw: Raw, after: int, until: int) -> DataFrame:
     rows = raw.dead(spark, after, until)
     own = [name for name in rows.columns if name not in envelope.ENVELOPE]
-    element = coalesce(col(envelope.RAW), call("to_json", call("struct", *map(col, own))))
+    element = coalesce(col(envelope.RAW), as_json(call("struct", *map(col, own))))
     return select(
         rows,
         {

@@ -11,9 +11,9 @@ from windrow.drivers.forget.windows.affected import Affected
 from windrow.drivers.pipeline.pipeline import PipelineWork
 from windrow.drivers.pipeline.stage import StageWork
 from windrow.spec.errors import NotInThisVersion
+from windrow.store.delta.appends import append_once
 from windrow.store.delta.copy_on_write import Rewrite, rewrite_once
 from windrow.store.delta.location import Lake, Location
-from windrow.store.delta.log.transactions import append_once
 
 _WITHOUT_VALUES = frozenset(
     {"count", "count_if", "sum", "mean", "variance", "stddev", "any", "all", "histogram", "approx_count_distinct"}

@@ -124,10 +124,13 @@ class StepLog(Steps):
                 self._known_at = -inf
                 continue
             with suppress(*CONFLICTS):
-                notes = fill(append)
-                if notes is None:
-                    return False
-                append.commit(self.app_id, step, self.metadata(step, notes))
+                try:
+                    notes = fill(append)
+                    if notes is None:
+                        return False
+                    append.commit(self.app_id, step, self.metadata(step, notes))
+                finally:
+                    append.discard()
                 self.verify(spark, step)
                 return True
         raise StepTaken(self.location.path, step, None)

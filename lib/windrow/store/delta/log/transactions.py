@@ -21,13 +21,12 @@ from delta import exceptions
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from windrow.engine.frames import local
 from windrow.engine.partitions import ADAPTIVE, PARTITIONS
-from windrow.store.delta.data_files import written
+from windrow.store.delta.file_system import delete_file, read_text
 from windrow.store.delta.footers import are_counted, nulls_and_bounds_of
-from windrow.store.delta.location import INDEXED, READABLE, Location
+from windrow.store.delta.location import INDEXED
 from windrow.store.delta.log.checksums import Checksums
-from windrow.store.delta.log.commit_files import AddedFile
+from windrow.store.delta.log.commit_files import AddedFile, log_file
 from windrow.store.delta.log.log_store import VersionTaken, activate, activate_java, delta_log, put, scala
 
 CONFLICTS = (
@@ -56,7 +55,8 @@ class Appender:
     `version` is the newest one that it knows; -1 where there is no table. `schema` are its columns. `may_remove` says
     whether it may take files out: of some tables Delta has more to say then. What is written, added and taken out is
     for everybody to see when it is committed, or not at all. `parquet` are settings of Parquet for the files that it
-    writes, if the user has set none of them, and footers say of these files what Delta counts.
+    writes, if the user has set none of them, and footers say of these files what Delta counts. What it has written and
+    not committed is gone with `discard`.
     """
 
     def __init__(self, spark: SparkSession, path: str, parquet: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -68,6 +68,7 @@ class Appender:
         self.version = int(self._transaction.readVersion())
         self._files: dict[str, AddedFile] = {}  # by the action that adds it
         self._removed: list[AddedFile] = []
+        self._written: list[AddedFile] = []  # and not committed
         self._live: dict[str, AddedFile] | None = None  # by path; None until somebody asks
         metadata = self._transaction.metadata()
         schema = self.schema = StructType.fromJson(json.loads(metadata.schemaString() or '{"fields": []}'))
@@ -83,6 +84,7 @@ class Appender:
 
     def begin(self, spark: SparkSession) -> None:
         """Begin an append in a session: what one before has written and not committed is no part of it."""
+        self.discard()
         self.spark, self._files, self._removed = spark, {}, []
 
     def fits(self, frame: DataFrame) -> bool:
@@ -101,7 +103,14 @@ class Appender:
             actions = self._written_and_counted(frame, self._counted)
         files = {text: AddedFile.from_json(text) for text in actions}
         self._files |= files
+        self._written += files.values()
         return list(files.values())
+
+    def discard(self) -> None:
+        """Delete the files that it has written and not committed; nothing where it has committed them."""
+        written, self._written = self._written, []
+        for file in written:
+            delete_file(self.spark, f"{self._path}/{file.path}")
 
     def _written_and_counted(self, frame: DataFrame, counted: StructType) -> list[str]:
         """The same, and what Delta would have counted from the footers: it counts row by row."""
@@ -171,13 +180,18 @@ class Appender:
     def commit(self, app_id: str, step: int, metadata: str) -> None:
         """Commit what was put into it since it was begun. Errors: CONFLICTS where the table has changed since."""
         actions, files, removed = list(self._files), list(self._files.values()), self._removed
+        written, self._written = self._written, []  # unless the version is another's, they may be in the table now
         if not self._is_plain:
             return self._commit_by_delta(actions, app_id, step, metadata)
         version, commit = self.version + 1, str(uuid4())
         stamp = {"appId": app_id, "version": step, "lastUpdated": _milliseconds()}
         info = _commit_info(files, removed, self.version, commit, metadata)
         actions = [json.dumps(info), *[file.removal() for file in removed], *actions, json.dumps({"txn": stamp})]
-        put(self.spark, self._log, self._path, version, actions)
+        try:
+            put(self.spark, self._log, self._path, version, actions)
+        except VersionTaken:
+            self._written = written if self._is_of_another(version, commit) else []
+            raise
         self._checksums.write(version, files, removed, stamp, commit)
         self.version = version
         if self._live is not None:
@@ -188,6 +202,11 @@ class Appender:
             nothing = self._java.scala.Option.empty()
             self._checksums.count(self._transaction, self._log.update(False, nothing, nothing))
             self._log.checkpoint()
+
+    def _is_of_another(self, version: int, commit: str) -> bool:
+        """Whether a version is there and not that commit of ours, of which a store may have lost the answer."""
+        text = read_text(self.spark, log_file(self._path, version))
+        return text is not None and commit not in text
 
     def _commit_by_delta(self, actions: Sequence[str], app_id: str, step: int, metadata: str) -> None:
         """The same by Delta. It can be done once: nothing is known of the table afterwards."""
@@ -231,42 +250,6 @@ class _Clone:
 _COUNTS = "spark.databricks.delta.stats.collect"
 _UNKNOWN = -2
 """No version of a table."""
-
-
-def append_once(spark: SparkSession, location: Location, frame: DataFrame, name: str) -> None:
-    """Append rows to a table, which is made where it is not there; `name` stands in its commit.
-
-    Ours takes half the time of Delta's append, and fails where somebody writes at the same time: Delta appends then.
-    """
-    appender = Appender(spark, location.path)
-    if appender.version < 0 or not appender.fits(frame):
-        return _append_by_delta(location, frame)
-    try:
-        appender.write(frame)
-        appender.commit(f"windrow-{name}", appender.version + 1, "")
-    except CONFLICTS:
-        _append_by_delta(location, frame)
-
-
-def append_rows(
-    spark: SparkSession, location: Location, rows: Sequence[Mapping[str, Any]], schema: StructType, name: str
-) -> None:
-    """The same of a few rows that the driver knows, with values for all columns: without a job of Spark."""
-    appender = Appender(spark, location.path)
-    if appender.version >= 0 and set(schema.names) <= set(appender.schema.names):
-        try:
-            appender.add([written(spark, location, rows, schema, is_counted=True)])
-            return appender.commit(f"windrow-{name}", appender.version + 1, "")
-        except CONFLICTS:
-            pass
-    _append_by_delta(location, local(spark, [tuple(row[column] for column in schema.names) for row in rows], schema))
-
-
-def _append_by_delta(location: Location, frame: DataFrame) -> None:
-    writer = frame.write.format("delta").mode("append")
-    for option, value in READABLE.items():
-        writer = writer.option(option, value)
-    location.save(writer)
 
 
 def _commit_info(
