@@ -57,15 +57,19 @@ def root(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def on_s3(root: Path, lake: str, *tasks: str, kill: str = "") -> dict[str, Any]:
     """Tasks in a process of their own, which is killed at a point where one is named."""
-    words = [sys.executable, "-m", "tests.drivers.on_s3", str(root), lake, *tasks]
-    environment = {**os.environ, "WINDROW_KILL_AT": kill}
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=500, start_new_session=True)
+    out, err = (process := started(root, lake, *tasks, kill=kill)).communicate(timeout=500)
     if kill:
-        assert done.returncode == -signal.SIGKILL, done.stderr[-3000:]
+        assert process.returncode == -signal.SIGKILL, err[-3000:]
         return {}
-    assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert process.returncode == 0, err[-3000:]
+    found: dict[str, Any] = json.loads(out.splitlines()[-1])
     return found
+
+
+def started(root: Path, lake: str, *tasks: str, kill: str = "") -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "tests.drivers.on_s3", str(root), lake, *tasks]
+    environment, pipe = {**os.environ, "WINDROW_KILL_AT": kill}, subprocess.PIPE
+    return subprocess.Popen(words, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
 
 
 def rows(lake: str, table: str) -> list[str]:
@@ -137,3 +141,19 @@ def test_a_process_dies(root: Path, point: str) -> None:
     on_s3(root, lake, "drain", kill=point)
     on_s3(root, lake, "drain")
     assert_equal(root, lake)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("point", ["", "tick:after_journal#3"], ids=["none dies", "one dies"])
+def test_two_streams_at_once(spark: SparkSession, tmp_path: Path, point: str) -> None:
+    """One of them finds that the other was first, and ends; whoever goes on then makes what one alone makes."""
+    write_files(tmp_path / "data", range(5))
+    run(pipeline(tmp_path), spark, once=True, drain=True)
+    lake = f"{LAKE}-of-two-{point.partition(':')[0]}"
+    both = [started(tmp_path, lake, "drain", kill=point), started(tmp_path, lake, "drain")]
+    ends = [(process, process.communicate(timeout=500)[1]) for process in both]
+    for process, said in ends:
+        assert process.returncode in (0, -signal.SIGKILL) or "was written by" in said, said[-3000:]
+    assert [process.returncode for process, _ in ends] != [0, 0], "they have not met"
+    on_s3(tmp_path, lake, "drain")
+    assert_equal(tmp_path, lake)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,13 +50,17 @@ def project(tmp_path: Path) -> Path:
 
 def shell(project: Path, workers: Cluster, text: str) -> subprocess.CompletedProcess[str]:
     """Lines of shell in a project, with the variables that the page leaves to the reader."""
-    environment = {
-        **os.environ, "MASTER": workers.master, "DRIVER": DRIVER,
+    environment = {**surroundings(project), "MASTER": workers.master, "DRIVER": DRIVER}
+    words = ["bash", "-eu", "-c", text]
+    return subprocess.run(words, cwd=project, env=environment, capture_output=True, text=True, timeout=600)
+
+
+def surroundings(project: Path) -> dict[str, str]:
+    return {
+        **os.environ,
         "PATH": f"{project / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join([str(ROOT / "lib"), str(ROOT)]),
     }  # fmt: skip
-    words = ["bash", "-eu", "-c", text]
-    return subprocess.run(words, cwd=project, env=environment, capture_output=True, text=True, timeout=600)
 
 
 def shown(project: Path) -> dict[tuple[object, ...], int]:
@@ -76,6 +82,23 @@ def test_the_lines_of_the_page(workers: Cluster, project: Path) -> None:
     done = shell(project, workers, jobs)
     assert done.returncode == 0, done.stderr[-3000:]
     assert shown(project).items() >= by_command.items()
+
+
+def test_the_lines_that_start_a_master_and_a_worker(project: Path, tmp_path: Path) -> None:
+    start, *_ = lines_of("Standalone")
+    environment, log = {**surroundings(project), "HOST": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}, tmp_path / "log"
+    words = ["bash", "-eu", "-c", start]
+    with log.open("wb") as to:
+        started = subprocess.Popen(words, cwd=project, env=environment, start_new_session=True, stdout=to, stderr=to)
+    try:
+        end = time.monotonic() + 90
+        while "Successfully registered with master spark://127.0.0.1:7077" not in log.read_text():
+            assert time.monotonic() < end and started.poll() is None, log.read_text()[-3000:]
+            time.sleep(0.2)
+    finally:
+        os.killpg(started.pid, signal.SIGKILL)
+        started.wait()
+    assert "with 8 cores, 32.0 GiB RAM" in log.read_text()
 
 
 def test_spark_submit_with_a_setting_that_makes_results_wrong(workers: Cluster, project: Path) -> None:

@@ -12,12 +12,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
 from delta import exceptions
+from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
@@ -107,10 +109,14 @@ class Appender:
         return list(files.values())
 
     def discard(self) -> None:
-        """Delete the files that it has written and not committed; nothing where it has committed them."""
+        """Delete the files that it has written and not committed; nothing where it has committed them.
+
+        One that cannot be deleted now is left to maintenance.
+        """
         written, self._written = self._written, []
-        for file in written:
-            delete_file(self.spark, f"{self._path}/{file.path}")
+        with suppress(Py4JError):  # else it would hide why there was no commit
+            for file in written:
+                delete_file(self.spark, f"{self._path}/{file.path}")
 
     def _written_and_counted(self, frame: DataFrame, counted: StructType) -> list[str]:
         """The same, and what Delta would have counted from the footers: it counts row by row."""
@@ -204,9 +210,14 @@ class Appender:
             self._log.checkpoint()
 
     def _is_of_another(self, version: int, commit: str) -> bool:
-        """Whether a version is there and not that commit of ours, of which a store may have lost the answer."""
-        text = read_text(self.spark, log_file(self._path, version))
-        return text is not None and commit not in text
+        """Whether a version is there and not that commit of ours, of which a store may have lost the answer.
+
+        False where nobody can tell.
+        """
+        with suppress(Py4JError):
+            text = read_text(self.spark, log_file(self._path, version))
+            return text is not None and commit not in text
+        return False
 
     def _commit_by_delta(self, actions: Sequence[str], app_id: str, step: int, metadata: str) -> None:
         """The same by Delta. It can be done once: nothing is known of the table afterwards."""
