@@ -22,7 +22,7 @@ from tests.names.versions import Answer, Reading, Versions
 
 pytestmark = pytest.mark.long
 
-FILES = 6
+FILES = 10
 READS = 200
 PYTHON_EACH, BEELINE_EACH = 20, 50
 """Every so many reads the server is also asked by Python, and by beeline, which takes seconds to start."""
@@ -33,7 +33,7 @@ OF_STATE = Question(0, STATE, "")
 
 @pytest.fixture(scope="module")
 def lake(spark, tmp_path_factory: pytest.TempPathFactory) -> windrow.Pipeline:
-    """The flights of two days have been read; those of ten more wait in another folder."""
+    """The flights of two days have been read; those of eighteen more wait in another folder."""
     root = tmp_path_factory.mktemp("served")
     made = flights(root, FILES)
     (root / "waiting").mkdir()
@@ -91,7 +91,7 @@ def test_readers_beside_a_stream(spark, lake: windrow.Pipeline, server: Server) 
     """Every answer is that of versions which each of its tables had while it was asked for: Spark looks one by one."""
     root, stop, failed = Path(lake.lake).parent, threading.Event(), []
     waiting, asked = sorted((root / "waiting").iterdir()), questions()
-    apart = READS // (len(waiting) + 1)  # so that the stream writes from the first read to the last
+    apart = READS // len(waiting)  # so that the stream writes from the first read to the last
 
     def stream() -> None:
         try:
